@@ -9,7 +9,7 @@ from attnviz.core.trace import Layer, Trace
 
 
 class Part(NamedTuple):
-    """What one writer adds to the logits at a token.
+    """The part of the logits at a token that one writer adds.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def parts(trace: Trace, token: int) -> tuple[Part, ...]:
-    """What makes the logits at a token: as the last layer's row is a sum, so are its products with their columns.
+    """The parts of the logits at a token: as the last layer's row is a sum, so are its products with their columns.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _adds(layer: Layer) -> bool:
 
 
 def _written(layer: Layer, token: int, w_u: np.ndarray) -> Iterator[Part]:
-    """What the heads and neurons of a layer write, and its biases."""
+    """The parts that the heads, the neurons and the biases of a layer write."""
     trace, names = layer.trace, layer.names
     for head, row in enumerate(trace["contributions"].value[:, token] @ w_u):
         yield Part("head", names["contributions"], head, row)

@@ -19,7 +19,7 @@ N_WORDS = 6
 N_BINS = 61
 
 DIVISORS = {"root": math.sqrt, "none": lambda d_k: 1.0, "d_k": float}
-"""What scores are divided by."""
+"""The divisors of scores."""
 
 REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
 """How far from 0 each histogram reaches, the same for all lengths; what is further out stands in its last bin."""
@@ -27,7 +27,7 @@ REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What comes of one length and one divisor.
+    """The scores and shares of one length and one divisor.
 
     Attributes
     ----------

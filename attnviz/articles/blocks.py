@@ -160,7 +160,7 @@ def changed_parts(changes: tuple[Change, ...]) -> list[str]:
 
 
 def purpose(parameter: Matrix, value: np.ndarray) -> str:
-    """What a parameter is for as it is now: as built, as an idea has it, or with some numbers changed."""
+    """The purpose of a parameter as it is now: as built, as an idea has it, or with some numbers changed."""
     own = MODEL.arrays[parameter.name]
     if np.array_equal(value, own):
         return parameter.purpose

@@ -30,7 +30,7 @@ def pictures(fitted: SceneWithPass, part: str) -> tuple[list[Piece], dict[str, D
 
 
 def string_pieces(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
-    """What both layers look at in the string and what they answer, if it makes a pass; and the door to it."""
+    """The attention of both layers in the string and their answer, if it makes a pass; and the door to it."""
     if fitted.trace is None:
         return [], {}
     scene, trace = fitted.scene, fitted.trace
@@ -45,7 +45,7 @@ def string_pieces(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
 
 
 def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
-    """What one layer looks at."""
+    """The attention of one layer."""
     attention, words = trace[f"attention_{layer}"].value[0], trace.labels["query"]
     sides = Side("queries", words), Side("keys", words)
     return [
@@ -83,7 +83,7 @@ def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
 
 
 def _answer(trace: Trace) -> Runs:
-    """What the model answers at the last letter, whether that is right, and whether it is exact."""
+    """The model's answer at the last letter, whether that is right, and whether it is exact."""
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
     most = [answers[place] for place in np.flatnonzero(most_probable(probabilities))]
     each = " each" if len(most) > 1 else ""

@@ -28,7 +28,7 @@ class Rows(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """What was measured, in Markdown: before its rows of attention, and below them; and doors by their labels."""
+    """A measurement, in Markdown: before its rows of attention, and below them; and doors by their labels."""
 
     title: str
     said: str
@@ -119,7 +119,7 @@ def _overlooked() -> str:
 
 
 def _answer(trace: Trace) -> tuple[str, float]:
-    """What is answered at the last word, and with what probability."""
+    """The answer at the last word, and its probability."""
     probabilities = trace["probabilities"].value[AT_LAST]
     return trace.labels["answer"][probabilities.argmax()], probabilities.max()
 

@@ -31,7 +31,7 @@ class Side:
     blocks: Mapping[str, slice] = field(default_factory=dict)
 
     def name(self, place: int) -> str:
-        """What a place is called, with its block."""
+        """The name of a place, with its block."""
         block = next((name for name, block in self.blocks.items() if block.start <= place < block.stop), "")
         return f"{block} {self.labels[place]}".strip()
 

@@ -40,7 +40,7 @@ def _options() -> list[Piece]:
 
 
 def _pieces(example: Example) -> list[Piece]:
-    """What an example shows, with its passes to open, and what went wrong in it."""
+    """The article on an example, with its passes to open, and what went wrong in it."""
     return [
         pieces.heading(2, example.title),
         pieces.heading(3, "What it shows"),

@@ -22,7 +22,7 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
 
 
 def detached(value: object) -> object:
-    """What NumPy can read of a tensor of torch that requires a gradient or is of bfloat16; all else as it is."""
+    """A tensor of torch that requires a gradient or is of bfloat16, as NumPy can read it; all else as it is."""
     if not hasattr(value, "detach"):
         return value
     tensor = value.detach().cpu()

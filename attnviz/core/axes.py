@@ -86,5 +86,5 @@ class Axis:
         return {coordinate: found[coordinate] for coordinate, _ in self.coordinates}
 
     def label(self, place: int) -> str:
-        """What a place is called."""
+        """The name of a place."""
         return self.labels[place]

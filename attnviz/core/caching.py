@@ -12,7 +12,7 @@ class Planned(Protocol):
 
     @property
     def plan(self) -> Hashable | None:
-        """What a pass is but for its numbers."""
+        """All that decides a pass but for its numbers."""
 
 
 Answer = TypeVar("Answer")
@@ -54,5 +54,5 @@ def _kept(ask: Callable[[Planned], Answer], where: Callable[[Planned], dict]) ->
 
 @lru_cache(maxsize=MAX_PLANS)
 def _of_plan(plan: Hashable) -> dict[str, object]:
-    """What was said of a plan."""
+    """The answers that were kept of a plan."""
     return {}

@@ -1,4 +1,4 @@
-"""What the core raises. Every message says the rule, what came, and what to do."""
+"""Errors of the core. Every message says the rule, what came, and what to do."""
 
 
 class SettingsError(ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """What a setting may be, and what it is called.
+    """The values of a setting, and its name.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Option:
 
     @property
     def rule(self) -> str:
-        """What it may be, in words."""
+        """The values, in words."""
         if isinstance(self.allowed, range):
             return f"a whole number from {self.allowed[0]} to {self.allowed[-1]}"
         return "True or False" if self.is_switch else f"one of {', '.join(self.allowed)}"

@@ -19,7 +19,7 @@ PARAMETER_AXES = {
     "b_v": ("head", "d_v"),
     "b_o": ("d_model",),
 }
-"""What the places along the axes of each parameter of attention count."""
+"""The axes of each parameter of attention."""
 
 BLOCK_AXES = {
     "g_attn_norm": ("d_model",),

@@ -142,7 +142,7 @@ OF_WHOLE: dict[str, Sequence] = {
     "positions": ("none",),
     "scaled": (True,),
 }
-"""What some options may be with the initialiser `WHOLE`."""
+"""The values of some options with the initialiser `WHOLE`."""
 
 RULE_OF_WHOLE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
 
@@ -153,7 +153,7 @@ def has_whole(sentence: str, context: str | None) -> bool:
 
 
 def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
-    """What an option may be beside these two."""
+    """The values of an option beside these two."""
     if initialiser == WHOLE and name in OF_WHOLE:
         return OF_WHOLE[name]
     return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed

@@ -93,7 +93,7 @@ class Stage:
 
     @property
     def bound(self) -> float:
-        """What none of its numbers is larger than (see `Numbers`)."""
+        """The largest that its numbers can be (see `Numbers`)."""
         return self.numbers.bound
 
     @property
@@ -146,7 +146,7 @@ class Stage:
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
-    """What an operation computes, every number of it finite or hidden on purpose."""
+    """The array that an operation computes, every number of it finite or hidden on purpose."""
     arrays = [stage.value for stage in inputs]
     with np.errstate(over="ignore", invalid="ignore"):
         values = operation.compute(*arrays)

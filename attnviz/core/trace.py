@@ -87,7 +87,7 @@ class Trace:
 
     @property
     def output(self) -> Stage:
-        """What the pass ends in: the last stage that was computed, the concatenation where there is no w_o."""
+        """The end of the pass: the last stage that was computed, the concatenation where there is no w_o."""
         return next(stage for stage in reversed(self.stages) if not stage.is_given)
 
     @cached_property

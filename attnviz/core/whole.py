@@ -26,7 +26,7 @@ MOST = 99
 
 @dataclass(frozen=True, eq=False)
 class WholeNumbers:
-    """What a pass of whole numbers is made from.
+    """The embeddings and parameters of a pass of whole numbers.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class WholeNumbers:
 
     @property
     def scale(self) -> float:
-        """What scores are multiplied by."""
+        """The factor of the scores."""
         return math.log(self.base)
 
 

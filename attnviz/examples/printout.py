@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Kind = Literal["computed", "input", "label"]
-"""What a published number is: a result; an input, which agrees by construction; or a label, as the 1 of "Element 1"."""
+"""A published number is a result; an input, which agrees by construction; or a label, as the 1 of "Element 1"."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Agreement:
 
 @cache
 def recorded(example: str) -> tuple[dict, ...]:
-    """What data/<example>.json holds: a dict for each print-out."""
+    """The content of data/<example>.json: a dict for each print-out."""
     return tuple(json.loads((files(__package__) / "data" / f"{example}.json").read_text(encoding="utf-8")))
 
 

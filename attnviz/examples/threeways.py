@@ -60,7 +60,7 @@ def _pass(parameters: Parameters, recipe: str = "", mask: np.ndarray | None = No
 
 
 def _products(trace: Trace, stage: str, *index: int) -> list[float]:
-    """What the terms of a cell add up."""
+    """The terms of a cell that are added up."""
     return [math.prod(cell.value for cell in product) for product in trace.terms(stage, index).products]
 
 

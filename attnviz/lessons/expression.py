@@ -23,7 +23,7 @@ SAME = 1e-12
 
 
 def value(text: str, passes: Passes) -> Value:
-    """What an expression comes to in the passes of a moment.
+    """The value of an expression in the passes of a moment.
 
     Raises
     ------

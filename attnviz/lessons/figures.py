@@ -92,7 +92,7 @@ def training(fitted: SceneWithPass) -> Recorded:
 
 
 def _loss(what: str, fitted: SceneWithPass) -> float:
-    """What was measured on held-out texts at the end of training: of the whole model, or without a part of it."""
+    """The loss on held-out texts at the end of training: of the whole model, or without a part of it."""
     choice, seed = training(fitted), fitted.scene.model_seed
     if what == "untrained":
         return choice.curve(seed)[0][1]

@@ -25,7 +25,7 @@ OF_AN_EMPTY_ROW = {
     "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share, as in JAX."),
     "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0, as in PyTorch: NaN, “not a number”."),
 }
-"""What other libraries give a word that sees no key."""
+"""The shares that other libraries give a word that sees no key."""
 
 MISTAKES = (*OF_THE_MASK, *OF_AN_EMPTY_ROW)
 

@@ -36,7 +36,7 @@ def ordinal(n: int) -> str:
 
 
 def noun(stage: str) -> str:
-    """What a number of a stage is called."""
+    """The noun for a number of a stage."""
     return _NOUNS.get(split_layer(stage)[0], "number")
 
 
@@ -51,13 +51,13 @@ def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
 
 
 def place_name(of: Reference, axis: int, place: int) -> str:
-    """What a place along an axis is called: a word, "head 2", "dimension 3"."""
+    """The name of a place along an axis: a word, "head 2", "dimension 3"."""
     label = of.label(axis, place)
     return label if is_of_words(of, axis) else f"{_counted(of, axis)}{label}"
 
 
 def _counted(of: Reference, axis: int) -> str:
-    """What stands before the number of a place: a head's label has it already."""
+    """The noun before the number of a place: a head's label has it already."""
     return {"head": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")
 
 

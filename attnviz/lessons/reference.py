@@ -23,12 +23,12 @@ Of = Literal["A", "B"]
 
 
 class LessonError(ValueError):
-    """What a lesson's file says is not so of its pass. Only who writes a lesson meets it: the tests open them all."""
+    """A lesson's file doesn't agree with its pass. Only who writes a lesson meets it: the tests open them all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """What a moment shows: a pass, B, and perhaps another beside it, A."""
+    """The passes of a moment: B, and perhaps another beside it, A."""
 
     b: SceneWithPass
 
@@ -103,7 +103,7 @@ class Reference:
         return Reference(self.of, self.trace, self.stage, index)
 
     def label(self, axis: int, place: int) -> str:
-        """What a place along one of the stage's axes is called."""
+        """The name of a place along one of the stage's axes."""
         return self.trace.axes(self.stage.name)[axis].label(place)
 
 

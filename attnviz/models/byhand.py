@@ -24,7 +24,7 @@ WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
 """How far each wave turns from one position to the next; together they tell 16 positions well apart."""
 
 BLOCKS = {"word": slice(0, 5), "position": slice(5, 11), "previous word": slice(11, 16)}
-"""What the 16 numbers of a vector are for."""
+"""The blocks of the 16 numbers of a vector."""
 
 WORD, PLACE, PREVIOUS = BLOCKS.values()
 D_MODEL = 16
@@ -88,7 +88,7 @@ def unembedding() -> np.ndarray:
 
 
 class Following(Task):
-    """What came after the last letter, where that came before exactly once."""
+    """The letter after the last one, where that came before exactly once."""
 
     title = "Built by hand"
     summary = (

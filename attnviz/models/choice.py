@@ -30,11 +30,11 @@ class Choice(Protocol):
         """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
 
     def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
-        """What is known of a text that the model of a checkpoint wrote."""
+        """The kind of a text that the model of a checkpoint wrote."""
         return self.task.met(text)
 
     def seed_label(self, seed: int) -> str:
-        """What a training is called where one of several is picked."""
+        """The name of a training where one of several is picked."""
         return str(seed)
 
     @property

@@ -14,7 +14,7 @@ OFFERED = {
     "top_p": (1.0, 0.95, 0.9, 0.75, 0.5),
     "seed": range(1000),
 }
-"""What each part of a drawing may be. A top_k of 0 and a top_p of 1 leave all in."""
+"""The values of each part of a drawing. A top_k of 0 and a top_p of 1 leave all in."""
 
 
 @dataclass(frozen=True)

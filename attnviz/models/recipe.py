@@ -14,7 +14,7 @@ from attnviz.models.task import Learnable
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a model is before training, and how it is trained.
+    """A model before training, and its training.
 
     Attributes
     ----------

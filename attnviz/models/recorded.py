@@ -75,7 +75,7 @@ class Recorded(Choice):
         return self._model(seed, self._place(seed, checkpoint))
 
     def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
-        """What is known of a text that a checkpoint wrote: that it was trained on, or what the task knows."""
+        """The kind of a text that a checkpoint wrote: that it was trained on, or what the task knows."""
         met = self.task.met(text)
         if met != "in the list":
             return met

@@ -30,7 +30,7 @@ def record_parts(choice: Choice) -> None:
 
 
 def parts_of(model: Model) -> dict:
-    """What there is in the file of one model, measured on all that is held out."""
+    """The content of the file of one model, measured on all that is held out."""
     held_out = model.task.held_out()
     arrays = passed(stages_for(model, held_out), model.arrays, held_out)
     looks = model.task.looks_of(arrays, held_out)

@@ -182,7 +182,7 @@ def _layer(own: Matrices, n_heads: int) -> Parameters:
 
 
 def _parts(written: bytes) -> dict:
-    """What stands in a file."""
+    """The content of a file."""
     if len(written) > MAX_FILE_BYTES:
         raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(written):,}.")
     n_values = sum(map(written.count, (b",", b"[", b"{")))  # one of these stands before each, however nested

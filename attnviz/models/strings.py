@@ -20,7 +20,7 @@ LENGTHS = range(2, 8)
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of one string.
+    """The outcome for one string.
 
     Attributes
     ----------

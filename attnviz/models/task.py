@@ -25,7 +25,7 @@ def most_probable(shares: np.ndarray) -> np.ndarray:
 
 
 class Task(Protocol):
-    """What a model is asked, and in which words.
+    """The question that a model is asked, and its words.
 
     Attributes
     ----------

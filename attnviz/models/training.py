@@ -67,12 +67,12 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
 
 
 def random_of(recipe: Recipe, seed: int) -> np.random.RandomState:
-    """What the texts of a training are drawn with."""
+    """The random numbers that the texts of a training are drawn with."""
     return stream(f"{recipe.id}, batches", seed)
 
 
 def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
-    """What a model is trained on: one text, which no step has, and then a batch for each step."""
+    """The texts of a training: one, which no step has, and then a batch for each step."""
     random = random_of(recipe, seed)
     yield recipe.task.batch(random, 1)
     for _ in range(recipe.steps):

@@ -18,7 +18,7 @@ SMOOTHING = 0.1
 """Added to each count of a pair: one that was never seen would have no probability."""
 
 MUTED = {"attention": "w_o", "the MLP": "w_mlp"}
-"""What writes to the residual stream, and the parameters without which it writes nothing."""
+"""The writers to the residual stream, and the parameters without which they write nothing."""
 
 
 def guessing(n_answers: int) -> float:

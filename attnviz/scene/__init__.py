@@ -1,1 +1,1 @@
-"""What a person looks at, as one value that an address holds."""
+"""The scene: all that a person looks at, as one value that an address holds."""

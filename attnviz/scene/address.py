@@ -91,7 +91,7 @@ _AS_IT_IS = "same"
 
 
 def _written_beside(scene: Scene, other: Scene) -> str:
-    """What another scene has otherwise, as parameters within those of this one's address; one without text it lacks."""
+    """The differences of another scene, as parameters within those of this one's address; one without text it lacks."""
     own, others = query(pinned(scene)), query(other)
     otherwise = {name: others.get(name, "") for name in {**own, **others} if own.get(name) != others.get(name)}
     return urlencode(otherwise) or _AS_IT_IS
@@ -102,7 +102,7 @@ _OF_A_TALK = {"present", "reveal", "route"}
 
 
 class Parsed(NamedTuple):
-    """What an address says: a scene; and of each value that was mended the rule, what came and what is used."""
+    """A scene that was read; and of each value that was mended the rule, what came and what is used."""
 
     scene: Scene
     notices: tuple[str, ...]

@@ -23,7 +23,7 @@ LABELS = {
     "short": "Short",
     "every-step": "Every step",
 }
-"""What the screen calls an id."""
+"""The labels of ids on the screen."""
 
 FORMER = {
     "what made it": "made",
@@ -36,7 +36,7 @@ FORMER = {
 """The ids of what addresses had in their place before: links to them are out."""
 
 USUAL = {"view": VIEWS[0], "reveal": None}
-"""What an address says that names neither: all of a step is there."""
+"""The view and reveal of an address that names neither: all of a step is there."""
 
 USUAL_IN_TALK = {"view": "sheet", "reveal": 0}
 """The same of an address that presents: its first step begins with the question."""

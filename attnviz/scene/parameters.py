@@ -171,7 +171,7 @@ READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "draw": _draw,
     **{name: _chosen(name, _FIELDS.get(name, name), allowed) for name, allowed in CHOICES.items()},
 }
-"""What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
+"""The readers of the other parameters: from a text the scene's field and value; mended with a notice."""
 
 PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *READERS)
 """The names of all parameters."""

@@ -33,7 +33,7 @@ def has_options(scene: Scene) -> bool:
 
 
 def source_name(scene: Scene) -> str:
-    """What the parameters of a scene's pass are called, as within a sentence."""
+    """The name of a scene's source, as within a sentence."""
     if scene.source == OWN_PARAMETERS:
         return "somebody's own numbers"
     if scene.source in SOURCES:

@@ -1,4 +1,4 @@
-"""Fitting: a scene beside its pass, with what does not fit that pass brought to the nearest that does."""
+"""Resolution: a scene beside its pass, with what does not fit that pass brought to the nearest that does."""
 
 from __future__ import annotations
 

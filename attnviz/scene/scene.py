@@ -22,7 +22,7 @@ OWN = "own-sentence"
 
 
 def source_of(example: Example, variant: Variant) -> str:
-    """What stands for a pass of a worked example, in a scene and in an address."""
+    """The key of a pass of a worked example, in a scene and in an address."""
     return f"{example.id} {variant.id}"
 
 
@@ -38,7 +38,7 @@ OWN_MODEL = "own-microgpt"
 """The source of a model that somebody gave a file of, which is in no address either."""
 
 Own = OwnParameters | Choice
-"""What somebody gave, which a scene of theirs is of."""
+"""Arrays or a model that somebody gave."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
@@ -146,7 +146,7 @@ def lacks_file(scene: Scene) -> bool:
 
 
 def pinned(scene: Scene) -> Scene:
-    """What decides the pass of a scene, and nothing of how one looks at it."""
+    """A scene with all that decides its pass, and nothing of how one looks at it."""
     return Scene(**{name: getattr(scene, name) for name in DECIDING})
 
 
@@ -175,9 +175,9 @@ def parts_for_source(source: str) -> dict[str, object]:
 
 
 def of_model(model: str) -> Scene:
-    """What is seen first of a model."""
+    """The first scene of a model."""
     return Scene(**parts_for_source(model))
 
 
 FIRST_VISIT = replace(of_model("who-is-it"), view="sheet")
-"""What who comes without an address sees."""
+"""The scene of an address without parameters."""

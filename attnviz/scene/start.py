@@ -39,14 +39,14 @@ def _apart(a: Trace, b: Trace, usual: Selection) -> Selection:
 
 
 def start(trace: Trace, step: str) -> Selection:
-    """What the first number to see is at a step of the trace, given by its id."""
+    """The first number to see at a step of the trace, given by its id."""
     layer = next(each.layer for each in steps_of(trace) if each.id == step)
     return starts(trace)[layer]
 
 
 @cached_on_trace
 def starts(trace: Trace) -> tuple[Selection, ...]:
-    """What the first number to see is: outside of the layers, and where there are several, in each of them.
+    """The first number to see: outside of the layers, and where there are several, in each of them.
 
     Of a model that answers it is the attention of the last word at which something
     is asked to the right answer, if that is one of the words; to what it looks at

@@ -77,7 +77,7 @@ def _refusal(rule: str = _REFUSED) -> Response:
 
 
 async def _read(request: Request) -> bytes:
-    """What was sent, or nothing if that is too much or never comes."""
+    """The body of a request, or nothing if that is too much or never comes."""
     body = b""
     try:
         async for piece in request.stream():

@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _of(asked: argparse.Namespace) -> dict[str, object]:
-    """What was asked for, as Streamlit's options."""
+    """The arguments as Streamlit's options."""
     options = {
         "server.address": asked.address,
         "server.allowedHosts": asked.allow_host,

@@ -19,19 +19,19 @@ from attnviz.server.websocket import Messages
 
 
 def routes() -> list[BaseRoute]:
-    """What answers beside the pages, without starting a session."""
+    """The routes beside the pages, which start no session."""
     own = (scripts, acts_route, arrays_route, lesson_route)
     return [Route("/healthz", _healthy), *(each.route() for each in own)]
 
 
 def middleware() -> list[Middleware]:
-    """What every request passes through before Streamlit sees it, from the outermost on."""
+    """The layers that every request passes before Streamlit sees it, from the outermost on."""
     return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, AllowedPaths, Messages))]
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """What holds while the app is served."""
+    """The life of the app: from what it does first to what it does last."""
     warm_up()
     quieten()
     async with swept():

@@ -14,7 +14,7 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def policy(frame_ancestors: str) -> str:
-    """What a page may load, and in whose pages it may stand.
+    """The content security policy: what a page may load, and in whose pages it may stand.
 
     Streamlit hands a component's module to the browser as a blob and writes its
     styles into the page. Its protocol buffers multiply 64-bit integers by a

@@ -27,7 +27,7 @@ def _told(record: logging.LogRecord) -> str:
 
 
 def _place(error: BaseException | None) -> str:
-    """What kind of error and where, innermost first, without its message, which may quote a visitor."""
+    """The kind and place of an error, innermost first, without its message, which may quote a visitor."""
     if error is None:
         return ""
     frames = traceback.extract_tb(error.__traceback__)[:-8:-1]

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 def judged(data: bytes) -> str:
-    """What becomes of a message: "heard" where our pages send such, "refused" where no page could, else "ignored"."""
+    """The fate of a message: "heard" where our pages send such, "refused" where no page could, else "ignored"."""
     if len(data) > MAX_MESSAGE_BYTES:
         return "refused"
     try:

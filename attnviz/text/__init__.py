@@ -1,1 +1,1 @@
-"""What is said of a pass, as data."""
+"""Texts on a pass, as data."""

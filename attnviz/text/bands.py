@@ -1,4 +1,4 @@
-"""What is said beside each band of the sheet: one short sentence, with the numbers of the selected word."""
+"""Bands: the sentence beside each band of the sheet, with the numbers of the selected word."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
 
 def _scaling(trace: Trace) -> str:
-    """What is done to a score, in words."""
+    """The scaling of a score, in words."""
     scale = trace["scaled"].operation
     if scale.factor is None:
         return f"divided by √{scale.d_k}"
@@ -151,7 +151,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
 
 
 def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
-    """What is said beside the band of a stage; of one that has no sentence here, its own stories are told.
+    """The sentence beside the band of a stage; one that has none here has its own stories.
 
     Parameters
     ----------

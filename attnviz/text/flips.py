@@ -61,7 +61,7 @@ def _same(others: Sequence[StageFlip]) -> list[str]:
 
 
 def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
-    """What turns a contest in one stage, and how far it may go without; or that nothing does that was tried.
+    """A sentence on the change that turns a contest in one stage, and how far one may go without; or on none.
 
     Examples
     --------

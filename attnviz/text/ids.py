@@ -61,6 +61,6 @@ def find(text: str) -> str | None:
 
 
 def title(id_: str) -> str:
-    """What the step of an id is called."""
+    """The title of the step of an id."""
     own, _ = _own(id_)
     return next(step.title for step in STEPS if step.id == own)

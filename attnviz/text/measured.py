@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 
 def measured(n_layers: int, training: Mapping | None, seed: int | None) -> dict[str, str]:
-    """What is added to terms, by their ids, that a browser can't find in a pass.
+    """Sentences on terms, by their ids, with numbers that a browser can't find in a pass.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def measured(n_layers: int, training: Mapping | None, seed: int | None) -> dict[
 
 
 def _muted(losses: Mapping[str, float]) -> dict[str, str]:
-    """What attention does for a loss, where that without it was measured."""
+    """A sentence on the loss without attention, where that was measured."""
     without, pairs = losses.get("with attention muted"), losses.get("pairs of letters")
     if without is None or pairs is None:
         return {}

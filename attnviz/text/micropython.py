@@ -44,7 +44,7 @@ NAMES = {
     "logits": "logits",
     "probabilities": "probs",
 }
-"""What microgpt calls a stage, where it has a name for it; most of a block is its `x`, one after the other."""
+"""The names of stages in microgpt, where it has any; most of a block is its `x`, one after the other."""
 
 _SCRIPT = '''\
 import json
@@ -155,7 +155,7 @@ def script(trace: Trace) -> str | None:
 
 
 def numbers(trace: Trace) -> bytes:
-    """What the script reads, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
+    """The file of the script, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
     tokens = list(trace.origin.rows)
     own = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
     rows = dict(zip(map(str, tokens), own["wte"], strict=True))
@@ -171,7 +171,7 @@ def numbers(trace: Trace) -> bytes:
 
 
 def called(trace: Trace) -> dict[str, str]:
-    """What microgpt calls the stages of a pass, where the pass has its shape; no number decides it."""
+    """The names of a pass's stages in microgpt, where the pass has its shape; no number decides it."""
     if not has_its_shape(trace):
         return {}
     own = {stage.name: split_layer(stage.name)[0] for stage in trace.stages}

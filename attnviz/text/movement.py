@@ -20,7 +20,7 @@ SATURATED_SHARE = 0.99
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
-    """What changed in a stage, in one line: the row that moved furthest, by how much, and how many rows stayed.
+    """The change in a stage, in one line: the row that moved furthest, by how much, and how many rows stayed.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def _lines(layer: Layer) -> list[str]:
 
 
 def _factor(trace: Trace, d_k: int) -> str:
-    """What the queries are multiplied by, so that PyTorch's division leaves the scores as the pass has them."""
+    """The factor of the queries with which PyTorch's division leaves the scores as the pass has them."""
     factor = trace["scaled"].operation.factor
     return "" if factor is None else f" * {factor * math.sqrt(d_k)!r}"
 

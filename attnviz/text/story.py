@@ -44,7 +44,7 @@ When = Literal["set", "unseeing", "hidden", "given", ""]
 
 @dataclass(frozen=True)
 class Story:
-    """What is said of a number in one case.
+    """A sentence or two on a number, in one case.
 
     Attributes
     ----------
@@ -84,13 +84,13 @@ _SLOT = re.compile(r"(?<=\{)\w+")
 
 
 PARTS = "{value:part.place} adds {value:part} ({value:part.sum}), the rest {value:part.rest}"
-"""What is said of a sum: which of its terms is the largest, and what the others add up to."""
+"""The sentence on a sum: which of its terms is the largest, and what the others add up to."""
 
 SET = (
     Story("You set this number, which was {value:before}, to {value} by hand; what follows is recomputed.", "set"),
     Story("This number is set to {value} by hand; what follows is recomputed.", "set"),
 )
-"""What is said of any number set by hand, where a stage has nothing of its own to say."""
+"""The stories of any number set by hand, where a stage has none of its own."""
 
 _CASES = ("set", "unseeing", "hidden", "given", "")
 

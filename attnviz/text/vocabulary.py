@@ -18,11 +18,11 @@ AXES = {
     "heads * d_k": "heads · d_k",
     "heads * d_v": "heads · d_v",
 }
-"""What each axis is called on the screen."""
+"""The names of axes on the screen."""
 
 
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
-    """What may be said of the numbers of a stage; of those that hold for a number the first is told."""
+    """The stories of a stage's numbers; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
     stories = said_of(layer.trace, entry(name).stories)
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

@@ -1,1 +1,1 @@
-"""What knows Streamlit: the scene of a session, the parts of a page, the viewer."""
+"""The parts that know Streamlit: the scene of a session, the parts of a page, the viewer."""

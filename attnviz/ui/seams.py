@@ -65,7 +65,7 @@ SELECTORS = {
     ".js-plotly-plot": "Plotly's letters can be read on a coloured cell",
     ".streamlit-embedded": "in somebody's frame there is no header",
 }
-"""What our styles and scripts find in Streamlit's pages, and for what."""
+"""The selectors with which our styles and scripts find parts of Streamlit's pages, and for what."""
 
 
 def configure(options: Mapping[str, object]) -> None:
@@ -92,7 +92,7 @@ def is_navigation() -> bool:
 
 
 def page() -> str:
-    """What stands for the page of this run."""
+    """The id of the page of this run."""
     return get_script_run_ctx().page_script_hash
 
 

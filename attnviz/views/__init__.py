@@ -1,1 +1,1 @@
-"""What is drawn of a pass, as data."""
+"""Pictures of a pass, as data."""

@@ -63,7 +63,7 @@ def multiplied(trace: Trace, matrix: Stage, left: Stage, made: Stage) -> Band:
 
 
 def contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
-    """What each head adds to the output, and the bias."""
+    """The bands of each head's part of the output, and of the bias."""
     if not joins(trace, stage):
         return
     yield Band(said(trace, stage.name), entry(stage.name).title, Slot(stage.name, 0, 2))

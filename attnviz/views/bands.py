@@ -138,7 +138,7 @@ def _reads_shares(trace: Trace, stage: Stage) -> bool:
 
 
 def _label(stage: Stage) -> str:
-    """What is done to the row before, where a sign says it; else what the row is."""
+    """The operation on the row before, where a sign says it; else the row's title."""
     signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
     return next(filter(None, signs), entry(stage.name).title)
 

@@ -28,7 +28,7 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
 
 
 def _heads(training: dict) -> list[str]:
-    """What is said of each head; nothing where that was not measured."""
+    """The sentence on each head; nothing where that was not measured."""
     parts, over = training["heads"], f"{training['heldOut']:,} {training['over']}"
     heads = parts["heads"] if parts else []
     return [

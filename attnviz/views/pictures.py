@@ -115,7 +115,7 @@ def _products(trace: Trace, names: Sequence[str], beside: Sequence[str]) -> Pict
 
 
 def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Slot | None:
-    """What stands in a row above the results; a sign between two of them would join what is not multiplied."""
+    """The row above the results; a sign between two of its matrices would join what is not multiplied."""
     if row >= len(tops):
         return None
     operand, stage = tops[row]

@@ -55,7 +55,7 @@ def first_query(trace: Trace) -> tuple[Band, ...]:
 
 
 def _join(trace: Trace, output: Stage) -> Source:
-    """What the heads found, side by side, times the output parameters: what each adds, and their sum."""
+    """The source of the output: what the heads found, side by side, times the output parameters; and the sum."""
     layer = trace.layer_of(output.name)
     concat, w_o = trace.inputs(output.name)[:2]
     return Source(
@@ -93,5 +93,5 @@ _ONE = {"q": "query", "k": "key", "v": "value"}
 
 
 def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
-    """What a norm does, without a sentence."""
+    """The bands of a norm, without sentences."""
     return (replace(band, said=[]) for band in normed(trace, stage))

@@ -19,7 +19,7 @@ HIDES = ("masked", "attention")
 
 
 def stages(trace: Trace) -> dict[str, dict]:
-    """What every stage is, by its name, in the order of the pass: all of it but its numbers."""
+    """Every stage as data, by its name, in the order of the pass: all of it but its numbers."""
     shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
     names = called(trace)
     return {

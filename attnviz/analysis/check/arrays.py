@@ -61,7 +61,7 @@ OwnArrays = Mapping[str, OwnArray]
 
 @dataclass(frozen=True)
 class Conventions:
-    """What someone states of their arrays; whatever they don't is what fits.
+    """Conventions that someone states of their arrays; whatever they don't is what fits.
 
     Attributes
     ----------

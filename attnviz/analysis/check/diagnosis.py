@@ -19,7 +19,7 @@ _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""
 
 OPEN = ("normalised", "turned", "biased")
-"""What attnviz doesn't know that correct code may do: of queries and keys, the same, and of scores."""
+"""Correct steps that attnviz doesn't know: of queries and keys, the same, and of scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Diagnosis:
 
     @property
     def may_be(self) -> tuple[str, ...]:
-        """What correct code may do that attnviz doesn't know, as far as these numbers leave it open, of `OPEN`.
+        """Those of `OPEN` that these numbers leave open.
 
         Queries and keys that are normalised or turned change all that is made of them, and biases all that is made of
         scores. Where a stage agrees that would be changed, or a row of attention doesn't add up to 1, that isn't it.

@@ -97,7 +97,7 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
 
 
 def as_array(name: str, value: object) -> np.ndarray:
-    """What NumPy takes for an array, and tensors that it doesn't: those with gradients, and of bfloat16 in float32."""
+    """An array, of a tensor that NumPy doesn't take for one too: with a gradient, or of bfloat16, in float32."""
     try:
         array = np.asarray(detached(value))
     except ValueError:
@@ -263,7 +263,7 @@ def _check_kind(name: str, dtype: np.dtype) -> None:
 
 
 def _shown(value: object) -> str:
-    """What came from a file, short enough for a sentence."""
+    """Text from a file, short enough for a sentence."""
     text = str(value) if isinstance(value, np.dtype | tuple) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -114,7 +114,7 @@ def _one_further(hide: Operation, given: list[Rounded], precision: Precision) ->
 
 
 def of_the_mask(trace: Trace) -> dict[str, Mistake]:
-    """What people get wrong with a mask that selects, each by its id; none where it hides nothing."""
+    """Mistakes with a mask that selects, each by its id; none where it hides nothing."""
     others = others_than(trace["mask"].value)
     found = _masks(trace, exact_nodes(trace), others, {"attention"})
     return {each.id: each for each in found}

@@ -33,7 +33,7 @@ class Named:
 
 _OUT_IN, _IN_OUT = "(out, in)", "(in, out)"
 _BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin"
-"""What GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT call the last matrix."""
+"""The last matrix in GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT."""
 
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention

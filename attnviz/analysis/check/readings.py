@@ -120,7 +120,7 @@ def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]
 
 
 def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:
-    """What x says of other axes: without a context it is its own, and without projections q, k and v are x."""
+    """The axes that x decides: without a context it is its own, and without projections q, k and v are x."""
     if stage != "x":
         return {}
     projected = set(own) & {*PROJECTIONS, "q", "k", "v"}

@@ -93,7 +93,7 @@ class Rotation:
         return Rounded(value, error)
 
     def _partners(self, rows: np.ndarray) -> np.ndarray:
-        """What is added to each dimension, times the sine of its angle."""
+        """The vectors that are added to each dimension, times the sine of its angle."""
         turned, rest = rows[..., : self.n_turned], rows[..., self.n_turned :]
         if self.is_in_halves:
             first, second = np.split(turned, 2, axis=-1)

@@ -31,7 +31,7 @@ _ENTERING: Mapping[str, Axes] = {
 
 
 def stages() -> Mapping[str, Axes]:
-    """What the places along the axes of each stage count: of what enters a layer, of its parameters, and of its stages.
+    """The axes of each stage: of those that enter a layer, of its parameters, and of its own.
 
     >>> stages()["scores"]
     ('head', 'query', 'key')

@@ -20,4 +20,4 @@ class Input(Protocol):
 
     @property
     def bound(self) -> float:
-        """What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set."""
+        """The largest that a number but a hidden key's -inf can be, of either sign; inf where -inf was given or set."""

@@ -66,7 +66,7 @@ class Operation(Protocol):
         """The result's axes and their lengths."""
 
     def bound(self, *inputs: Input) -> float:
-        """What no number of the result is larger than, if none of the inputs is larger than its own `bound`.
+        """The largest that a number of the result can be, if none of the inputs is larger than its own `bound`.
 
         It is found without looking at any array; inf says that one must look.
         """

@@ -48,7 +48,7 @@ class RMSNorm(Operation):
         return (factor * (upstream - y * (upstream * y).mean(axis=-1, keepdims=True)),)
 
     def factor(self, x: np.ndarray) -> np.ndarray:
-        """What each row is multiplied by."""
+        """The factor of each row."""
         means = np.square(x).mean(axis=-1, keepdims=True)
         if not np.isfinite(means).all():
             raise ArrayError(

@@ -120,7 +120,7 @@ class Rule:
         return cls(result, sizes, slots, variants, case, arrays)
 
     def cells(self, index: Index) -> list[tuple[tuple[int, Index], ...]]:
-        """What the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
+        """The cells that the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
         places = self._places(index)
         found: list[tuple[tuple[int, Index], ...]] = []
         for line in self._variant(places).lines:

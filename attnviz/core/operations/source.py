@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Source:
-    """What was typed, drawn or given; `recipe` says where it is from."""
+    """The source of numbers that were typed, drawn or given; `recipe` says where they are from."""
 
     recipe: str
     operands = ()

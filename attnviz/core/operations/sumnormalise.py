@@ -34,7 +34,7 @@ class SumNormalise(Operation):
         return (np.where(np.isneginf(masked), 0, moves),)
 
     def _fraction(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What counts, and what it is divided by: the sum of its row, or 1 where no key is visible."""
+        """The numbers that count, and their divisor: the sum of the row, or 1 where no key is visible."""
         hidden = np.isneginf(masked)
         counted = np.where(hidden, 0, masked)
         divisor = np.where(hidden.all(axis=-1, keepdims=True), 1, counted.sum(axis=-1, keepdims=True))

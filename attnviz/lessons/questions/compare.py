@@ -19,7 +19,7 @@ ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 
 class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """What a wrong answer would be right for.
+    """A comparison that a wrong answer would be right for.
 
     Attributes
     ----------

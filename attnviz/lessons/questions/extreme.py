@@ -53,7 +53,7 @@ class Extreme(Ask, frozen=True):
         raise NotImplementedError
 
     def told(self, of: Reference, place: int) -> LessonRuns:
-        """What is said of who picks a place: which one it is, and where else it would be right."""
+        """The feedback on a place: which one it is, and where else it would be right."""
         axis = of.index.index(None)
         cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
         if _is_hidden(cell):

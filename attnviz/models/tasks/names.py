@@ -50,7 +50,7 @@ class Letters:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What may come next."""
+        """The answers: all that may come next."""
         return (*self.letters, END)
 
     def split(self, text: str) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class Letters:
         return "".join(token for token in tokens if token != self.begin)
 
     def notes(self, text: str) -> tuple[str, ...]:
-        """What is read otherwise than it was typed, in a sentence each."""
+        """Notes on letters that are read otherwise than they were typed."""
         clusters = dict.fromkeys(_clusters(text))
         typed = dict.fromkeys(letter for cluster in clusters for letter in self._letters_in(cluster))
         left_out = [cluster for cluster in clusters if not self._letters_in(cluster)]

@@ -10,11 +10,11 @@ from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 
 Fit = Callable[[Scene], SceneWithPass]
-"""What makes the pass of a scene, such as `fit`."""
+"""A function that makes the pass of a scene, such as `fit`."""
 
 
 class Done(NamedTuple):
-    """What an act gives: a scene, and what an answer says besides it."""
+    """The outcome of an act: a scene, and what an answer says besides it."""
 
     scene: Scene
     extras: Extras = Extras()

@@ -57,7 +57,7 @@ def writer_in(trace: Trace, message: object) -> tuple[int, str] | None:
 
 
 class Stroke(NamedTuple):
-    """What somebody paints at once: cells of the mask that are hidden, or visible again, in one head or in all."""
+    """A stroke of the brush: cells of the mask that are hidden, or visible again, in one head or in all."""
 
     head: int | None
     cells: tuple[tuple[int, int], ...]

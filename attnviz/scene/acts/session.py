@@ -1,4 +1,4 @@
-"""Sessions: what is kept of somebody's tab between two answers, and what each thing done in it makes of that."""
+"""Session: the state of a tab between two answers, and what each act makes of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene, pinned
 
 @dataclass(eq=False)
 class Session:
-    """What is kept between two answers. It holds no pass: one of 64 words and 128 heads is 27 MB.
+    """The state of a tab between two answers. It holds no pass: one of 64 words and 128 heads is 27 MB.
 
     Attributes
     ----------

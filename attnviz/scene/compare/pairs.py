@@ -45,7 +45,7 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
 
 
 def _changed(now: Scene) -> Iterator[Pair]:
-    """What was set and painted by hand, and the pass before it."""
+    """The pass before anything was set or painted by hand, and after."""
     if now.changes:
         yield Pair("change", "Before what was set by hand / after", replace(now, changes=()), now)
     if now.hidden is not None:

@@ -1,4 +1,4 @@
-"""Paired: what a document says of two passes beside each other, in words and as data."""
+"""Report: two passes beside each other, in words and as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_QUOTED = 60
 
 
 def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
-    """What is said of pass B beside pass A, as `contract.document` declares it but for A's own document."""
+    """The report on pass B beside pass A, as `contract.document` declares it but for A's own document."""
     found = pairing(a.trace, b.trace)
     return {
         "between": differing(a, b),
@@ -79,7 +79,7 @@ def _title(name: str) -> str:
 
 
 def differing(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
-    """What decides two passes and differs: its name, and what it is in A and in B."""
+    """The differences between two scenes: the name of each, and what it is in A and in B."""
     return [(name, one, other) for name, one, other in _parts(a, b) if one != other]
 
 

@@ -149,7 +149,7 @@ class StageAudit(Sent):
 
 
 class Verdict(Sent):
-    """What the audit found, or of a large pass what asks for it.
+    """The verdict of the audit, or of a large pass the button that asks for it.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class File(Sent):
 
 
 View = Literal["pass", "audit", "script"]
-"""What a page shows of a scene that has a pass."""
+"""The views of a scene that has a pass."""
 
 Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], Said]]
 

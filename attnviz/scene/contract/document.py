@@ -121,14 +121,14 @@ class ChangeMade(Sent):
 
 
 class Moved(Sent):
-    """What a stage was moved by what is set by hand."""
+    """How far a stage was moved by what is set by hand."""
 
     stage: Name
     text: str
 
 
 class Slopes(Sent):
-    """What would move a number."""
+    """The slopes of a number."""
 
     of: Cell
     text: str
@@ -136,7 +136,7 @@ class Slopes(Sent):
 
 
 class Flip(Sent):
-    """What would turn the order of a row, in one stage.
+    """The smallest change that turns the order of a row, in one stage.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Flip(Sent):
 
 
 class Flips(Sent):
-    """What would turn the order of a row of shares."""
+    """The smallest changes that turn the order of a row of shares."""
 
     of: Cell
     text: str

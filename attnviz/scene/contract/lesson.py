@@ -146,7 +146,7 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
 
 
 class SweptLength(Sent):
-    """What comes of random scores of one d_k: their spread and histogram, and what a softmax makes of them.
+    """Random scores of one d_k: their spread and histogram, and what a softmax makes of them.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ OwnPicture = WrongMask | Sweep
 
 
 class Ending(Sent):
-    """What a lesson ends with: a question to explain in one's own words, kept nowhere, and an answer to compare."""
+    """The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare."""
 
     explain: LessonRuns
     answer: LessonRuns
@@ -279,7 +279,7 @@ class LessonEntry(Sent):
 
 
 class LessonsPage(Sent):
-    """What the page of lessons is given: their list, from which the browser asks for one moment after the other.
+    """The page of lessons: their list, from which the browser asks for one moment after the other.
 
     Attributes
     ----------

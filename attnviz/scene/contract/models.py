@@ -32,7 +32,7 @@ class WrittenText(Sent):
 
 
 class Pattern(Sent):
-    """What is seen in the attention to held-out sentences, as a share of it."""
+    """A pattern in the attention to held-out sentences, as a share of it."""
 
     label: str
     value: Share
@@ -121,7 +121,7 @@ class Training(Sent):
 
 
 class Model(Sent):
-    """What answers, where its parameters are those of a model.
+    """The model that answers, where the parameters are those of one.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Model(Sent):
 
 
 class ResidualPart(Sent):
-    """What wrote to the residual stream."""
+    """A writer to the residual stream."""
 
     said: str
     cell: Cell
@@ -162,7 +162,7 @@ class ByKey(Sent):
 
 
 class Writers(Sent):
-    """What wrote to the residual stream at the last token, and what each adds to each logit.
+    """The writers to the residual stream at the last token, and what each adds to each logit.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class Names(Sent):
 
 
 class Kept(Sent):
-    """What was there before a token came.
+    """The cost of a token with and without a KV cache.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Kept(Sent):
 
 
 class Next(Sent):
-    """What may come next.
+    """The tokens that may come next.
 
     Attributes
     ----------

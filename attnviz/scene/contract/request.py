@@ -18,7 +18,7 @@ MAX_LOOKS = 100
 
 
 class ActsRequest(Struct, frozen=True):
-    """What a viewer says was done.
+    """The acts that a viewer asks for.
 
     Attributes
     ----------
@@ -54,5 +54,5 @@ class ActsRequest(Struct, frozen=True):
 
 
 def read(body: bytes) -> ActsRequest:
-    """What a request says; RequestError if no viewer would say so."""
+    """The request in a body; RequestError if no viewer would say so."""
     return received(body, ActsRequest)

@@ -10,7 +10,7 @@ from attnviz.scene.contract.sent import Place, Sent, Stories, Values
 
 
 class Axis(Sent):
-    """What the places along one axis of a stage are.
+    """One axis of a stage, and its places.
 
     Attributes
     ----------

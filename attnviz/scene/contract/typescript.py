@@ -1,4 +1,4 @@
-"""What is generated for the browser's code: `python -m attnviz.scene.contract.typescript` writes it.
+"""TypeScript: the types of the browser's code; `python -m attnviz.scene.contract.typescript` writes them.
 
 The contract as TypeScript, and how an address says where one looks.
 """
@@ -19,7 +19,7 @@ from attnviz.scene.contract.request import ActsRequest
 
 FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
 MESSAGES = (Answer, Moment, LessonsPage, ActsRequest)
-"""What is sent to a browser, and what it sends."""
+"""The messages to a browser, and from it."""
 
 _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"
 

@@ -34,7 +34,7 @@ def said(fitted: SceneWithPass) -> list[str]:
 
 
 def offers(fitted: SceneWithPass) -> list[dict]:
-    """What to press: known words for unknown ones, or none of them; the way back; or the whole of a long sentence."""
+    """Buttons: known words for unknown ones, or none of them; the way back; or the whole of a long sentence."""
     scene = fitted.scene
     if fitted.trace is None or not choice_of(scene):
         return []

@@ -31,7 +31,7 @@ def next_token(fitted: SceneWithPass) -> str | None:
 
 
 def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None:
-    """What there is to see of it, as `contract.models` declares it; None where nothing comes next."""
+    """The next token as data, as `contract.models` declares it; None where nothing comes next."""
     if not can_continue(fitted):
         return None
     scene, answers = fitted.scene, reading_model(fitted.scene).task.answers

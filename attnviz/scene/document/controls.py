@@ -46,7 +46,7 @@ def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
 
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
-    """What an option of the scene may be."""
+    """The values that an option of the scene may have."""
     if name == "initialiser" and not has_whole(scene.sentence, scene.context):
         return tuple(each for each in OPTIONS[name].allowed if each != WHOLE)
     return allowed(name, scene.options.initialiser, scene.options.d_model)
@@ -94,7 +94,7 @@ def _seeds(model: Choice, present: int) -> dict:
 
 
 def _words(scene: Scene) -> list[dict]:
-    """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
+    """The boxes on a model and the words that it knows; one that is picked is added to the sentence."""
     model = choice_of(scene)
     return [
         _note(f"**{model.title}**"),
@@ -106,14 +106,14 @@ def _words(scene: Scene) -> list[dict]:
 
 
 def _example(scene: Scene) -> list[dict]:
-    """What a worked example is about; where one's own parameters are from."""
+    """The note on a worked example, or on one's own parameters."""
     if scene.source == OWN_PARAMETERS:
         return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 
 def _sources(scene: Scene) -> dict:
-    """What there is to show, as people know it, by where the parameters are from."""
+    """The box of all sources, as people know them, by where the parameters are from."""
     examples = ((source, f"{example.title}: {variant.title}") for source, (example, variant) in SOURCES.items())
     groups = {
         "Models": ((source, model.title) for source, model in MODELS.items()),

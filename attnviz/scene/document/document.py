@@ -40,7 +40,7 @@ MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in 
 
 DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
 DOOR_OF_LETTERS = DOOR | {"label": "or leave this model for a sentence of your own"}
-"""What stands beside the question that a model is asked: of letters or digits none takes a sentence."""
+"""The button beside the question that a model is asked: of letters or digits none takes a sentence."""
 
 
 class Body(NamedTuple):
@@ -138,7 +138,7 @@ def written(
 
 
 def beside_data(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
-    """What a document of pass B says of a pass A beside it, which has a document of its own."""
+    """The part of a document of pass B on a pass A beside it, which has a document of its own."""
     return {"document": Json(document)} | paired_data(a, b)
 
 
@@ -208,7 +208,7 @@ def where(scene: Scene, trace: Trace, beside: Trace | None = None) -> dict:
 
 
 def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> dict | None:
-    """What would move a cell, for some heads or all, or why that can't be said; None if the pass has no such cell."""
+    """The slopes of a cell, for some heads or all, or why there are none; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
         return None
@@ -226,7 +226,7 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
 
 
 def flips_data(trace: Trace, address: str) -> dict | None:
-    """What would turn the order of a share's row, stage by stage; None if the pass has no such share."""
+    """The smallest changes that turn the order of a share's row, stage by stage; None if the pass has no such share."""
     cells, _ = parse_trail(trace, address)
     contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
     if not contest:

@@ -1,4 +1,4 @@
-"""Written: data as JSON, and JSON that is a part of other data."""
+"""Encoding: data as JSON, and JSON that is a part of other data."""
 
 import msgspec
 

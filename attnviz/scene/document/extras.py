@@ -12,7 +12,7 @@ from attnviz.scene.scene import Scene
 
 @dataclass(frozen=True)
 class Extras:
-    """What an act has an answer say, besides the scene that it leads to.
+    """The parts of an answer besides the scene that an act leads to.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Extras:
 
 
 def typed_seed(scene: Scene, extras: Extras) -> tuple[str, list[str]]:
-    """What was typed as the seed of the scene, and what is said of that; nothing where the scene has another."""
+    """The seed as it was typed, and the notices on it; nothing where the scene has another."""
     if not extras.seed or not has_options(scene):
         return "", []
     seeds, notices = nearest({"seed": extras.seed})

@@ -10,7 +10,7 @@ _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 
 
 def imprint(scene: Scene) -> str:
-    """What decides the numbers of the scene's pass, besides its words and what is set by hand."""
+    """The settings that decide the scene's pass, besides its words and what is set by hand."""
     name = source_name(scene)
     if scene.source in READY_MADE:
         return f"Worked example: {name}." if scene.source in SOURCES else f"{name.capitalize()}."

@@ -37,17 +37,17 @@ Key = tuple
 
 
 def key_of(scene: Scene) -> Key:
-    """What decides a scene's pass, as long as no number is set by hand."""
+    """The key of a scene's pass, as long as no number is set by hand."""
     return tuple(getattr(scene, name) for name in DECIDING if name != "changes")
 
 
 def pass_key(scene: Scene) -> Key:
-    """What decides the pass of a scene, numbers set by hand among it."""
+    """The key of a scene's pass, numbers set by hand among it."""
     return (*key_of(scene), scene.changes)
 
 
 def document_key(scene: Scene) -> Key:
-    """What decides the document of a scene, but for where one looks, as long as no number is set by hand."""
+    """The key of a scene's document, but for where one looks, as long as no number is set by hand."""
     return (*key_of(scene), scene.drawing)
 
 
@@ -91,11 +91,11 @@ class Shared:
         return sum(answer.n_bytes for answer in self._kept.values())
 
     def peek(self, key: Key) -> Answer | None:
-        """What is kept, whoever asks."""
+        """The entry of a key, whoever asks."""
         return self._kept.get(key)
 
     def get(self, key: Key, session: str) -> Answer | None:
-        """What is kept; it is now among what the session asked for."""
+        """The entry of a key, which is now among those that the session asked for."""
         with self._lock:
             before = self._asked.pop(session, ())
             self._asked[session] = deque((*(each for each in before if each != key), key), MAX_SCENES)
@@ -116,7 +116,7 @@ class Shared:
 
 
 class Answers:
-    """What one process keeps, and the documents made of it."""
+    """The passes and documents that one process keeps."""
 
     def __init__(self, room: int = MAX_BYTES) -> None:
         self._closed = closed()

@@ -41,13 +41,13 @@ class Plan(NamedTuple):
         return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
 
     def sent(self, names: Collection[str]) -> dict:
-        """What a browser is sent that has the plans of these names."""
+        """The plan as it is sent to a browser that has those of these names."""
         return {"name": self.name, "parts": None if self.name in names else self.parts}
 
 
 @cached_by_plan
 def plan_of(trace: Trace) -> Plan:
-    """What a trace is but for its numbers."""
+    """The plan of a trace: all of it but its numbers."""
     return Plan.of(_parts(trace))
 
 

@@ -1,4 +1,4 @@
-"""The answer: all that a browser is given of a scene, as JSON: its settings, what is said of it, its pass."""
+"""Reply: all that a browser is given of a scene, as JSON: its settings, notices, its pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.text.pytorch import torch_script
 
 @dataclass(frozen=True)
 class Has:
-    """What a browser has, and by what it knows an answer.
+    """The answer's place in its tab, and what the browser has already.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def reply(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
 
 
 def reply_head(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
-    """What stands around a pass: settings, what is said, the address."""
+    """The reply but for its pass: settings, notices, the address."""
     scene = fitted.scene
     seed, of_seed = typed_seed(scene, extras)
     return {
@@ -77,7 +77,7 @@ def address_of(scene: Scene) -> dict[str, str | None]:
 
 
 def _by_hand(fitted: SceneWithPass) -> list[list[str]] | None:
-    """What is said where the viewer does not say it: which numbers are set by hand, or were meant to be."""
+    """The line on numbers that are set by hand, or were meant to be, where the viewer does not say it."""
     if fitted.trace is None or not (fitted.scene.changes or fitted.refused):
         return None
     listed = "; ".join(described(fitted.original, change) for change in fitted.scene.changes)
@@ -115,4 +115,4 @@ def _script(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}
-"""What a page may show of a scene that has a pass, by the name that an answer has it under."""
+"""The parts of a reply that a page may show of a pass, by their names in it."""

@@ -1,4 +1,4 @@
-"""Writers: what makes each logit at the last token, taken apart into what wrote to the residual stream, as data."""
+"""Residual: each logit at the last token, taken apart into what wrote to the residual stream, as data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
 
 
 def by_key(trace: Trace) -> np.ndarray:
-    """What each head adds to each logit at the last token from each key, (heads of all layers, keys, answers)."""
+    """The part of each last logit that each head adds from each key, (heads of all layers, keys, answers)."""
     return np.array([rows for layer in trace.layers for rows in _of_heads(layer)])
 
 

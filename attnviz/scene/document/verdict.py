@@ -14,7 +14,7 @@ TERMS_PER_SECOND = 200_000
 
 
 def verdict(fitted: SceneWithPass, asked_for: Audit | None) -> dict:
-    """What is shown of the audit of a pass: its verdict, or of a large one that nobody has asked for what does.
+    """The verdict of the audit of a pass, or of a large one that nobody has asked for the button that does.
 
     `contract.answer` declares what it holds.
     """

@@ -22,7 +22,7 @@ _WIDEST = max(OPTIONS["d_model"].allowed)
 
 @dataclass(frozen=True, eq=False)
 class OwnParameters:
-    """What a pass begins with. It holds no pass, which is larger, and made anew in a millisecond.
+    """The stages that a pass begins with. It holds no pass, which is larger, and made anew in a millisecond.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
         {"": "what fits", "visible": "a key that is seen", "hidden": "a key that is hidden"},
     ),
 }
-"""What is asked of a file, with the answers that there are; the first holds until another is picked."""
+"""The questions about a file, with their answers; the first holds until another is picked."""
 
 
 class OwnRequest(Struct, frozen=True):

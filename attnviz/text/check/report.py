@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def verdict(self) -> list[str]:
-        """What agrees, the first stage that differs, and the mistake that explains it, in a sentence each."""
+        """Sentences on what agrees, on the first stage that differs, and on the mistake that explains it."""
         if not self.stages:
             return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
         if self.first is None:

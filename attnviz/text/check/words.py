@@ -19,7 +19,7 @@ SYMBOLS = {
     **{f"b_{letter}": f"b_{letter.upper()}" for letter in "qkvo"},
     **{letter: letter.upper() for letter in "qkv"},
 }
-"""What sentences call parameters, queries, keys and values."""
+"""The words for parameters, queries, keys and values."""
 
 
 def title(stage: str) -> str:

@@ -39,18 +39,18 @@ STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 ENTRIES: dict[str, Entry] = {
     name: replace(entry, step=step.id) for step in STEPS for name, entry in step.entries.items()
 }
-"""What the steps say of each stage, by its name without a layer."""
+"""The entries of all stages, by their names without a layer."""
 
 
 @lru_cache(maxsize=256)  # more than there are stages
 def entry(name: str) -> Entry:
-    """What the vocabulary says of a stage."""
+    """The vocabulary's entry of a stage."""
     own, layer = split_layer(name)
     return ENTRIES[own].of_layer(layer) if layer else ENTRIES[own]
 
 
 def full_title(name: str) -> str:
-    """What a stage is called where no symbol beside it tells its layer.
+    """The title of a stage where no symbol beside it tells its layer.
 
     >>> full_title("scores_2"), full_title("scores")
     ('Scores of layer 2', 'Scores')

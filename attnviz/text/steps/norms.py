@@ -89,7 +89,7 @@ _AGAIN = (
 
 
 def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
-    """What is said of the gain of a norm, and of its bias if there is one."""
+    """The sentence on the gain of a norm, and on its bias if there is one."""
 
     def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
         bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
@@ -99,7 +99,7 @@ def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
 
 
 def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
-    """What is said of one norm: of what it makes of whichever of some stages is there, and of its gain and bias."""
+    """The entries of one norm: of what it makes of whichever of some stages is there, and of its gain and bias."""
     makes = (
         Story(
             f"In dimension {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source)
@@ -151,7 +151,7 @@ EMBEDDED = (
         "“{row}” has {value} in dimension {column}: its embedding, to which nothing is added.", of=lacks("positions")
     ),
 )
-"""What is said of what is normed before anything else."""
+"""The stories of the stage that is normed before anything else."""
 
 ENTERS_NORMED = (
     Story(

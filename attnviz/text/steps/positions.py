@@ -13,7 +13,7 @@ _WAVE = Story("{value} is added in dimension {column} of “{row}”, because of
 
 
 def _entering(prefix: str) -> tuple[Story, ...]:
-    """What is said of what enters: of the stages whose names begin with `prefix`."""
+    """The entries of what enters: of the stages whose names begin with `prefix`."""
     word, position = f"{prefix}embeddings", f"{prefix}positions"
     enters = "“{row}” enters with {value} in dimension {column}"
     return (

@@ -45,7 +45,7 @@ def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
-    """What is said of one projection: of its matrix, of its bias, and of what it makes."""
+    """The entries of one projection: of its matrix, of its bias, and of what it makes."""
     w, b = f"w_{role}", f"b_{role}"
     symbol, title = role.upper(), one.capitalize()
     says = f"“{{row}}” {does} {{value}} in dimension {{column}}"

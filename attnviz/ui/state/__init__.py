@@ -1,1 +1,1 @@
-"""What a person looks at, and what the server keeps of it."""
+"""The state of a tab, on the server."""

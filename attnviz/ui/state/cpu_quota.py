@@ -20,7 +20,7 @@ MAX_WAIT_SECONDS = 2.0
 
 @dataclass
 class CpuQuota:
-    """What a tab has used.
+    """The processor time that a tab has used.
 
     Attributes
     ----------

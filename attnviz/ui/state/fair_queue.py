@@ -58,7 +58,7 @@ def in_turns(work: Iterator[Part]) -> Iterator[Part]:
 
 
 async def in_one_piece(work: Callable[..., Result], *given: object) -> Result:
-    """What long work makes of what it is given, where it comes in one piece: it has a turn as a part does.
+    """The result of long work that comes in one piece: it has a turn as a part does.
 
     It is done in a thread: Python hands its lock on every 5 ms, so that whoever asks for something short waits a little
     longer, and not for its end.

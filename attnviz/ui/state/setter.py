@@ -30,7 +30,7 @@ class SceneSetter:
         self.session.update(**parts)
 
     def value(self, key: str) -> object:
-        """What the widget of this key holds."""
+        """The value of the widget of this key."""
         return st.session_state[key]
 
     def shows(self, key: str, value: object) -> str:

@@ -57,7 +57,7 @@ class Shown(SceneWithPass, SceneSetter):
 
     @property
     def setter(self) -> SceneSetter:
-        """What a callback is given in place of all this."""
+        """The setter, which a callback is given in place of all this."""
         return SceneSetter(self.session)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:

@@ -42,7 +42,7 @@ OPEN: WeakValueDictionary[str, Tab] = WeakValueDictionary()
 """All open tabs by their tokens."""
 
 UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
-"""What is replied to a token of none of them."""
+"""The reply to a token of none of them."""
 
 
 def mine() -> Tab:

@@ -40,13 +40,13 @@ export interface Moment {
   document: Document;
 }
 
-/** What the page of lessons is given: their list, from which the browser asks for one moment after the other. */
+/** The page of lessons: their list, from which the browser asks for one moment after the other. */
 export interface LessonsPage {
   lessons: Array<LessonEntry>;
   own: string;
 }
 
-/** What a viewer says was done. */
+/** The acts that a viewer asks for. */
 export interface ActsRequest {
   tab: string;
   address: Record<string, string | null>;
@@ -99,7 +99,7 @@ export interface Offer {
   label: string;
 }
 
-/** What the audit found, or of a large pass what asks for it. */
+/** The verdict of the audit, or of a large pass the button that asks for it. */
 export interface Verdict {
   asks?: string;
   agrees?: boolean;
@@ -145,7 +145,7 @@ export interface Fill {
   unit?: string;
 }
 
-/** What a lesson ends with: a question to explain in one's own words, kept nowhere, and an answer to compare. */
+/** The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare. */
 export interface Ending {
   explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -288,20 +288,20 @@ export interface ChangeMade {
   index: Array<number | null>;
 }
 
-/** What a stage was moved by what is set by hand. */
+/** How far a stage was moved by what is set by hand. */
 export interface Moved {
   stage: string;
   text: string;
 }
 
-/** What would move a number. */
+/** The slopes of a number. */
 export interface Slopes {
   of: string;
   text: string;
   values: Record<string, Array<string | null>>;
 }
 
-/** What would turn the order of a row of shares. */
+/** The smallest changes that turn the order of a row of shares. */
 export interface Flips {
   of: string;
   text: string;
@@ -315,7 +315,7 @@ export interface Door {
   label: string;
 }
 
-/** What answers, where its parameters are those of a model. */
+/** The model that answers, where the parameters are those of one. */
 export interface Model {
   read: "each" | "last";
   answers: string;
@@ -343,7 +343,7 @@ export interface Beside {
   at: Array<number>;
 }
 
-/** What may come next. */
+/** The tokens that may come next. */
 export interface Next {
   drawing: Drawing | null;
   offered: Record<string, Array<number>>;
@@ -474,7 +474,7 @@ export interface Story {
   stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
 }
 
-/** What the places along one axis of a stage are. */
+/** One axis of a stage, and its places. */
 export interface Axis {
   name: string;
   title: string;
@@ -519,7 +519,7 @@ export interface Source {
   bands: Array<Band>;
 }
 
-/** What would turn the order of a row, in one stage. */
+/** The smallest change that turns the order of a row, in one stage. */
 export interface Flip {
   stage: string;
   text: string;
@@ -560,7 +560,7 @@ export interface Drawing {
   seed: number;
 }
 
-/** What wrote to the residual stream at the last token, and what each adds to each logit. */
+/** The writers to the residual stream at the last token, and what each adds to each logit. */
 export interface Writers {
   writers: Array<ResidualPart>;
   values: Array<string | null>;
@@ -574,7 +574,7 @@ export interface Names {
   about: string;
 }
 
-/** What was there before a token came. */
+/** The cost of a token with and without a KV cache. */
 export interface Kept {
   said: string;
   saved: string;
@@ -593,7 +593,7 @@ export interface Option {
   label: string;
 }
 
-/** What comes of random scores of one d_k: their spread and histogram, and what a softmax makes of them. */
+/** Random scores of one d_k: their spread and histogram, and what a softmax makes of them. */
 export interface SweptLength {
   dK: number;
   spread: number;
@@ -629,7 +629,7 @@ export interface RuleVariant {
   term: string;
 }
 
-/** What is seen in the attention to held-out sentences, as a share of it. */
+/** A pattern in the attention to held-out sentences, as a share of it. */
 export interface Pattern {
   label: string;
   value: number;
@@ -658,7 +658,7 @@ export interface Writes {
   texts: Array<WrittenText>;
 }
 
-/** What wrote to the residual stream. */
+/** A writer to the residual stream. */
 export interface ResidualPart {
   said: string;
   cell: string;
