@@ -23,7 +23,7 @@ from attnviz.scene.acts.session import Session, answer_to
 from attnviz.scene.address import parse
 from attnviz.scene.contract.request import MAX_ACTS, ActsRequest
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 
@@ -57,7 +57,7 @@ def costly() -> dict[str, dict[str, str]]:
     found = {}
     for heads in (1, 16, 128):
         large = LARGE | {"heads": str(heads)}
-        stages = fit(parse(large).scene).trace.stages
+        stages = resolve(parse(large).scene).trace.stages
         found[f"{heads} heads"] = large
         found[f"{heads} heads, changed at the start"] = large | {"changes": first_of(stages[:1])}
         found[f"{heads} heads, most cells set by hand"] = large | {"changes": first_of(stages)}
@@ -67,7 +67,7 @@ def costly() -> dict[str, dict[str, str]]:
     for model, text in (("who-is-it", "animal " * 12), ("mirror", "1 2 3 4 5 6 7 8"), ("recall", LETTERS)):
         found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
     by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
-    found["by hand, changed"] = by_hand | {"changes": first_of(fit(parse(by_hand).scene).trace.stages)}
+    found["by hand, changed"] = by_hand | {"changes": first_of(resolve(parse(by_hand).scene).trace.stages)}
     found["as many terms as are audited unasked"] = {"sentence": "w " * 26}
     found["many marks"] = {"sentence": "a" + "\u0301\u0316" * (MAX_CHARACTERS // 2 - 1)}
     found["no words of a model"] = {"model": "who-is-it", "sentence": "\u4e2d" * MAX_CHARACTERS}
@@ -113,7 +113,7 @@ def answered(address: dict[str, str], done: list[list], view: str) -> int:
 
 def made(address: dict[str, str], makes: Callable[[Trace], bytes | str]) -> int:
     """Make a file of the pass there; returns its bytes."""
-    trace = fit(parse(address).scene).trace
+    trace = resolve(parse(address).scene).trace
     return len(makes(trace)) if trace else 0
 
 

@@ -7,7 +7,7 @@ from attnviz.scene.address import parse
 from attnviz.scene.document import document as scene_document
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.plan import plan_of
-from attnviz.scene.resolution import fit, pass_of
+from attnviz.scene.resolution import pass_of, resolve
 from attnviz.scene.start import starts
 from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
@@ -20,7 +20,7 @@ from attnviz.views.stages import numbers
 def fitted_at(written, make_pass=pass_of, own=None):
     """The scene of an address beside its pass, with all that was mended."""
     scene, notices = parse(written, own or {})
-    fitted = fit(scene, make_pass)
+    fitted = resolve(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 

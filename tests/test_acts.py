@@ -23,7 +23,7 @@ from attnviz.scene.document.controls import offered
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -144,7 +144,7 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
         shown = act(scene, "source", source).scene
         assert shown.source == source
         assert shown.changes == ()
-        assert fit(shown).trace is not None or (source == OWN and not scene.sentence.strip())
+        assert resolve(shown).trace is not None or (source == OWN and not scene.sentence.strip())
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
         place.do(name, message)
     fitted = place.fitted()
     assert parse(query(fitted.scene)).scene == fitted.scene
-    again = fit(fitted.scene, ANSWERS.original)
+    again = resolve(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
     answer = json.loads(answer_bytes(place, view))
     assert (answer[view] is None) == (fitted.trace is None)

@@ -22,7 +22,7 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.contract.document import Document
 from attnviz.scene.document.continuing import next_token
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
 
 DRAWINGS = st.builds(Drawing, **{name: st.sampled_from(list(values)) for name, values in OFFERED.items()})
@@ -116,7 +116,7 @@ def test_where_nothing_comes_next_nothing_is_appended():
         for name in ("next", "shorter"):
             place.do(name, True)
         assert place.scene == scene
-        assert document(fit(scene))["next"] is None
+        assert document(resolve(scene))["next"] is None
 
 
 @pytest.mark.parametrize("text", ["", "1", "1,0,1", "1,0,1,1000", "3,0,1,1", "nan,0,1,1", "1,0,1,0.5", "a,b,c,d"])
@@ -169,7 +169,7 @@ def multiplied_by_a_loop(n, rows):
 
 @pytest.mark.parametrize("text", ["", "a", "abcdefghijklmno"])
 def test_what_is_kept_saves_the_multiplications_that_are_said(text):
-    fitted = fit(replace(of_model("microgpt"), sentence=text))
+    fitted = resolve(replace(of_model("microgpt"), sentence=text))
     first, *others = document(fitted)["next"]["kept"]
     assert set(first.values()) == {""}
     for n, kept in enumerate(others, start=2):
@@ -185,9 +185,9 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
 
 def test_nothing_is_kept_where_a_token_sees_a_later_one():
     seeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[1,3]=1"),))
-    assert document(fit(seeing))["next"]["kept"] == []
+    assert document(resolve(seeing))["next"]["kept"] == []
     unseeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[3,1]=0"),))
-    assert len(document(fit(unseeing))["next"]["kept"]) == 4
+    assert len(document(resolve(unseeing))["next"]["kept"]) == 4
 
 
 def test_earlier_rows_are_the_same_without_what_comes_after():

@@ -28,7 +28,7 @@ from attnviz.scene.contract.typescript import generated, structs_of
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
@@ -161,18 +161,18 @@ def test_every_number_of_the_pass_is_in_its_document_bit_for_bit(name):
 
 
 def test_a_model_says_where_it_answers_and_what_is_right_and_no_other_pass_does():
-    model = fit_and_write(fit(FIRST_VISIT))["model"]
+    model = fit_and_write(resolve(FIRST_VISIT))["model"]
     assert (model["read"], model["answers"], model["right"][-1]) == ("last", "probabilities", "animal")
-    assert fit_and_write(fit(Scene()))["model"] is None
+    assert fit_and_write(resolve(Scene()))["model"] is None
 
 
 @pytest.mark.parametrize("scene", [FIRST_VISIT, Scene()], ids=["first visit", "own sentence"])
 def test_what_is_seen_first_is_at_most_100_kB(scene):
-    assert len(json.dumps(document(fit(scene)), ensure_ascii=False).encode()) <= 100_000
+    assert len(json.dumps(document(resolve(scene)), ensure_ascii=False).encode()) <= 100_000
 
 
 def test_the_first_document_of_a_language_model_is_at_most_200_kB_and_60_compressed():
-    first = document_bytes(fit(of_model("microgpt")))
+    first = document_bytes(resolve(of_model("microgpt")))
     assert len(first) <= 200_000
     assert len(gzip.compress(first, 6)) <= 60_000
 
@@ -184,7 +184,7 @@ def test_beside_a_question_of_letters_nobody_is_asked_to_type_a_sentence():
 
 
 def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
-    fitted = fit(LARGE)
+    fitted = resolve(LARGE)
     first = fit_and_write(fitted)
     sent = [piece is not None for piece in first["stages"]["scores"]["values"]]
     assert sent[0]
@@ -197,18 +197,18 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
 
 
 def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
-    trace = fit(LARGE).trace
+    trace = resolve(LARGE).trace
     for wanted in ((7,), (0, 1, 2, 3, 4, 5, 6), (3, 3, 3), (5, 99, -1)):
         inside = [head for head in wanted if 0 <= head < 8]
         assert inside[-1] in heads_to_send(trace, wanted, 10)
 
 
 def test_a_small_pass_has_all_its_heads():
-    assert heads_to_send(fit(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
+    assert heads_to_send(resolve(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
 
 
 def test_what_a_change_moved_is_sent_with_the_numbers_before():
-    fitted = fit(replace(Scene(), changes=changes_of("attention[0,2,0]=1")))
+    fitted = resolve(replace(Scene(), changes=changes_of("attention[0,2,0]=1")))
     written = fit_and_write(fitted)
     assert [each["stage"] for each in written["moved"]] == ["attention", "heads", "concat", "contributions", "output"]
     for name, before in written["before"].items():
@@ -220,7 +220,7 @@ def test_what_a_change_moved_is_sent_with_the_numbers_before():
 
 @pytest.mark.parametrize("change", ["heads[1]=0", "scores[0,1]=2", "scores[1,1,2]=3"])
 def test_all_numbers_that_a_change_sets_and_no_others_are_sent_as_set_by_hand(change):
-    fitted = fit(replace(Scene(), changes=changes_of(change)))
+    fitted = resolve(replace(Scene(), changes=changes_of(change)))
     ((stage, index, value),) = [(each.stage, each.index, each.value) for each in fitted.scene.changes]
     sent = fit_and_write(fitted)["stages"]
     marked = np.zeros(fitted.trace[stage].shape, dtype=bool)
@@ -233,7 +233,7 @@ def test_all_numbers_that_a_change_sets_and_no_others_are_sent_as_set_by_hand(ch
 
 
 def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
-    written = fit_and_write(fit(replace(Scene(), changes=changes_of("masked[0,1,2]=-inf"))))
+    written = fit_and_write(resolve(replace(Scene(), changes=changes_of("masked[0,1,2]=-inf"))))
     assert (
         written["moved"][0]["text"] == "Masked scores: “cat” can no longer see “sat” in head 1; no other row changed."
     )
@@ -248,11 +248,11 @@ def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
     ],
 )
 def test_a_change_is_named_by_its_words_also_where_it_sets_many_numbers(change, text):
-    assert fit_and_write(fit(replace(Scene(), changes=changes_of(change))))["changes"][0]["text"] == text
+    assert fit_and_write(resolve(replace(Scene(), changes=changes_of(change))))["changes"][0]["text"] == text
 
 
 def test_slopes_are_those_of_the_pass_with_its_changes():
-    fitted = fit(replace(Scene(), changes=changes_of("scores[0,1,2]=3")))
+    fitted = resolve(replace(Scene(), changes=changes_of("scores[0,1,2]=3")))
     sent = fit_and_write(fitted, slopes_of="output[1,0]")["slopes"]
     found = gradients(fitted.trace, "output", (1, 0))
     assert sent["of"] == "output[1,0]"
@@ -308,7 +308,7 @@ def test_axes_have_the_names_that_a_person_reads():
 
 @pytest.mark.parametrize("address", ["nonsense", "output[9,9]", "", "outpu[0,0]"])
 def test_slopes_of_no_cell_are_none(address):
-    assert slopes(fit(Scene()).trace, address) is None
+    assert slopes(resolve(Scene()).trace, address) is None
 
 
 def test_slopes_are_sent_of_the_heads_whose_numbers_are():

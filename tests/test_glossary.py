@@ -20,7 +20,7 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.selection import Selection
 from attnviz.models.yardsticks import recorded
 from attnviz.scene.document.controls import settings
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN, Scene
 from attnviz.text.glossary import TERMS, explained
 from attnviz.text.measured import measured
@@ -165,7 +165,7 @@ def test_the_browser_has_the_terms_as_they_are():
 
 def test_what_a_loss_means_is_computed_from_the_training():
     scene = Scene(source="microgpt")
-    said = document(fit(scene))["measured"]
+    said = document(resolve(scene))["measured"]
     ((loss, yardsticks),) = [(each["loss"], each["muted"]) for each in recorded()[:1]]
     assert said["nats"] == f"{loss:.2f} nats: as unsure as between e^{loss:.2f} = {math.exp(loss):.2g} answers."
     assert f"Here {loss:.2f}, beside guessing {math.log(27):.2f}" in said["loss"]

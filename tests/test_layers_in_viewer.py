@@ -12,7 +12,7 @@ from tab import at, becomes, cell, parameters, resized
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
 from attnviz.scene.parameters import VIEWERS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import of_model
 
 pytestmark = pytest.mark.browser
@@ -78,7 +78,7 @@ def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
 
 
 def test_a_number_that_another_layer_has_no_place_for_is_itself_when_picked_set_and_opened_by_a_link(opened):
-    trace = fit(replace(of_model("by-hand"), sentence="a b c a")).trace
+    trace = resolve(replace(of_model("by-hand"), sentence="a b c a")).trace
     page = opened("?step=scores-1", model="by-hand", sentence="a b c a")
     cell(page, "Queries", 2, 5).click()
     said = f"q_1[head 1, b, 6] = {digits(trace['q_1'].value[0, 2, 5])}"

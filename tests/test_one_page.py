@@ -21,7 +21,7 @@ from attnviz import Parameters, Settings, attend, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.scene.document.document import body, written
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.viewer import shell
 from attnviz.viewer.page import USUAL_BYTES
@@ -169,7 +169,7 @@ def test_all_that_asks_a_server_says_that_there_is_none(offline):
 
 def first_visit():
     """The page that the app's button writes of a first visit, but for what a browser adds."""
-    fitted = fit(FIRST_VISIT)
+    fitted = resolve(FIRST_VISIT)
     return shell.filled(written(body(fitted), fitted), "a first visit")
 
 

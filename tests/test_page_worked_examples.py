@@ -10,7 +10,7 @@ import pytest
 from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene
 from attnviz.text.markup import runs
 from attnviz.text.steps import steps_of
@@ -193,9 +193,9 @@ def test_an_example_opens_at_what_its_description_speaks_of_and_keeps_nothing_of
         at = opened(PAGE, notebook=notebook, **before)
         sends(at, "notebook", "opened", f"{notebook} {variant.id}")
         at.run()
-        shown = fit(scene_of(at)).scene
+        shown = resolve(scene_of(at)).scene
         first = Scene(source=f"{notebook} {variant.id}", step=example.step, selection=example.selection)
-        assert shown == fit(replace(first, notebook=notebook)).scene
+        assert shown == resolve(replace(first, notebook=notebook)).scene
         assert at.query_params.keys() <= {"source", "step", "cell", "notebook"}
         assert scene_of(at).sentence == "dog bites man"
 
@@ -204,5 +204,5 @@ def test_both_passes_of_the_mask_open_at_the_softmax_of_the_first_word():
     example = EXAMPLES["001"]
     assert "Open both passes at the softmax" in example.description
     for variant in example.variants:
-        shown = fit(Scene(source=f"001 {variant.id}", step=example.step, selection=example.selection))
+        shown = resolve(Scene(source=f"001 {variant.id}", step=example.step, selection=example.selection))
         assert (shown.scene.step, variant.trace.labels["query"][shown.scene.selection.query]) == ("softmax", "I")

@@ -14,7 +14,7 @@ from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.pass_cache import pass_key
 from attnviz.scene.document.reply import address_of
-from attnviz.scene.resolution import fit, settings_of
+from attnviz.scene.resolution import resolve, settings_of
 from attnviz.text.export import script
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 6))
@@ -63,7 +63,7 @@ def independent(scene, hidden):
 @given(arrays(bool, (2, 3, 3)))
 def test_a_painted_pass_is_that_of_the_keys_that_are_left(hidden):
     scene = parse({"sentence": "the cat sat", "mask": "causal", "hidden": str(Painting.of(hidden))}).scene
-    fitted = fit(scene)
+    fitted = resolve(scene)
     assert (np.broadcast_to(~fitted.trace["mask"].value, hidden.shape) == hidden).all()
     np.testing.assert_allclose(fitted.trace["attention"].value, independent(scene, hidden), atol=1e-12)
     given = fitted.trace
@@ -74,11 +74,11 @@ def test_a_painted_pass_is_that_of_the_keys_that_are_left(hidden):
 
 
 def test_a_query_that_sees_nothing_has_zeros_and_the_step_of_the_mask_is_there():
-    fitted = fit(parse({"sentence": "the cat sat", "hidden": ".111", "step": "mask"}).scene)
+    fitted = resolve(parse({"sentence": "the cat sat", "hidden": ".111", "step": "mask"}).scene)
     assert (fitted.trace["attention"].value[:, 1] == 0).all()
     assert fitted.scene.step == "mask"
-    assert fit(parse({"sentence": "the cat sat", "hidden": "0", "step": "mask"}).scene).scene.step == "mask"
-    assert fit(parse({"sentence": "the cat sat", "step": "mask"}).scene).scene.step != "mask"
+    assert resolve(parse({"sentence": "the cat sat", "hidden": "0", "step": "mask"}).scene).scene.step == "mask"
+    assert resolve(parse({"sentence": "the cat sat", "step": "mask"}).scene).scene.step != "mask"
 
 
 def painted(scene, message):
@@ -90,20 +90,20 @@ def painted(scene, message):
 )
 def test_strokes_hide_keys_in_a_head_or_in_all(address):
     scene = parse(address).scene
-    before = fit(scene).trace["mask"].value
+    before = resolve(scene).trace["mask"].value
     begun, extras = painted(scene, True)
     assert (begun.step, begun.view, extras.arrives) == ("mask", "matrices", True)
-    assert (fit(begun).trace["mask"].value == before).all(), "one begins with what is hidden"
+    assert (resolve(begun).trace["mask"].value == before).all(), "one begins with what is hidden"
     in_all = painted(begun, {"head": None, "cells": [[1, 0], [2, 0]], "hides": True}).scene
-    mask = fit(in_all).trace["mask"].value
+    mask = resolve(in_all).trace["mask"].value
     assert mask.ndim == 2
     assert mask.astype(int).sum() == before.astype(int).sum() - 2
     in_one = painted(in_all, {"head": 1, "cells": [[1, 0]], "hides": False}).scene
-    mask = fit(in_one).trace["mask"].value
+    mask = resolve(in_one).trace["mask"].value
     assert mask.ndim == 3
     assert mask[1, 1, 0]
     assert not mask[0, 1, 0]
-    assert address_of(fit(in_one).scene)["hidden"] == str(fit(in_one).scene.hidden)
+    assert address_of(resolve(in_one).scene)["hidden"] == str(resolve(in_one).scene.hidden)
     assert painted(in_one, None).scene.hidden is None
     assert pass_key(in_one) != pass_key(in_all)
 
@@ -134,7 +134,7 @@ def test_more_than_an_address_holds_is_refused_in_a_sentence():
     (said,) = extras.said
     assert said.startswith("A painted mask has at most 2,000 characters in the address; this one would have 4,159.")
     some = painted(scene, {"head": None, "cells": cells[:30], "hides": True}).scene
-    assert fit(some).trace["mask"].value.sum() == 64 * 64 - 30
+    assert resolve(some).trace["mask"].value.sum() == 64 * 64 - 30
 
 
 def test_another_mask_or_source_takes_the_place_of_what_was_painted():
@@ -146,12 +146,12 @@ def test_another_mask_or_source_takes_the_place_of_what_was_painted():
 
 
 def test_a_shorter_pass_leaves_out_what_it_does_not_have_and_says_so():
-    fitted = fit(parse({"sentence": "a b", "hidden": "011.001"}).scene)
+    fitted = resolve(parse({"sentence": "a b", "hidden": "011.001"}).scene)
     assert str(fitted.scene.hidden) == "01"
     assert fitted.notices == ("hidden has cells that this pass doesn't have; they are left out.",)
 
 
 def test_the_script_of_a_painted_pass_reads_its_mask():
     assert 'mask = given["mask"]  # (2, 3, 3): head, query, key' in script(
-        fit(parse({"sentence": "the cat sat", "hidden": "1|01"}).scene).trace
+        resolve(parse({"sentence": "the cat sat", "hidden": "1|01"}).scene).trace
     )

@@ -23,7 +23,7 @@ from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.compare.report import differing, paired_data, parted, said_of
 from attnviz.scene.document.document import where
 from attnviz.scene.document.imprint import imprint
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.start import starts
 
@@ -51,7 +51,7 @@ PAIRS = {f"{name}: {pair.id}": (pair.a, pair.b) for name, scene in BASES.items()
 
 
 def traces(name):
-    return tuple(fit(scene).trace for scene in PAIRS[name])
+    return tuple(resolve(scene).trace for scene in PAIRS[name])
 
 
 def beside(one, other, place):
@@ -170,7 +170,7 @@ def apart_in_the_first_head(a, b):
 def test_a_pair_opens_at_the_share_that_a_loop_finds_furthest_apart():
     pairs = [tuple(Scene(options=Options(seed=n, mask=mask)) for mask in ("none", "causal")) for n in range(6)]
     for a, b in (*pairs, *(pair[::-1] for pair in pairs), PAIRS["fewer words"], PAIRS["six words: words"]):
-        a, b = fit(a).trace, fit(b).trace
+        a, b = resolve(a).trace, resolve(b).trace
         opened, apart = furthest(a, b), apart_in_the_first_head(a, b)
         assert opened.head == 0
         assert apart[b.labels["query"][opened.query], b.labels["key"][opened.key]] == max(apart.values())
@@ -209,7 +209,7 @@ def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
 
 
 def test_what_differs_is_said_of_each_in_its_own_place():
-    said = {name: paired_data(*map(fit, PAIRS[name]))["between"] for name in PAIRS}
+    said = {name: paired_data(*map(resolve, PAIRS[name]))["between"] for name in PAIRS}
     assert said["six words: mask"] == [("Mask", "none", "causal")]
     assert said["six words: scaled"] == [("Divide scores by √d_k", "yes", "no")]
     assert said["two layers: training"] == [("Training", "none", "600 steps")]
@@ -236,7 +236,7 @@ def test_what_differs_is_said_of_a_and_of_b():
     made = set()
     for name, (a, b) in PAIRS.items():
         for one, other in ((a, b), (b, a)):
-            for part, *said in differing(fit(one), fit(other)):
+            for part, *said in differing(resolve(one), resolve(other)):
                 if part in OF_A_SCENE and not {one.source, other.source} & {*SOURCES}:
                     assert said == [OF_A_SCENE[part](each) for each in (one, other)], (name, part)
                     made.add(part)
@@ -259,7 +259,7 @@ def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
 @of_each("name", [*PAIRS])
 def test_an_address_gives_the_pair_that_it_was_written_of(name):
     a, b = PAIRS[name]
-    scene = fit(replace(b, beside=pinned(fit(a).scene), compare="difference")).scene
+    scene = resolve(replace(b, beside=pinned(resolve(a).scene), compare="difference")).scene
     assert parse(query(scene)) == (scene, ())
 
 
@@ -282,10 +282,10 @@ def test_a_link_gives_the_same_picture_in_another_process():
     place.do("pair", "mask")
     address = query(place.scene)
     source = (
-        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.resolution import fit; "
+        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.resolution import resolve; "
         "from attnviz.scene.document.extras import Extras; from attnviz.scene.document.reply import Has, reply; "
         f"has = Has('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
-        "sys.stdout.buffer.write(reply(fit(scene), Extras(), has))"
+        "sys.stdout.buffer.write(reply(resolve(scene), Extras(), has))"
     )
     done = subprocess.run([sys.executable, "-c", source, json.dumps(address)], capture_output=True, check=True)
     theirs, ours = read(done.stdout)["pass"], read(answer_bytes(place, tab=TAB))["pass"]
@@ -347,7 +347,7 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
     assert len(pairs) > 68
     for scene, pair in pairs:
         address = query(replace(pair.b, beside=pair.a))
-        a, b = fit(pair.a).trace, fitted_at(address)
+        a, b = resolve(pair.a).trace, fitted_at(address)
         opened = where(b.scene, b.trace, a)
         assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
         place = Session(scene)
@@ -368,7 +368,7 @@ def test_a_mask_leaves_the_word_that_asks():
 def test_every_pair_that_is_offered_has_two_passes_and_one_is_the_present():
     for scene in (*BASES.values(), *map(of_model, MODELS), Scene(options=Options(n_heads=1, d_model=7))):
         for pair in pairs_of(scene):
-            assert None not in (fit(pair.a).trace, fit(pair.b).trace)
+            assert None not in (resolve(pair.a).trace, resolve(pair.b).trace)
             assert pinned(scene) in (pair.a, pair.b)
 
 

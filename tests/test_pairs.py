@@ -8,7 +8,7 @@ from page import changes_of
 
 from attnviz.models import MODELS
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Options, Scene, of_model, pinned
 
 OPTIONS = (
@@ -75,7 +75,7 @@ def writes(**stages):
 
 
 def is_shuffled(now, scene, trace):
-    one, other = (fit(each).trace.labels["token"] for each in (now, scene))
+    one, other = (resolve(each).trace.labels["token"] for each in (now, scene))
     plain = [sorted(label.split()[0] for label in each) for each in (one, other)]
     return plain[0] == plain[1] and scene.sentence != now.sentence
 
@@ -101,7 +101,7 @@ def test_of_each_pair_a_is_what_stands_before_the_stroke_and_b_what_stands_behin
     for now in SCENES:
         for pair in pairs_of(now):
             for scene, holds in zip((pair.a, pair.b), CLAIMS[pair.label], strict=True):
-                assert holds(now, scene, fit(scene).trace), (pair.label, now)
+                assert holds(now, scene, resolve(scene).trace), (pair.label, now)
             made.add(pair.label)
     assert made == set(CLAIMS)
 

@@ -10,7 +10,7 @@ from numerals import short
 from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 
 pytestmark = pytest.mark.browser
 
@@ -124,7 +124,7 @@ class Pair:
 
     def __init__(self, settings, word):
         b = fitted_at(settings)
-        self.word, self.traces = word, {"A": fit(b.scene.beside).trace, "B": b.trace}
+        self.word, self.traces = word, {"A": resolve(b.scene.beside).trace, "B": b.trace}
         self.selected = {"head": 0, "word": word}
 
     def is_same(self, name):

@@ -13,7 +13,7 @@ from attnviz.models.continuation import Drawing
 from attnviz.scene.document import continuing, pass_cache
 from attnviz.scene.document.document import body
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
-from attnviz.scene.resolution import fit, pass_of
+from attnviz.scene.resolution import pass_of, resolve
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
@@ -26,7 +26,7 @@ def seeded(seed):
 
 def ask(kept, scene, *sessions):
     for session in sessions:
-        fitted = fit(scene, kept.original)
+        fitted = resolve(scene, kept.original)
         kept.written(fitted, session)
 
 
@@ -39,8 +39,8 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
     kept = Answers()
     for number, session in enumerate("abcd"):
         for looked in ({}, LOOKED):
-            fitted = fit(replace(scene, **looked), kept.original)
-            anew = document(fit(replace(scene, **looked)), arrival=number)
+            fitted = resolve(replace(scene, **looked), kept.original)
+            anew = document(resolve(replace(scene, **looked)), arrival=number)
             assert whole(json.loads(kept.written(fitted, session, arrival=number))) == anew
     assert is_kept(kept, scene)
 
@@ -48,11 +48,11 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
 def test_what_is_asked_beyond_a_pass_is_made_anew():
     kept = Answers()
     ask(kept, OWN, "a", "b")
-    fitted = fit(OWN, kept.original)
-    changed = fit(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
+    fitted = resolve(OWN, kept.original)
+    changed = resolve(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
     assert json.loads(kept.written(fitted, "a", slopes_of="output[0,0]"))["slopes"]["of"] == "output[0,0]"
     assert whole(json.loads(kept.written(changed, "a"))) == document(changed)
-    assert whole(json.loads(kept.written(fitted, "a"))) == document(fit(OWN))
+    assert whole(json.loads(kept.written(fitted, "a"))) == document(resolve(OWN))
 
 
 def test_another_setting_of_any_kind_is_another_answer():
@@ -66,13 +66,13 @@ def test_another_setting_of_any_kind_is_another_answer():
 
 def test_what_comes_next_is_worked_out_once_for_all_who_ask(monkeypatch):
     kept, scene = Answers(), of_model("microgpt")
-    first = kept.written(fit(scene, kept.original), "a")
-    drawn = kept.written(fit(replace(scene, drawing=Drawing(seed=3)), kept.original), "a")
+    first = kept.written(resolve(scene, kept.original), "a")
+    drawn = kept.written(resolve(replace(scene, drawing=Drawing(seed=3)), kept.original), "a")
     assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
     monkeypatch.setattr(continuing, "writers_data", None)
-    assert kept.written(fit(scene, kept.original), "b") == first
+    assert kept.written(resolve(scene, kept.original), "b") == first
     with pytest.raises(TypeError):
-        kept.written(fit(replace(scene, drawing=Drawing(seed=4)), kept.original), "b")
+        kept.written(resolve(replace(scene, drawing=Drawing(seed=4)), kept.original), "b")
 
 
 def test_one_session_alone_has_nothing_kept_and_two_have():
@@ -96,7 +96,7 @@ def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_n
 def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeypatch):
     kept = Answers(room=0)
     for scene in (FIRST_VISIT, *(Scene(source=source) for source in SOURCES)):
-        assert document_key(fit(scene).scene) in closed()
+        assert document_key(resolve(scene).scene) in closed()
         ask(kept, scene, "a")
     ask(kept, OWN, "a", "b")
     assert not is_kept(kept, OWN)
@@ -166,18 +166,18 @@ def test_the_sessions_that_count_are_bounded(monkeypatch):
 def test_a_large_pass_is_never_kept():
     kept = Answers()
     large = replace(OWN, sentence=" ".join(map(str, range(60))), options=with_options(OWN.options, d_model=64))
-    assert sum(stage.value.nbytes for stage in fit(large).original.stages) > MAX_PASS_BYTES
+    assert sum(stage.value.nbytes for stage in resolve(large).original.stages) > MAX_PASS_BYTES
     ask(kept, large, "a", "b", "c")
     assert not is_kept(kept, large)
 
 
 def test_many_threads_get_the_same():
     kept = Answers()
-    expected = document(fit(OWN))
+    expected = document(resolve(OWN))
     found = []
 
     def run(number):
-        found.append(whole(json.loads(kept.written(fit(OWN, kept.original), str(number)))))
+        found.append(whole(json.loads(kept.written(resolve(OWN, kept.original), str(number)))))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -192,4 +192,4 @@ def test_what_is_kept_of_a_pass_is_the_same_beside_another():
     for scene in (alone, fitted_at({}).scene):
         paired = replace(scene, beside=pinned(fitted_at({"model": "who-is-it", "seed": "1"}).scene))
         assert key_of(paired) == key_of(scene)
-        assert body(fit(paired)) == body(fit(scene))
+        assert body(resolve(paired)) == body(resolve(scene))

@@ -19,7 +19,7 @@ from attnviz.models import MODELS
 from attnviz.scene.address import parse
 from attnviz.scene.document.document import body, written
 from attnviz.scene.document.plan import _parts, plan_of
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import of_model
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
@@ -59,7 +59,7 @@ def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
     scene = of_model(id_)
     seeds = MODELS[id_].seeds
     found = [
-        fit(replace(scene, model_seed=seed, checkpoint=place)).trace
+        resolve(replace(scene, model_seed=seed, checkpoint=place)).trace
         for seed in (seeds[0], seeds[-1])
         for place in {0, 1, len(MODELS[id_].checkpoints(seed)) - 1} & {*range(len(MODELS[id_].checkpoints(seed)))}
     ]
@@ -67,7 +67,7 @@ def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
     for trace in found:
         assert trace.plan == (id_, trace.origin.kind, trace.labels["token"])
         assert plan_of(unplanned(trace)).name == names[trace.origin.kind]
-    one, other = (fit(replace(scene, sentence=text)).trace for text in ("a b", "b a"))
+    one, other = (resolve(replace(scene, sentence=text)).trace for text in ("a b", "b a"))
     assert (one.plan == other.plan) is (plan_of(one).name == plan_of(other).name) is False
 
 
@@ -138,16 +138,16 @@ def test_a_browser_is_sent_the_parts_of_a_plan_until_it_has_them():
 
 def test_parameters_are_sent_once_for_all_words():
     """Half of a letter's bytes, where a model writes."""
-    first, other = (body(fit(replace(of_model("microgpt"), sentence=sentence))) for sentence in ("ka", "kay"))
+    first, other = (body(resolve(replace(of_model("microgpt"), sentence=sentence))) for sentence in ("ka", "kay"))
     assert first.parameters == other.parameters
-    fitted = fit(replace(of_model("microgpt"), sentence="kay"))
+    fitted = resolve(replace(of_model("microgpt"), sentence="kay"))
     sent = [len(written(other, fitted, plans=(other.plan.name, *have))) for have in ((), (first.parameters.name,))]
     assert sent[1] < 0.6 * sent[0], sent
 
 
 def test_a_parameter_that_is_set_by_hand_is_sent():
     one, other = (
-        body(fit(parse({"sentence": "the cat sat", **set_by_hand}).scene))
+        body(resolve(parse({"sentence": "the cat sat", **set_by_hand}).scene))
         for set_by_hand in ({}, {"changes": "w_q[0,0,0]=3"})
     )
     assert one.parameters != other.parameters

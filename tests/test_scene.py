@@ -17,7 +17,7 @@ from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
 from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
@@ -40,7 +40,7 @@ PARAMETERS = [
     *("heads" if name == "n_heads" else name for name in OPTIONS),
     *("step", "cell", "picked", "changes", "trail", "ask", "order", "stage", "present", "reveal", "notebook"),
 ]
-STAGES = [stage.name for stage in fit(Scene()).trace.stages]
+STAGES = [stage.name for stage in resolve(Scene()).trace.stages]
 WRITTEN = st.one_of(
     st.text(max_size=30),
     st.sampled_from([*SOURCES, *MODELS, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES]),
@@ -85,7 +85,7 @@ def scenes(draw):
     )
     if scene.source in MODELS and draw(st.integers(0, 3)):  # mostly a sentence of words that it knows
         scene = replace(scene, sentence=draw(st.sampled_from([text for _, text in MODELS[scene.source].examples])))
-    return fit(scene).scene
+    return resolve(scene).scene
 
 
 @given(scenes())
@@ -96,7 +96,7 @@ def test_an_address_gives_back_the_scene_that_wrote_it(scene):
 
 @given(scenes(), scenes())
 def test_an_address_gives_back_the_pair_that_wrote_it(scene, other):
-    pair = fit(replace(scene, beside=pinned(other))).scene
+    pair = resolve(replace(scene, beside=pinned(other))).scene
     assert parse(query(pair)) == (pair, ())
 
 
@@ -106,7 +106,7 @@ def test_an_address_is_read_without_a_pass(monkeypatch):
 
     monkeypatch.setattr("attnviz.core.builder.Builder.__init__", made)
     with pytest.raises(AssertionError):
-        fit(Scene())
+        resolve(Scene())
     for written in (
         {"sentence": "the cat", "changes": "q[0,0,0]=1", "cell": "1.1.1.1.1", "trail": "output[0,0]<q[0,0,0]"},
         {"model": "microgpt", "sentence": "ka", "beside": "model=who-is-it&sentence=animal&changes=scores[0,0,0]=1"},
@@ -127,7 +127,7 @@ def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(sc
 def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
     mended = fitted_at(written)
     assert parse(query(mended.scene)) == (mended.scene, ())
-    assert fit(mended.scene).notices == ()
+    assert resolve(mended.scene).notices == ()
 
 
 @given(st.sampled_from(PARAMETERS), WRITTEN)
@@ -220,7 +220,7 @@ def test_what_goes_with_a_model_that_is_not_there_is_said():
 @pytest.mark.parametrize("seed", range(5))
 def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
     for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
-        trace = fit(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
+        trace = resolve(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
         looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
         (selection,) = starts(trace)
         assert selection.query == len(looked_at) - 1
@@ -230,7 +230,7 @@ def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(
 
 @pytest.mark.parametrize("model", MODELS)
 def test_of_vectors_one_looks_first_at_the_largest_number(model):
-    trace = fit(of_model(model)).trace
+    trace = resolve(of_model(model)).trace
     selection, layer = starts(trace)[-1], trace.layers[-1].trace
     value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
     assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
@@ -267,10 +267,10 @@ def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
         "trail": ("q[0,0,0]",),
     }
     left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
-    assert fit(replace(left, **parts_for_source("001 with"))).scene == fit(Scene(source="001 with")).scene
+    assert resolve(replace(left, **parts_for_source("001 with"))).scene == resolve(Scene(source="001 with")).scene
     assert replace(left, **parts_for_source("mirror")) == of_model("mirror")
     assert replace(left, **parts_for_source(OWN)) == replace(Scene(), sentence=left.sentence)
-    assert fit(of_model("mirror")).scene == of_model("mirror")
+    assert resolve(of_model("mirror")).scene == of_model("mirror")
 
 
 def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoint_is_left_out():
@@ -291,7 +291,7 @@ def test_titles_of_steps_still_open_them_in_any_case():
 
 
 def test_a_first_visit_has_no_parameters():
-    assert parse({}).scene == fit(FIRST_VISIT).scene
+    assert parse({}).scene == resolve(FIRST_VISIT).scene
     assert parse({}).scene.source in MODELS
     assert not parse({}).notices
     assert parse({"utm_source": "mail"}).scene == parse({}).scene
@@ -307,7 +307,7 @@ def test_an_address_without_a_model_means_what_it_meant_before_there_were_models
 def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
     scene = replace(Scene(), sentence="", step="scores", changes=(Change("scores", (0, 1, 2), 1.5),))
     assert parse(query(scene)).scene == scene
-    assert fit(scene).trace is None
+    assert resolve(scene).trace is None
 
 
 def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
@@ -321,7 +321,7 @@ def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
 
 def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
     fits, far = Change("scores", (0, 1, 2), 1.5), Change("scores", (0, 1, 5), 2.5)
-    fitted = fit(replace(Scene(), sentence="one two three", changes=(fits, far)))
+    fitted = resolve(replace(Scene(), sentence="one two three", changes=(fits, far)))
     assert fitted.scene.changes == (fits,)
     assert len(fitted.refused) == 1
     assert fitted.trace["scores"].value[0, 1, 2] == 1.5
@@ -336,12 +336,12 @@ def test_a_trail_ends_at_a_number_set_by_hand():
 
 def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():
     for model, asker, right in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
-        trace = fit(of_model(model)).trace
+        trace = resolve(of_model(model)).trace
         selection = start(trace, "question")
         words = trace.labels["query"]
         assert (words[selection.query], words[selection.key]) == (asker, right)
         assert trace.labels["answer"][selection.answer] == right
-    unknown = fit(replace(of_model("at-it"), sentence="animal animal")).trace
+    unknown = resolve(replace(of_model("at-it"), sentence="animal animal")).trace
     assert start(unknown, "question").query == 1
 
 
@@ -356,7 +356,7 @@ def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_
 )
 def test_each_layer_of_a_model_opens_on_what_it_looks_for_at_every_moment_of_its_training(model, sentence, looks):
     for checkpoint in (0, None) if model == "recall" else (None,):
-        fitted = fit(replace(of_model(model), sentence=sentence, checkpoint=checkpoint))
+        fitted = resolve(replace(of_model(model), sentence=sentence, checkpoint=checkpoint))
         words = fitted.trace.labels["query"]
         seen = [start(fitted.trace, f"softmax-{n}") for n in (1, 2)]
         assert [(words[each.query], words[each.key]) for each in seen] == looks
@@ -369,8 +369,8 @@ def test_each_layer_of_a_model_opens_on_what_it_looks_for_at_every_moment_of_its
 def test_a_link_without_a_cell_is_that_of_the_start_of_its_step():
     for step in ("question", "softmax-1", "softmax-2"):
         scene = replace(of_model("recall"), step=step)
-        cell = start(fit(scene).trace, step)
-        assert fit(replace(scene, selection=cell)).scene == scene
+        cell = start(resolve(scene).trace, step)
+        assert resolve(replace(scene, selection=cell)).scene == scene
         assert "cell" not in query(parse(query(scene)).scene)
     other = replace(of_model("recall"), step="softmax-1", selection=cell)
     assert parse(query(other)).scene == other

@@ -9,11 +9,11 @@ from pathlib import Path
 import replay
 
 from attnviz.scene.acts import act
-from attnviz.scene.acts.session import Session, fits
+from attnviz.scene.acts.session import Session, resolver
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.document.reply import PARTS, Has, reply
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Scene
 
 
@@ -36,10 +36,10 @@ def test_an_answer_is_the_same_whatever_was_asked_before():
     for scene in (FIRST_VISIT, Scene()):
         for view in PARTS:
             has = Has("another tab", view, number=3, arrival=2)
-            first = reply(fit(scene), Extras(), has)
+            first = reply(resolve(scene), Extras(), has)
             for tab in "abc":  # until it is kept
-                reply(fit(scene, ANSWERS.original), Extras(), Has(tab, view))
-            assert reply(fit(scene, ANSWERS.original), Extras(), has) == first
+                reply(resolve(scene, ANSWERS.original), Extras(), Has(tab, view))
+            assert reply(resolve(scene, ANSWERS.original), Extras(), has) == first
 
 
 def test_what_an_act_says_is_said_after_it_and_not_again():
@@ -79,7 +79,7 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
         return of(trace, *changes)
 
     monkeypatch.setattr(Trace, "with_changes", counted)
-    fit = fits()
-    scene, _ = act(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, fit)
-    reply(fit(scene), Extras(), Has("a tab", "pass"))
+    resolve = resolver()
+    scene, _ = act(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, resolve)
+    reply(resolve(scene), Extras(), Has("a tab", "pass"))
     assert computed == [scene.changes]

@@ -17,7 +17,7 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.document.controls import settings as settings_of
 from attnviz.scene.document.reply import Has, reply_head
 from attnviz.scene.reading import has_options, reading_model
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
 from attnviz.text.glossary import explained
 
@@ -37,7 +37,7 @@ def no_pass(scene):
 
 def shown(scene, extras):
     """The settings that the answer to an act shows."""
-    return values(reply_head(fit(scene, no_pass), extras, Has("tab", "pass")))
+    return values(reply_head(resolve(scene, no_pass), extras, Has("tab", "pass")))
 
 
 def listed(scene):

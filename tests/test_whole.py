@@ -15,7 +15,7 @@ from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.controls import settings as boxes
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 
 SENTENCES = ("the cat sat", "the cat sat down", "the the cat", "no no no yes", "a, b")
 MASKS = {
@@ -106,7 +106,7 @@ def test_a_sentence_of_other_words_is_kept_and_becomes_normal(sentence):
     assert (scene.sentence, scene.options.initialiser) == (sentence, "normal")
     (notice,) = notices
     assert notice.startswith("initialiser=whole needs 3 or 4 words")
-    assert len(fit(scene).trace.labels["query"]) == len(sentence.split())
+    assert len(resolve(scene).trace.labels["query"]) == len(sentence.split())
 
 
 def test_an_address_is_mended_and_says_so():
@@ -126,9 +126,9 @@ def test_a_person_picks_it_and_types_on():
     assert not acts & {"positions", "scaled"}
     longer, said = act(scene, "sentence", "the cat sat on it")
     assert said.said[0].startswith("initialiser=whole needs")
-    assert fit(longer).scene.options.initialiser == "normal"
+    assert resolve(longer).scene.options.initialiser == "normal"
     back, said = act(longer, "sentence", "a dog ran")
-    assert fit(back).scene.options.initialiser == "whole"
+    assert resolve(back).scene.options.initialiser == "whole"
     assert not said.said
-    assert {pair.id for pair in pairs_of(fit(back).scene)} == {"mask", "seed", "words"}
-    assert all(fit(each).trace for pair in pairs_of(fit(back).scene) for each in (pair.a, pair.b))
+    assert {pair.id for pair in pairs_of(resolve(back).scene)} == {"mask", "seed", "words"}
+    assert all(resolve(each).trace for pair in pairs_of(resolve(back).scene) for each in (pair.a, pair.b))

@@ -15,14 +15,16 @@ from test_microgpt import own
 from attnviz.models import MODELS, statefile
 from attnviz.scene.document import residual
 from attnviz.scene.document.residual import writers_data
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, of_model
 
 PASSES = {
     "a name": MODELS["microgpt"].at(0).trace("eliza"),
     "nothing but what begins": MODELS["microgpt"].at(1).trace(""),
     "untrained": MODELS["microgpt"].at(2, 0).trace("emma"),
-    "a neuron muted": fit(replace(of_model("microgpt"), sentence="emma", changes=changes_of("active[:,3]=0"))).trace,
+    "a neuron muted": resolve(
+        replace(of_model("microgpt"), sentence="emma", changes=changes_of("active[:,3]=0"))
+    ).trace,
     "a model of one's own, of two layers": statefile.read(json.dumps(own()).encode()).trace("zyx"),
     "biases in two layers": TRACES["two blocks with biases"],
 }
@@ -102,7 +104,7 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
 
 
 def test_what_does_not_add_up_is_not_taken_apart():
-    assert writers_data(fit(FIRST_VISIT).trace) is None  # it has no residual stream
+    assert writers_data(resolve(FIRST_VISIT).trace) is None  # it has no residual stream
     for changes in ("logits[0,0]=1", "residual[5,3]=2"):
-        assert writers_data(fit(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
-    assert writers_data(fit(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace)["byKey"] is None
+        assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
+    assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace)["byKey"] is None

@@ -11,7 +11,7 @@ from attnviz.scene.address import parse, query
 from attnviz.scene.contract.lesson import Ending, Moment
 from attnviz.scene.document.encoding import Json, json_of
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 
 _ASKER = "lessons"
 """The session that a moment's document is made for: that of everybody."""
@@ -26,7 +26,7 @@ def opened(at: str) -> Passes:
         If something of it doesn't fit, and would be mended with a notice.
     """
     scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)))
-    fitted = fit(scene, ANSWERS.original)
+    fitted = resolve(scene, ANSWERS.original)
     said = (*notices, *fitted.notices, *fitted.refused)
     if said or fitted.trace is None:
         raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(said)}")

@@ -111,7 +111,7 @@ class Parsed(NamedTuple):
 def parse(written: Query, own: Mapping[str, Own] = MappingProxyType({})) -> Parsed:
     """Read a scene from the parameters of an address, whatever they hold.
 
-    No pass is made: what doesn't fit the scene's is mended by `fit`. A scene that fits is given back by
+    No pass is made: what doesn't fit the scene's is mended by `resolve`. A scene that fits is given back by
     `parse(query(scene))`.
 
     Parameters
@@ -242,7 +242,7 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
 
 
 def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
-    """Which training of a model, and how far, as whole numbers; `fit` brings them to those that there are."""
+    """Which training of a model, and how far, as whole numbers; `resolve` brings them to those that there are."""
     found = {}
     for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
         if name in texts and _COUNT.fullmatch(texts[name]):

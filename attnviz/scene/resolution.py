@@ -93,7 +93,7 @@ def settings_of(scene: Scene) -> Settings:
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
 
 
-def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
+def resolve(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
     """Make the pass of a scene with `make_pass`, and that of the scene beside it; bring what lies outside inside.
 
     What needs no pass to be mended (`settled`) is mended without a notice: `address.parse` has said it.
@@ -136,7 +136,7 @@ def _beside(scene: Scene, make_pass: Callable[[Scene], Trace]) -> tuple[SceneWit
     """The scene beside this one at its step and number, if it makes a pass; a sentence for each part refused."""
     if scene.beside is None:
         return None, []
-    a = fit(replace(pinned(scene.beside), selection=scene.selection, step=scene.step), make_pass)
+    a = resolve(replace(pinned(scene.beside), selection=scene.selection, step=scene.step), make_pass)
     return a if a.trace else None, [f"A: {each}" for each in a.refused]
 
 

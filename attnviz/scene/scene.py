@@ -55,7 +55,7 @@ class Scene:
     """Everything that decides what is on the screen, whatever page shows it.
 
     A scene can be had of any address, compared, changed with `dataclasses.replace`,
-    kept in a list or shown beside another. It holds no pass: `fit` makes that.
+    kept in a list or shown beside another. It holds no pass: `resolve` makes that.
 
     Attributes
     ----------

@@ -6,11 +6,11 @@ for the scene gives it back; one that can't be done says why.
 
 from dataclasses import replace
 
-from attnviz.scene.acts.done import Done, Fit
+from attnviz.scene.acts.done import Done, Resolve
 from attnviz.scene.acts.newpasses import OF_NEW_PASSES
 from attnviz.scene.acts.passes import OF_PASSES
 from attnviz.scene.acts.settings import OF_SETTINGS, settings_of
-from attnviz.scene.resolution import fit
+from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene
 from attnviz.scene.settled import settled
 
@@ -18,7 +18,7 @@ NAMES = tuple(OF_SETTINGS | OF_PASSES | OF_NEW_PASSES)
 """The names of all acts."""
 
 
-def act(scene: Scene, name: object, message: object, fit: Fit = fit) -> Done:
+def act(scene: Scene, name: object, message: object, resolve: Resolve = resolve) -> Done:
     """Do what a person asks for, if it means anything in this scene.
 
     Parameters
@@ -27,7 +27,7 @@ def act(scene: Scene, name: object, message: object, fit: Fit = fit) -> Done:
         As it was asked for: what doesn't fit its pass may fit the next.
     name, message : object
         Which act, and what it comes with.
-    fit : callable, optional
+    resolve : callable, optional
         Makes the pass of a scene, where the act needs it.
     """
     if not isinstance(name, str):
@@ -39,9 +39,9 @@ def act(scene: Scene, name: object, message: object, fit: Fit = fit) -> Done:
         return done._replace(extras=replace(done.extras, said=(*done.extras.said, *said)))
     if name not in OF_PASSES and name not in OF_NEW_PASSES:
         return Done(scene)
-    fitted = fit(scene)
+    fitted = resolve(scene)
     if not fitted.trace:
         return Done(scene)
     if name in OF_PASSES:
         return OF_PASSES[name](scene, fitted, message)
-    return OF_NEW_PASSES[name](scene, fitted, message, fit)
+    return OF_NEW_PASSES[name](scene, fitted, message, resolve)

@@ -9,8 +9,8 @@ from attnviz.scene.document.extras import Extras
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 
-Fit = Callable[[Scene], SceneWithPass]
-"""A function that makes the pass of a scene, such as `fit`."""
+Resolve = Callable[[Scene], SceneWithPass]
+"""A function that makes the pass of a scene, such as `resolve`."""
 
 
 class Done(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
-from attnviz.scene.acts.done import Done, Fit
+from attnviz.scene.acts.done import Done, Resolve
 from attnviz.scene.acts.messages import change_in, writer_in
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.extras import Extras
@@ -14,20 +14,20 @@ from attnviz.scene.scene import Scene, with_beside
 from attnviz.scene.start import picked, selected, start
 
 
-def _change(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+def _change(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
     try:
         change = change_in(fitted.trace, message)
     except ChangeError as error:
         return Done(scene, Extras(said=(str(error),)))
-    return _set_by_hand(scene, fitted, change, fit) if change else Done(scene)
+    return _set_by_hand(scene, fitted, change, resolve) if change else Done(scene)
 
 
-def _mute(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+def _mute(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
     found = writer_in(fitted.trace, message)
-    return _set_by_hand(scene, fitted, muted(*found), fit) if found else Done(scene)
+    return _set_by_hand(scene, fitted, muted(*found), resolve) if found else Done(scene)
 
 
-def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, fit: Fit) -> Done:
+def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, resolve: Resolve) -> Done:
     """Set a number, if it does not push another beyond float64."""
     changes = replaced(fitted.scene.changes, change)
     stage = fitted.original[change.stage]
@@ -37,17 +37,17 @@ def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, fit: Fit) 
         said = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
         return Done(scene, Extras(said=(said,)))
     after = replace(scene, changes=changes)
-    refused = fit(after).refused
+    refused = resolve(after).refused
     return Done(scene, Extras(said=refused)) if refused else Done(after)
 
 
-def _pair(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+def _pair(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
     pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
     if pair is None:
         return Done(scene)
     after = with_beside(scene, pair.a, pair.b)
-    now = fit(after)
-    refused = (*fit(pair.a).refused, *now.refused)
+    now = resolve(after)
+    refused = (*resolve(pair.a).refused, *now.refused)
     if refused:
         return Done(scene, Extras(said=refused[:1]))
     if fitted.scene.selection is None:

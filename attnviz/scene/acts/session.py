@@ -9,7 +9,7 @@ from itertools import count
 
 from attnviz.analysis.audit import Audit
 from attnviz.scene.acts import act
-from attnviz.scene.acts.done import Fit
+from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse
 from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.extras import Extras
@@ -17,7 +17,7 @@ from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
 from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
-from attnviz.scene.resolution import SceneWithPass, fit
+from attnviz.scene.resolution import SceneWithPass, resolve
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene, pinned
 
 
@@ -58,7 +58,7 @@ class Session:
 
     def fitted(self) -> SceneWithPass:
         """The scene beside its pass."""
-        return fit(self.scene, ANSWERS.original)
+        return resolve(self.scene, ANSWERS.original)
 
     def given(self, own: Own) -> None:
         """Keep what somebody gave of their own, in place of what they gave before."""
@@ -72,9 +72,9 @@ class Session:
         if not parts.keys().isdisjoint(LOOKED_AT):
             self.arrivals += 1
 
-    def do(self, name: object, message: object, fit: Fit | None = None) -> Extras:
+    def do(self, name: object, message: object, resolve: Resolve | None = None) -> Extras:
         """Do what a person asks for; returns what else is to be said."""
-        self.scene, extras = act(self.scene, name, message, fit or fits())
+        self.scene, extras = act(self.scene, name, message, resolve or resolver())
         self.arrivals += extras.arrives
         self.extras = self.extras.then(extras).kept(self.scene)
         return extras
@@ -97,14 +97,14 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
         written = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(written, session.own).scene
     session.scene = looking(session.scene, request.looks)
-    fit, extras = fits(), Extras()
+    resolve, extras = resolver(), Extras()
     for name, message in request.acts:
-        extras = extras.then(session.do(name, message, fit))
-    number, fitted = session.number(), fit(session.scene)
+        extras = extras.then(session.do(name, message, resolve))
+    number, fitted = session.number(), resolve(session.scene)
     return session.answer(fitted, extras, request.tab, request.view, number, request.plans)
 
 
-def fits() -> Fit:
-    """`fit`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
+def resolver() -> Resolve:
+    """`resolve`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
     original = lru_cache(2)(ANSWERS.original)
-    return lru_cache(2)(lambda scene: fit(scene, lambda each: original(replace(pinned(each), changes=()))))
+    return lru_cache(2)(lambda scene: resolve(scene, lambda each: original(replace(pinned(each), changes=()))))
