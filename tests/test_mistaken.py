@@ -9,7 +9,7 @@ from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistak
 from attnviz.lessons.moment import opened
 from attnviz.lessons.pictures import MistakePicture, SweepPicture
 from attnviz.lessons.reference import LessonError
-from attnviz.scene.document.encoding import json_of
+from attnviz.scene.document.encoding import to_json
 
 CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"
 UNSEEING = "sentence=the+cat+sat+on+the+mat&heads=1&hidden=..111111"
@@ -43,7 +43,7 @@ def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mi
     total = mistaken_figure(f"{mistake}.{word}.sum", trace)
     assert total == pytest.approx(sum(expected), nan_ok=True)
     drawn = MistakePicture(of=mistake, word=word).drawn(passes)
-    assert json_of(drawn)
+    assert to_json(drawn)
     assert drawn.wrong == [None if math.isnan(each) else pytest.approx(each) for each in expected]
     assert drawn.hidden == [not each for each in seen]
 

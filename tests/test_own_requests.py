@@ -13,7 +13,7 @@ from msgspec import structs
 
 from attnviz.articles.upload import reply
 from attnviz.models import MODELS
-from attnviz.scene.document.encoding import json_of
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.own.comparison import compared
 from attnviz.scene.own.request import QUESTIONS, OwnRequest
 
@@ -102,8 +102,8 @@ IN_ANOTHER_PROCESS = """
 import json, sys
 from attnviz.scene.own.request import OwnRequest
 from attnviz.articles.upload import reply
-from attnviz.scene.document.encoding import json_of
-sys.stdout.buffer.write(json_of(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
+from attnviz.scene.document.encoding import to_json
+sys.stdout.buffer.write(to_json(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
 assert "streamlit" not in sys.modules
 """
 
@@ -118,4 +118,4 @@ def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
             capture_output=True,
             check=True,
         )
-        assert made.stdout == json_of(reply(sent, file, None).data)
+        assert made.stdout == to_json(reply(sent, file, None).data)

@@ -9,7 +9,7 @@ from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled
 from attnviz.scene.address import parse, query
 from attnviz.scene.contract.lesson import Ending, Moment
-from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
 
@@ -52,7 +52,7 @@ def moment(lesson: str, number: int) -> bytes:
     if number not in range(1, len(own.moment) + 1):
         raise KeyError(f"{lesson} has {len(own.moment)} moments; got {number}")
     made = own.moment[number - 1]
-    return json_of(_said(lesson, own, number, made, opened(made.at)))
+    return to_json(_said(lesson, own, number, made, opened(made.at)))
 
 
 def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: Passes) -> Moment:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from attnviz.articles.upload import reply
 from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
-from attnviz.scene.document.encoding import json_of
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.own.received import RequestError
 from attnviz.scene.own.request import OwnRequest, read
 from attnviz.ui.state import fair_queue
@@ -72,7 +72,7 @@ def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
         made = reply(about, content, session.fitted().trace)
         if made.own:
             session.given(made.own)
-    return json_of(made.data)
+    return to_json(made.data)
 
 
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.articles.doors import Door
 from attnviz.articles.pieces import Piece
-from attnviz.scene.document.encoding import json_of
+from attnviz.scene.document.encoding import to_json
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
@@ -41,7 +41,7 @@ def draw(
     """
     result = _component(
         key=key,
-        data=json_of({"pieces": pieces}),
+        data=to_json({"pieces": pieces}),
         on_chosen_change=partial(_chosen, shown.setter, key, choose),
         on_opened_change=runs,
     )

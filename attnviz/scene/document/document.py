@@ -18,7 +18,7 @@ from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.compare.report import paired_data
 from attnviz.scene.document.continuing import next_data
-from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.imprint import imprint
 from attnviz.scene.document.plan import Plan, parameters_of, plan_of
 from attnviz.scene.reading import reading_model
@@ -97,7 +97,7 @@ def body(
     """
     parts = _numbers(fitted, asked, slopes_of, flips_of) | {"next": next_data(fitted, with_names=with_names)}
     parameters, parts["stages"] = parameters_of(fitted.trace, parts["stages"])
-    return Body(plan_of(fitted.trace), parameters, {name: Json(json_of(part)) for name, part in parts.items()})
+    return Body(plan_of(fitted.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
 
 
 def written(
@@ -125,7 +125,7 @@ def written(
     other : Trace, optional
         That pass.
     """
-    return json_of(
+    return to_json(
         {
             "plan": body.plan.sent(plans),
             "parameters": body.parameters.sent(plans),

@@ -5,5 +5,5 @@ import msgspec
 Json = msgspec.Raw
 """Data that was written once and stands in other data as it is."""
 
-json_of = msgspec.json.Encoder().encode
+to_json = msgspec.json.Encoder().encode
 """Data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`."""

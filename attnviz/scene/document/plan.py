@@ -12,7 +12,7 @@ from typing import NamedTuple
 from attnviz.core.caching import cached_by_plan
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
-from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.encoding import Json, to_json
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, parts: dict) -> Plan:
         """The plan with these parts."""
-        written = json_of(parts)
+        written = to_json(parts)
         return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
 
     def sent(self, names: Collection[str]) -> dict:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnviz.scene.address import query
 from attnviz.scene.document import advice
 from attnviz.scene.document.controls import settings
-from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.extras import Extras, typed_seed
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.document.verdict import verdict
@@ -50,7 +50,7 @@ class Has:
 def reply(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
     """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
     part = PARTS[has.view](fitted, extras, has) if fitted.trace else None
-    return json_of(reply_head(fitted, extras, has) | {has.view: part})
+    return to_json(reply_head(fitted, extras, has) | {has.view: part})
 
 
 def reply_head(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
