@@ -39,7 +39,7 @@ def document_bytes(fitted, *, arrival=0, **asked):
     given, a = {"arrival": arrival}, fitted.beside
     if a:
         given |= {"beside": scene_document.beside_data(a, fitted, document_bytes(a)), "other": a.trace}
-    return scene_document.written(scene_document.body(fitted, **asked), fitted, **given)
+    return scene_document.document_json(scene_document.body(fitted, **asked), fitted, **given)
 
 
 def whole(given):

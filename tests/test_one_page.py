@@ -20,7 +20,7 @@ from tab import becomes, cell, expect
 from attnviz import Parameters, Settings, attend, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.scene.document.document import body, written
+from attnviz.scene.document.document import body, document_json
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.viewer import shell
@@ -170,7 +170,7 @@ def test_all_that_asks_a_server_says_that_there_is_none(offline):
 def first_visit():
     """The page that the app's button writes of a first visit, but for what a browser adds."""
     fitted = resolve(FIRST_VISIT)
-    return shell.filled(written(body(fitted), fitted), "a first visit")
+    return shell.filled(document_json(body(fitted), fitted), "a first visit")
 
 
 @pytest.mark.browser
@@ -212,11 +212,11 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
     parts = json.loads(Reader(text).texts["document"])
     document = merged(parts["plan"]["parts"], {name: part for name, part in parts.items() if name != "plan"})
     assert None not in document["stages"]["attention"]["values"], "all heads are in it"
-    written = offline(text)
-    for each in (app, written):
+    saved = offline(text)
+    for each in (app, saved):
         expect(each.locator(".viewer .step-text h2")).to_have_text("Scores become shares")
         expect(each.locator(".panel")).to_contain_text("1 number is set by hand.")
-    assert written.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
+    assert saved.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
 
 
 @pytest.mark.browser

@@ -17,7 +17,7 @@ from attnviz.core.settings import OPTIONS
 from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.scene.address import parse
-from attnviz.scene.document.document import body, written
+from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.plan import _parts, plan_of
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import of_model
@@ -141,7 +141,9 @@ def test_parameters_are_sent_once_for_all_words():
     first, other = (body(resolve(replace(of_model("microgpt"), sentence=sentence))) for sentence in ("ka", "kay"))
     assert first.parameters == other.parameters
     fitted = resolve(replace(of_model("microgpt"), sentence="kay"))
-    sent = [len(written(other, fitted, plans=(other.plan.name, *have))) for have in ((), (first.parameters.name,))]
+    sent = [
+        len(document_json(other, fitted, plans=(other.plan.name, *have))) for have in ((), (first.parameters.name,))
+    ]
     assert sent[1] < 0.6 * sent[0], sent
 
 

@@ -77,7 +77,7 @@ def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: P
         notes=made.notes,
         ending=_ending(lesson, passes) if is_last else None,
         picture=made.picture.drawn(passes) if made.picture else None,
-        document=Json(ANSWERS.written(passes.b, _ASKER)),
+        document=Json(ANSWERS.document_json(passes.b, _ASKER)),
     )
 
 

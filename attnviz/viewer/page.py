@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
-from attnviz.scene.document.document import body, written
+from attnviz.scene.document.document import body, document_json
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.text.wording import counted
@@ -109,7 +109,7 @@ def _page_of(trace: Trace) -> Page:
     title = _title(trace)
     fitted = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
-    made = Page(title, filled(written(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
+    made = Page(title, filled(document_json(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
     if made.n_bytes > USUAL_BYTES:
         warnings.warn(
             f"A page of {_size(made.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "

@@ -100,7 +100,7 @@ def body(
     return Body(plan_of(fitted.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
 
 
-def written(
+def document_json(
     body: Body,
     fitted: SceneWithPass,
     *,

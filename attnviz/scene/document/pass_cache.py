@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document.document import Body, beside_data, body, written
+from attnviz.scene.document.document import Body, beside_data, body, document_json
 from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
@@ -65,7 +65,7 @@ def closed() -> frozenset[Key]:
     return frozenset(map(document_key, scenes))
 
 
-class Answer(NamedTuple):
+class Entry(NamedTuple):
     """A pass and its document, and how many bytes they need, about."""
 
     original: Trace
@@ -81,20 +81,20 @@ class Shared:
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._kept: OrderedDict[Key, Answer] = OrderedDict()  # what was asked for last is the last, here and below
+        self._kept: OrderedDict[Key, Entry] = OrderedDict()  # what was asked for last is the last, here and below
         self._asked: OrderedDict[str, deque[Key]] = OrderedDict()  # of each session
         self._lock = threading.Lock()
 
     @property
     def n_bytes(self) -> int:
         """How much is kept."""
-        return sum(answer.n_bytes for answer in self._kept.values())
+        return sum(entry.n_bytes for entry in self._kept.values())
 
-    def peek(self, key: Key) -> Answer | None:
+    def peek(self, key: Key) -> Entry | None:
         """The entry of a key, whoever asks."""
         return self._kept.get(key)
 
-    def get(self, key: Key, session: str) -> Answer | None:
+    def get(self, key: Key, session: str) -> Entry | None:
         """The entry of a key, which is now among those that the session asked for."""
         with self._lock:
             before = self._asked.pop(session, ())
@@ -105,12 +105,12 @@ class Shared:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def put(self, key: Key, answer: Answer) -> None:
-        """Keep an answer, if another session asked for the same."""
+    def put(self, key: Key, entry: Entry) -> None:
+        """Keep an entry, if another session asked for the same."""
         with self._lock:
             n_sessions = Counter(chain.from_iterable(self._asked.values()))
             if n_sessions[key] > 1:
-                self._kept[key] = answer
+                self._kept[key] = entry
             while self.n_bytes > self._room:
                 del self._kept[min(self._kept, key=n_sessions.__getitem__)]
 
@@ -134,7 +134,7 @@ class Answers:
             self._passes[key] = pass_of(scene)
         return self._passes[key]
 
-    def written(
+    def document_json(
         self,
         fitted: SceneWithPass,
         session: str,
@@ -146,14 +146,14 @@ class Answers:
         plans: Collection[str] = (),
         with_names: bool = False,
     ) -> bytes:
-        """The document of a scene as JSON, for the session that asks (see `document.body`, `document.written`)."""
+        """The document of a scene as JSON, for the session that asks."""
         made, beside = self._body(fitted, session, asked, slopes_of, flips_of, with_names), fitted.beside
         if beside is None:
-            return written(made, fitted, arrival=arrival, plans=plans)
+            return document_json(made, fitted, arrival=arrival, plans=plans)
         other = self._body(beside, session, asked)
-        document = written(other, beside, plans=(*plans, *made.names))
+        document = document_json(other, beside, plans=(*plans, *made.names))
         paired = beside_data(beside, fitted, document)
-        return written(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
+        return document_json(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
 
     @property
     def n_bytes(self) -> int:
@@ -179,13 +179,13 @@ class Answers:
             if key not in self._bodies:
                 self._bodies[key] = body(fitted)
             return self._bodies[key]
-        answer = self._shared.get(key, session)
-        if answer is None:
+        entry = self._shared.get(key, session)
+        if entry is None:
             made = body(fitted)
             n_bytes = made.n_bytes + _n_bytes(fitted.original) + _OBJECT_BYTES
-            answer = Answer(fitted.original, made, n_bytes)
-            self._shared.put(key, answer)
-        return answer.body
+            entry = Entry(fitted.original, made, n_bytes)
+            self._shared.put(key, entry)
+        return entry.body
 
 
 def _is_of_one(fitted: SceneWithPass) -> bool:

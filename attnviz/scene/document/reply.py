@@ -86,7 +86,7 @@ def _by_hand(fitted: SceneWithPass) -> list[list[str]] | None:
 
 def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> Json:
     """The document that a viewer shows."""
-    written = ANSWERS.written(
+    document = ANSWERS.document_json(
         fitted,
         has.tab,
         asked=extras.heads,
@@ -96,7 +96,7 @@ def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> Json:
         arrival=has.arrival,
         plans=has.plans,
     )
-    return Json(written)
+    return Json(document)
 
 
 def _audit(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
