@@ -22,7 +22,7 @@ from attnviz.lessons.moment import moment, opened
 from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, find
-from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, written
+from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
 from attnviz.scene.contract.lesson import Moment
 
 MOMENTS = {
@@ -147,7 +147,7 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
         if told.endswith("is hidden by the mask."):
             assert is_hidden(of.cells[place], of.trace)
             continue
-        assert f" has {written(numbers[place], form_of(of))}: " in told
+        assert f" has {format_number(numbers[place], form_of(of))}: " in told
         before, behind = (sum(1 for n in numbers if way * (sizes(n) - own) > 1e-12) for way in (1, -1))
         assert is_place_told(told.split(". ")[0], before, len(numbers) - 1 - behind, made.ask.pick), told
         if WHOSE.search(told):
@@ -225,7 +225,7 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
         assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
     assert ("lead" in question) == (question["isShare"] and PATTERN.fullmatch(made.ask.of) is not None)
     if not question["isShare"]:
-        assert written(right, made.ask.form) == question["text"]
+        assert format_number(right, made.ask.form) == question["text"]
         read_off = float(Fraction(question["text"].replace("−", "-").replace(",", "")))
         assert abs(read_off - right) <= question["tolerance"]
 
@@ -281,7 +281,7 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
             where = f"{ask.of.split('[')[0]}[{names}]"
             now, before = evaluated(where, passes), evaluated(f"A.{where}", passes)
             assert relation(now, before) == label, told
-            assert read == [written(before, "%"), written(now, "%")]
+            assert read == [format_number(before, "%"), format_number(now, "%")]
             assert label == "the same" or read[0] != read[1], "the difference is seen"
 
 
@@ -340,7 +340,7 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
         is_right = made_by.shape == of.stage.shape and np.allclose(made_by, of.stage.value)
         assert (place in question["right"]) == is_right, each["label"]
         if made_by.shape == of.stage.shape and not np.isnan(made_by[of.index]):
-            assert written(float(made_by[of.index])) in said(each["told"])
+            assert format_number(float(made_by[of.index])) in said(each["told"])
     assert sorted(LINES[split_layer(of.stage.name)[0]]) == [each["label"] for each in question["candidates"]]
 
 

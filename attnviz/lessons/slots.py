@@ -69,7 +69,7 @@ def filled(text: str, passes: Passes) -> LessonRuns:
     return [tuple(run) for run in runs(SLOT.sub(named, text), **found)]
 
 
-def written(number: Value, form: str = "") -> str:
+def format_number(number: Value, form: str = "") -> str:
     """A number as a slot writes it."""
     if form not in _FORMS:
         raise LessonError(f"A slot is written as one of {', '.join(map(repr, _FORMS))}; got {form!r}.")
@@ -79,10 +79,10 @@ def written(number: Value, form: str = "") -> str:
 def link(of: Reference, form: str = "") -> list:
     """The number of a cell as a run, which leads to it."""
     cell = of.cell
-    return ["number", NumberLink(text=written(float(cell.value), form), cell=str(cell), of=of.of)]
+    return ["number", NumberLink(text=format_number(float(cell.value), form), cell=str(cell), of=of.of)]
 
 
-def told(text: str, **parts: Reference | str | list) -> LessonRuns:
+def sentence(text: str, **parts: Reference | str | list) -> LessonRuns:
     """A sentence of our own, in whose slots stand a person's words, the numbers of cells or other runs.
 
     A share is written in per cent.
@@ -101,4 +101,4 @@ def quantity(of: str, form: str, passes: Passes) -> list:
     if PATTERN.fullmatch(of):
         return link(find(of, passes), form)
     found = value(of, passes)
-    return ["", written(found, form)]
+    return ["", format_number(found, form)]

@@ -10,7 +10,7 @@ from attnviz.core.trace import Trace
 from attnviz.lessons.naming import ordinal
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference
-from attnviz.lessons.slots import filled, told
+from attnviz.lessons.slots import filled, sentence
 from attnviz.models.task import most_probable
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
@@ -44,20 +44,20 @@ class Answer(Ask, tag="answer", frozen=True):
 
     def _candidate(self, place: int, passes: Passes) -> Candidate:
         trace = passes.trace()
-        return Candidate(label=trace.labels["answer"][place], told=self._told(place, passes))
+        return Candidate(label=trace.labels["answer"][place], told=self._feedback(place, passes))
 
-    def _told(self, place: int, passes: Passes) -> LessonRuns:
+    def _feedback(self, place: int, passes: Passes) -> LessonRuns:
         trace, row = passes.trace(), _row(passes)
         index = (len(trace["probabilities"].value) - 1, place)
         own = Reference("B", trace, trace["probabilities"], index)
         rank = int((row > row[place]).sum()) + 1
         name = ["", trace.labels["answer"][place]]
         which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
-        said = told(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
+        said = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
         if rank == 1:
             return said
         before = [text for text, other in _before(passes) if other.argmax() == place]
-        return [*said, *(told(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
+        return [*said, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
@@ -66,7 +66,7 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
             last, other = (["", names[place]] for place in (-1, key))
-            return told(" It would be right if “{last}” looked at “{other}” alone.", last=last, other=other)
+            return sentence(" It would be right if “{last}” looked at “{other}” alone.", last=last, other=other)
     return []
 
 

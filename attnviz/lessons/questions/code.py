@@ -9,7 +9,7 @@ from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import place_slot
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, form_of, told, written
+from attnviz.lessons.slots import filled, form_of, format_number, sentence
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 SAME = 1e-9
@@ -70,7 +70,7 @@ class Code(Ask, tag="code", frozen=True):
         right = [at for at, array in enumerate(made.values()) if _is_stage(array, of)]
         return Choose(
             prompt=filled(self.prompt, passes),
-            candidates=[Candidate(label=line, told=_told(array, of)) for line, array in made.items()],
+            candidates=[Candidate(label=line, told=_feedback(array, of)) for line, array in made.items()],
             right=right,
             is_code=True,
         )
@@ -95,16 +95,16 @@ def _is_stage(array: np.ndarray, of: Reference) -> bool:
     return np.allclose(array, of.stage.value, rtol=SAME, atol=SAME)
 
 
-def _told(array: np.ndarray, of: Reference) -> LessonRuns:
+def _feedback(array: np.ndarray, of: Reference) -> LessonRuns:
     if array.shape != of.stage.shape:
         shapes = (" × ".join(map(str, shape)) for shape in (array.shape, of.stage.shape))
-        return told("It gives {} numbers, not {}.".format(*shapes))
+        return sentence("It gives {} numbers, not {}.".format(*shapes))
     where = " and ".join(place_slot(of, axis, slot) for axis, slot in _PLACES.items())
     names = {slot: ["", of.label(axis, of.index[axis])] for axis, slot in _PLACES.items()}
     if _is_stage(array, of):
-        return told(f"For {where} it gives {{number}}, as in the pass.", number=of, **names)
+        return sentence(f"For {where} it gives {{number}}, as in the pass.", number=of, **names)
     value = float(array[of.index])
     if np.isnan(value):
-        return told(f"For {where} it gives no number: −∞ is divided by −∞.", **names)
-    wrong = written(value, form_of(of))
-    return told(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=of, **names)
+        return sentence(f"For {where} it gives no number: −∞ is divided by −∞.", **names)
+    wrong = format_number(value, form_of(of))
+    return sentence(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=of, **names)

@@ -10,7 +10,7 @@ from attnviz.lessons.expression import is_equal, value
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, form_of, quantity, told, written
+from attnviz.lessons.slots import filled, form_of, format_number, quantity, sentence
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 Compared = Literal["more", "less", "the same"]
@@ -58,7 +58,7 @@ class Compare(Ask, tag="compare", frozen=True):
 
     def question(self, passes: Passes) -> Choose:
         right = compared(value(self.of, passes), value(self._other, passes))
-        candidates = [Candidate(label=each, told=self._told(each, right, passes)) for each in ANSWERS]
+        candidates = [Candidate(label=each, told=self._feedback(each, right, passes)) for each in ANSWERS]
         return Choose(prompt=filled(self.prompt, passes), candidates=candidates, right=[ANSWERS.index(right)])
 
     def covers(self, passes: Passes) -> set[str]:
@@ -73,13 +73,13 @@ class Compare(Ask, tag="compare", frozen=True):
             raise LessonError(f"An expression is compared with another, than; {self.of} has none.")
         return self.than or f"A.{self.of.removeprefix('B.')}"
 
-    def _told(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
+    def _feedback(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
         form = self.form or (form_of(find(self.of, passes)) if PATTERN.fullmatch(self.of) else "")
         both = {"of": quantity(self.of, form, passes), "than": quantity(self._other, form, passes)}
         if answer == right:
-            return told("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
+            return sentence("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
         own = [filled(each.told, passes) for each in self.instead if each.answer == answer]
-        return own[0] if own else self._elsewhere(answer, passes) or told("The two are {of} and {than}.", **both)
+        return own[0] if own else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which an answer would be right: of the same row, else of another."""
@@ -113,7 +113,7 @@ def _before(after: Reference, passes: Passes) -> Reference | None:
 
 def _reads(answer: Compared, after: Reference, before: Reference) -> bool:
     """Whether two numbers are to be told apart, as they are written, where they differ."""
-    one, other = (written(float(each.cell.value), form_of(each)) for each in (after, before))
+    one, other = (format_number(float(each.cell.value), form_of(each)) for each in (after, before))
     return answer == "the same" or one != other
 
 
@@ -122,7 +122,7 @@ def _right_for(answer: Compared, after: Reference, before: Reference) -> LessonR
     where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
     if noun(after.stage.name) == "share":
         where = f"what {place_slot(after, row, 'row')} gives {place_slot(after, column, 'column')}"
-    return told(
+    return sentence(
         f"{answer.capitalize()} is right for {where}: {{before}}, then {{after}}.",
         row=["", after.label(row, after.index[row])],
         column=["", after.label(column, after.index[column])],

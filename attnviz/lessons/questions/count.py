@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.lessons.figures import figure, mask_of
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import Passes
-from attnviz.lessons.slots import filled, told, written
+from attnviz.lessons.slots import filled, format_number, sentence
 from attnviz.scene.contract.lesson import Fill, Near
 
 Reading = tuple[float, str]
@@ -35,11 +35,11 @@ class Count(Ask, tag="count", frozen=True):
         nears: dict[float, Near] = {}
         for value, text in _NEARS.get(name, lambda passes: ())(passes):
             if value != right and value not in nears:
-                nears[value] = Near(value=value, tolerance=0.0, told=told(text))
+                nears[value] = Near(value=value, tolerance=0.0, told=sentence(text))
         return Fill(
             prompt=filled(self.prompt, passes),
             right=right,
-            text=written(right),
+            text=format_number(right),
             tolerance=0.0,
             is_share=False,
             nears=list(nears.values()),

@@ -11,7 +11,7 @@ from attnviz.lessons.expression import SAME
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, in_words, told
+from attnviz.lessons.slots import filled, in_words, sentence
 from attnviz.scene.contract.lesson import Candidate, LessonRuns
 from attnviz.scene.contract.lesson import Pick as PickQuestion
 
@@ -52,15 +52,15 @@ class Extreme(Ask, frozen=True):
         """One of the places that may be picked."""
         raise NotImplementedError
 
-    def told(self, of: Reference, place: int) -> LessonRuns:
+    def feedback(self, of: Reference, place: int) -> LessonRuns:
         """The feedback on a place: which one it is, and where else it would be right."""
         axis = of.index.index(None)
         cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
         if _is_hidden(cell):
-            return told(f"{place_slot(of, axis)} is hidden by the mask.", name=name)
+            return sentence(f"{place_slot(of, axis)} is hidden by the mask.", name=name)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
         which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
-        said = told(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
+        said = sentence(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
         return [*said, *self._elsewhere(of, axis, place)] if (others > SAME).any() else said
 
     def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
@@ -96,7 +96,7 @@ class Extreme(Ask, frozen=True):
             said = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
             if self.pick == "largest in size":
                 said = f"For {whose}, {place} has the number {first}"
-        return told(f" {said[0].upper()}{said[1:]}.", name=["", name], where=["", where])
+        return sentence(f" {said[0].upper()}{said[1:]}.", name=["", name], where=["", where])
 
 
 _ORDERS = {

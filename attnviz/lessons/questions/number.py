@@ -10,7 +10,7 @@ from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
-from attnviz.lessons.slots import filled, told, written
+from attnviz.lessons.slots import filled, format_number, sentence
 from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
@@ -54,7 +54,7 @@ class Number(Ask, tag="number", frozen=True):
 
     def question(self, passes: Passes) -> Fill:
         right = value(self.of, passes)
-        text = written(right, self.form)
+        text = format_number(right, self.form)
         tolerance = self.tolerance or self.parts * half_a_digit(text)
         return Fill(
             prompt=[*filled(self.prompt, passes), *(leeway(tolerance) if self.tolerance > half_a_digit(text) else ())],
@@ -88,7 +88,7 @@ def computed(wrong: Sequence[Wrong], passes: Passes) -> list[Misread]:
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
     """What a prompt says of how far off an answer may be."""
-    return told(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
+    return sentence(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
 
 
 def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Near]:
@@ -97,5 +97,5 @@ def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Ne
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            found.append(Near(value=number, tolerance=tolerance, told=told(text)))
+            found.append(Near(value=number, tolerance=tolerance, told=sentence(text)))
     return found

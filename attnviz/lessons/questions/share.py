@@ -11,7 +11,7 @@ from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.questions.number import Wrong, computed, leeway, nears
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, written
+from attnviz.lessons.slots import filled, format_number
 from attnviz.scene.contract.lesson import Fill
 
 _SCORED = {"attention": "masked", "probabilities": "logits"}
@@ -42,7 +42,7 @@ class Share(Ask, tag="share", frozen=True):
         return Fill(
             prompt=[*filled(self.prompt, passes), *leeway(100 * self.tolerance, "points")],
             right=right,
-            text=written(right, "%"),
+            text=format_number(right, "%"),
             tolerance=self.tolerance,
             is_share=True,
             lead=lead(cell) if cell else UNSET,
