@@ -100,13 +100,13 @@ def _pieces(found: OwnComparison) -> list[Piece]:
     comparison = found.comparison
     first = comparison.first
     sentences = comparison.verdict if first else comparison.verdict[1:]
-    beside = [f"Compared with {found.shown}."] if found.shown else []
+    compared_with = [f"Compared with {found.shown}."] if found.shown else []
     return [
         pieces.text([["strong", comparison.headline]]),
         *([_plain(" ".join(sentences))] if sentences else []),
         *(_matrices(first) if first else []),
         *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
-        *(_plain(each) for each in (*beside, *comparison.notes)),
+        *(_plain(each) for each in (*compared_with, *comparison.notes)),
         *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if found.parameters else []),
         *([_plain(found.refused)] if found.refused else []),
     ]

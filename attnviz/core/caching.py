@@ -43,13 +43,13 @@ def _kept(ask: Callable[[Planned], Answer], where: Callable[[Planned], dict]) ->
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
-    def asked(trace: Planned) -> Answer:
+    def cached(trace: Planned) -> Answer:
         kept = where(trace)
         if name not in kept:
             kept[name] = ask(trace)
         return kept[name]
 
-    return asked
+    return cached
 
 
 @lru_cache(maxsize=MAX_PLANS)

@@ -12,20 +12,20 @@ from attnviz.scene.scene import Scene
 from attnviz.text.steps import steps_of
 
 
-def selected(scene: Scene, trace: Trace, beside: Trace | None = None) -> Selection:
+def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selection:
     """The number that the scene looks at in its pass, which may have another beside it."""
     if scene.selection is not None:
         return scene.selection.within(trace)
     usual = start(trace, scene.step)
-    return usual if beside is None else _apart(beside, trace, usual)
+    return usual if other is None else _apart(other, trace, usual)
 
 
-def picked(scene: Scene, trace: Trace, beside: Trace | None = None) -> str:
+def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
     """The stage whose number the scene looks at; of two passes with the same attention their logits; else empty."""
-    if scene.picked or scene.selection is not None or beside is None or "logits" not in trace or "logits" not in beside:
+    if scene.picked or scene.selection is not None or other is None or "logits" not in trace or "logits" not in other:
         return scene.picked
     attentions = [layer.names["attention"] for layer in trace.layers]
-    stages = pairing(beside, trace).stages
+    stages = pairing(other, trace).stages
     return "logits" if all(stages[name].is_same for name in attentions) and not stages["logits"].is_same else ""
 
 
@@ -65,10 +65,10 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
 def _start(trace: Trace, layer: Layer) -> Selection:
     if not trace.origin.read:
         return _looking_somewhere(layer, Selection().within(trace))
-    asked = _asked(trace)
-    right, answers = trace.origin.right[asked], trace.labels["answer"]
-    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[asked].argmax())
-    query, key = _looking(trace, layer, asked)
+    place = _question(trace)
+    right, answers = trace.origin.right[place], trace.labels["answer"]
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[place].argmax())
+    query, key = _looking(trace, layer, place)
     v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
     feature, dimension = (int(abs(row).argmax()) for row in (v, output))
     fires = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
@@ -95,17 +95,17 @@ def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
     return replace(usual, query=query, key=key)
 
 
-def _asked(trace: Trace) -> int:
+def _question(trace: Trace) -> int:
     """The last place at which something is asked; the last of all where nothing is."""
-    asked = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
-    return asked[-1] if asked else len(trace.origin.right) - 1
+    places = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
+    return places[-1] if places else len(trace.origin.right) - 1
 
 
-def _looking(trace: Trace, layer: Layer, asked: int) -> tuple[int, int]:
+def _looking(trace: Trace, layer: Layer, place: int) -> tuple[int, int]:
     """The query and the key that the attention of a layer is about."""
     if trace.origin.looks:
         return trace.origin.looks[layer.number - 1]
-    right, keys = trace.origin.right[asked], trace.labels["key"]
+    right, keys = trace.origin.right[place], trace.labels["key"]
     if layer.number == trace.n_layers and right in keys:
-        return asked, keys.index(right)
-    return asked, int(layer.trace["attention"].value[0, asked].argmax())
+        return place, keys.index(right)
+    return place, int(layer.trace["attention"].value[0, place].argmax())

@@ -26,10 +26,10 @@ def nearest(trace: Trace) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)  # more than there are kinds of passes
-def _nearest(count: int, there: frozenset[str]) -> dict[str, str]:
+def _nearest(count: int, present: frozenset[str]) -> dict[str, str]:
     order = ids(count)
     return {
-        wanted: next(each for each in order[order.index(_moved(wanted, count)) :] if each in there)
+        wanted: next(each for each in order[order.index(_moved(wanted, count)) :] if each in present)
         for n_layers in (1, MAX_LAYERS, count)
         for wanted in ids(n_layers)
     }

@@ -152,18 +152,18 @@ class Step:
         `entries` are those of all stages, by their names in the layer.
         """
 
-        def said(sections: tuple[Section, ...]) -> tuple[Section, ...]:
+        def holding(sections: tuple[Section, ...]) -> tuple[Section, ...]:
             return tuple(section.of(layer, entries) for section in sections if section.when(layer.trace))
 
-        sections, notes = said(self.sections), said(self.notes)
-        told = {name for section in (*sections, *notes) for name in section.stages}
-        there = (layer.names[name] for name in self.stages if name in layer.trace)
+        sections, notes = holding(self.sections), holding(self.notes)
+        explained = {name for section in (*sections, *notes) for name in section.stages}
+        names = (layer.names[name] for name in self.stages if name in layer.trace)
         return replace(
             self,
-            headings=said(self.headings),
-            why=said(self.why),
+            headings=holding(self.headings),
+            why=holding(self.why),
             sections=sections,
-            stages=tuple(name for name in there if name not in told),
+            stages=tuple(name for name in names if name not in explained),
             notes=notes,
             bars=tuple(replace(bars, stage=layer.names[bars.stage]) for bars in self.bars if bars.when(layer.trace)),
             subject=layer.names.get(self.subject, ""),

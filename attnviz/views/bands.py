@@ -43,7 +43,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
 
-def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
+def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
 
     Before them the first query has one.
@@ -60,7 +60,7 @@ def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
         return f"mlp-{layer}"
     if "logits" in own and "mlp" in trace.layers[-1].trace:
         return f"answer-{layer}"
-    is_of_words = bool(there) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in there)
+    is_of_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
     return f"{'words' if is_of_words else 'join'}-{layer}"
 
 

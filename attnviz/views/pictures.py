@@ -84,12 +84,12 @@ def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
         if _is_product(trace[name]):
             products.setdefault(trace[name].inputs[0], []).append(name)
     others = [name for name in results if not _is_product(trace[name])]
-    beside = {name: trace[name].inputs[0] for name in others if _is_of_a_row_in(results, trace[name])}
+    sources = {name: trace[name].inputs[0] for name in others if _is_of_a_row_in(results, trace[name])}
     drawn = [
-        _products(trace, together, [name for name, source in beside.items() if source in together])
+        _products(trace, together, [name for name, source in sources.items() if source in together])
         for together in products.values()
     ]
-    drawn += [_in_a_row(trace, name) for name in others if name not in beside]
+    drawn += [_in_a_row(trace, name) for name in others if name not in sources]
     return (*drawn, *(_added_up(trace, name) for name in contributions))
 
 
@@ -102,15 +102,15 @@ def _is_of_a_row_in(names: Sequence[str], stage: Stage) -> bool:
     return [operand.reads for operand in stage.operation.operands] == ["row"] and stage.inputs[0] in names
 
 
-def _products(trace: Trace, names: Sequence[str], beside: Sequence[str]) -> Picture:
+def _products(trace: Trace, names: Sequence[str], others: Sequence[str]) -> Picture:
     """Some stages, with what makes their columns above them, what makes their rows at the left, and what follows."""
     left, *_ = trace.inputs(names[0])
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
-    nothing = (None,) * len(beside)
+    nothing = (None,) * len(others)
     rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above)), *nothing) for row in range(height)]
     results = [_result(trace[name]) for name in names]
-    results += [_result(trace[name], sign=trace[name].operation.operands[0].sign) for name in beside]
+    results += [_result(trace[name], sign=trace[name].operation.operands[0].sign) for name in others]
     return Picture((*rows, (_slot(left), *results)))
 
 

@@ -16,7 +16,7 @@ def step_data(trace: Trace, step: Step) -> dict:
     Its attention and its heads are those of its layer, outside of layers those of the last.
     """
     names = trace.layers[step.layer - 1].names
-    there = bands(trace, step)
+    of_sheet = bands(trace, step)
     return {
         "id": step.id,
         "layer": step.layer,
@@ -24,7 +24,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "heads": names["heads"],
         "title": step.title,
         "heading": step.heading,
-        "why": step.reason if there else [],
+        "why": step.reason if of_sheet else [],
         "text": step.text,
         "notes": [note.text for note in step.notes],
         "stages": list(step.stages),
@@ -32,8 +32,8 @@ def step_data(trace: Trace, step: Step) -> dict:
         "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],
         "formulas": formulas(trace, step),
         "numpy": [line for name in step.stages for line in trace.lines(name)],
-        "page": page(trace, step, there),
-        "bands": [_band(band) for band in there],
+        "page": page(trace, step, of_sheet),
+        "bands": [_band(band) for band in of_sheet],
         "sources": [_source(trace, each) for each in sources(trace, step)],
         "arcs": step.arcs,
         "bars": [[bars.stage, bars.array] for bars in step.bars],

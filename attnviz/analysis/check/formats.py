@@ -90,21 +90,21 @@ def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, Digits | Non
     if dtype.kind != "f":
         return FLOAT64, None
     own = next(each for each in _COARSEST_FIRST if each.name == dtype.name)
-    told = _telling(array)
-    if own is FLOAT16 or not len(told):
+    telling = _telling(array)
+    if own is FLOAT16 or not len(telling):
         return own, None
-    coarser = [each for each in _COARSEST_FIRST if each.bits < own.bits and each.holds(told)]
-    held = next((each for each in coarser if each is FLOAT32 or len(told) > 1), own)
+    coarser = [each for each in _COARSEST_FIRST if each.bits < own.bits and each.holds(telling)]
+    held = next((each for each in coarser if each is FLOAT32 or len(telling) > 1), own)
     if held.bits < FLOAT32.bits:
         return held, None
-    digits = digits_of(told, own.epsilon, own.rounded)
-    if held is FLOAT64 and (digits is None or digits.n >= _OF_FLOAT32) and _are_shortest_of_float32(told):
+    digits = digits_of(telling, own.epsilon, own.rounded)
+    if held is FLOAT64 and (digits is None or digits.n >= _OF_FLOAT32) and _are_shortest_of_float32(telling):
         return FLOAT32, None
     if digits is None:
         return held, None
     finest = FLOAT32 if digits.n < 8 + digits.are_significant else FLOAT64
     coarse = (BFLOAT16, FLOAT16, *([FLOAT32] if finest is FLOAT64 else []))
-    return next((each for each in coarse if _were_of(each, told, digits, own)), finest), digits
+    return next((each for each in coarse if _were_of(each, telling, digits, own)), finest), digits
 
 
 def _telling(array: np.ndarray) -> np.ndarray:
@@ -119,16 +119,16 @@ def _telling(array: np.ndarray) -> np.ndarray:
     return array[few != np.rint(few)]
 
 
-def _were_of(coarse: Format, told: np.ndarray, digits: Digits, own: Format) -> bool:
+def _were_of(coarse: Format, telling: np.ndarray, digits: Digits, own: Format) -> bool:
     """Whether the numbers are some of the format's, written to so many digits."""
-    is_telling = coarse.epsilon * told > 4 * digits.step(told)
-    made = own.rounded(digits.rounded(coarse.rounded(told)))
-    return np.count_nonzero(is_telling) >= 4 and bool((np.abs(made - told) <= own.epsilon * told / 2).all())
+    is_telling = coarse.epsilon * telling > 4 * digits.step(telling)
+    made = own.rounded(digits.rounded(coarse.rounded(telling)))
+    return np.count_nonzero(is_telling) >= 4 and bool((np.abs(made - telling) <= own.epsilon * telling / 2).all())
 
 
-def _are_shortest_of_float32(told: np.ndarray) -> bool:
+def _are_shortest_of_float32(telling: np.ndarray) -> bool:
     """Whether the numbers are those of float32 with as few digits as tell them apart, as pandas writes them."""
-    return len(told) > 1 and all(float(str(np.float32(each))) == each for each in told.tolist())
+    return len(telling) > 1 and all(float(str(np.float32(each))) == each for each in telling.tolist())
 
 
 def _upper_bits(array: np.ndarray) -> np.ndarray:

@@ -80,9 +80,9 @@ def stroke_in(trace: Trace, message: object) -> Stroke | None:
 
 def heads_in(message: object, length: int) -> tuple[int, ...]:
     """The heads that a message asks for, one or a list of them, counted from 0; none if it asks for anything else."""
-    asked = message if isinstance(message, list) else [message]
-    places = tuple(place_in(each, length) for each in asked[: length + 1])
-    return () if None in places or len(set(places)) < len(asked) else places
+    listed = message if isinstance(message, list) else [message]
+    places = tuple(place_in(each, length) for each in listed[: length + 1])
+    return () if None in places or len(set(places)) < len(listed) else places
 
 
 def places_in(message: object, length: int) -> tuple[int, int] | None:

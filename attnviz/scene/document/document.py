@@ -190,12 +190,12 @@ def _offer(scene: Scene) -> dict | None:
     return {"event": "example", "value": other, "label": f"What if it were “{changed[0] if is_one_word else other}”?"}
 
 
-def where(scene: Scene, trace: Trace, beside: Trace | None = None) -> dict:
+def where(scene: Scene, trace: Trace, other: Trace | None = None) -> dict:
     """Where in its pass the scene looks; with another beside it, where they differ."""
     return {
         "step": scene.step,
-        "cell": vars(selected(scene, trace, beside)),
-        "picked": picked(scene, trace, beside),
+        "cell": vars(selected(scene, trace, other)),
+        "picked": picked(scene, trace, other),
         "trail": list(scene.trail),
         "ask": scene.question,
         "order": scene.order,

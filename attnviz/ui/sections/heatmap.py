@@ -163,13 +163,13 @@ def _overhang(labels: tuple[str, ...]) -> int:
 
 def _titles(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
     """The titles of both sides, as annotations."""
-    below, beside = _height(columns.labels) + EDGE + LINE / 2, _width(rows.labels) + EDGE + LINE / 2
+    below, left = _height(columns.labels) + EDGE + LINE / 2, _width(rows.labels) + EDGE + LINE / 2
     text = {"showarrow": False, "font": {"size": 12}}
     yield text | {
         "text": rows.title,
         "xref": "paper",
         "x": 0,
-        "xshift": -beside,
+        "xshift": -left,
         "y": (len(rows.labels) - 1) / 2,
         "textangle": -90,
         "xanchor": "center",
