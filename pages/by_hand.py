@@ -19,12 +19,12 @@ with st.container(width=1280):
         "Layer 2 looks for the position whose previous word is the last letter, and copies the word there. A mark, "
         "“^”, begins each string, so that the first letter has a word before it too."
     )
-    fitted = byhand.fitted(shown)
-    changes = fitted.scene.changes
+    resolved = byhand.resolved(shown)
+    changes = resolved.scene.changes
     choice, drawn = st.columns([1, 3], gap="medium")
     with choice, st.container(key="beside"):
-        byhand.ask(shown, fitted)
+        byhand.ask(shown, resolved)
         breaking.choose(shown, changes)
     with drawn:
-        pieces, doors = pictures(fitted, breaking.shown_part(shown, changes))
+        pieces, doors = pictures(resolved, breaking.shown_part(shown, changes))
         article.draw(shown, "pictures", pieces, doors, breaking.choose_part)

@@ -26,7 +26,7 @@ def fitted_at(written, make_pass=pass_of, own=None):
 
 def answer_bytes(session, view="pass", tab="tab", extras=None):
     """The answer for a session as it stands, byte for byte."""
-    return session.answer(session.fitted(), extras or Extras(), tab, view, session.number())
+    return session.answer(session.resolved(), extras or Extras(), tab, view, session.number())
 
 
 def document(fitted, *, arrival=0, **asked):

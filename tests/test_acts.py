@@ -223,7 +223,7 @@ def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
     place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
     for sentence, changes in (("the cat", ()), ("the cat sat", changes_of("scores[0,2,2]=1"))):
         place.do("sentence", sentence)
-        assert place.fitted().scene.changes == changes
+        assert place.resolved().scene.changes == changes
 
 
 def test_the_head_that_was_asked_for_last_stands_last():
@@ -263,7 +263,7 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
     place = Session(scene)
     for name, message in done:
         place.do(name, message)
-    fitted = place.fitted()
+    fitted = place.resolved()
     assert parse(query(fitted.scene)).scene == fitted.scene
     again = resolve(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())

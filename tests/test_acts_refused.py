@@ -206,7 +206,7 @@ def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
     if answered.status == 200:
         found = json.loads(answered.text)
         written = {name: text for name, text in found["address"].items() if text is not None}
-        assert fitted_at(written).scene == tab.session.fitted().scene
+        assert fitted_at(written).scene == tab.session.resolved().scene
     else:
         assert tab.session.scene == Scene(sentence="a b")
 

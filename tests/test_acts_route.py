@@ -54,7 +54,7 @@ def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, mo
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", 0))
     assert len(made) == 3, "one of the scene before, and one of that with a muted head"
-    assert tab.session.fitted().trace is not tab.session.fitted().trace, "nothing is kept"
+    assert tab.session.resolved().trace is not tab.session.resolved().trace, "nothing is kept"
 
 
 def test_back_to_another_scene_is_where_the_next_is_done(tab):
@@ -135,7 +135,7 @@ def back_in(context):
 
 
 def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that(tab):
-    number, read = tab.session.number(), tab.session.fitted()
+    number, read = tab.session.number(), tab.session.resolved()
     done = answer(tab, ("mask", "causal"))
     late = json.loads(tab.session.answer(read, Extras(), tab.token, "pass", number))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")

@@ -86,7 +86,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
     before = [word.lower() for word in tokenize(text)]
     known = MODELS[source].task.words
     for _ in before:
-        offered = [each for each in offers(place.fitted()) if each["event"] == "replace"]
+        offered = [each for each in offers(place.resolved()) if each["event"] == "replace"]
         if not offered:
             break
         word, by = offered[0]["value"]
@@ -95,7 +95,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
         place.do("replace", [word, by])
         before = [by if each == word else each for each in before]
         assert [each.lower() for each in tokenize(place.scene.sentence)] == before
-    title = place.fitted().trace.origin.title if place.fitted().trace else ""
+    title = place.resolved().trace.origin.title if place.resolved().trace else ""
     assert (title == MODELS[source].title) == (bool(before) and {*before} <= {*known})
 
 
@@ -135,17 +135,17 @@ def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(mod
     at = opened(model=model, sentence=text)
     words = re.findall(r"\S", text)
     place = Session(fitted_at(dict(at.query_params)).scene)
-    fitted = place.fitted()
+    fitted = place.resolved()
     assert same(fitted.trace, MODELS[model].at(0).trace(" ".join(words[:most])))
     first = f"the pass below has the first {most} of the {len(words)} in this sentence."
     assert said(fitted) == [f"This model reads at most {most} tokens: {first}"]
     (offer,) = offers(fitted)
     assert offer["label"] == f"Show all {len(words)} with random parameters"
     place.do(offer["event"], offer["value"])
-    assert (said(place.fitted()), offers(place.fitted())) == ([], [])
+    assert (said(place.resolved()), offers(place.resolved())) == ([], [])
     assert place.scene.source == OWN
     assert list(tokenize(place.scene.sentence)) == words
-    assert same(place.fitted().trace, trace_of(Settings(" ".join(words))))
+    assert same(place.resolved().trace, trace_of(Settings(" ".join(words))))
 
 
 def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
@@ -165,10 +165,10 @@ def test_what_was_set_comes_back_with_an_unknown_word_and_the_training_with_the_
     place.do("sentence", "hello")
     place.do("d_model", 16)
     place.do("sentence", known)
-    fitted = place.fitted()
+    fitted = place.resolved()
     assert (fitted.scene.model_seed, fitted.scene.checkpoint, fitted.scene.options) == (3, 4, Options())
     place.do("sentence", "hello again")
-    assert place.fitted().scene.options == Options(d_model=16)
+    assert place.resolved().scene.options == Options(d_model=16)
 
 
 @given(st.text(max_size=40) | TEXTS, st.integers(1, 20))

@@ -89,7 +89,7 @@ def test_an_example_needs_no_file(tab, example):
 
 
 def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
-    trace = tab.session.fitted().trace
+    trace = tab.session.resolved().trace
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
     for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
         assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to float64 rounding.")
@@ -120,7 +120,7 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
     assert found["address"]["source"] == OWN_PARAMETERS
     parameters = {name: each for name, each in arrays.items() if name[1:2] == "_"}
     expected = attend(own.x, parameters=Parameters(**parameters), mask=own.mask)
-    trace = tab.session.fitted().trace
+    trace = tab.session.resolved().trace
     for stage in expected.stages:
         np.testing.assert_array_equal(trace[stage.name].value, stage.value)
     for view in ("audit", "script", "pass"):
@@ -239,7 +239,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     assert said(post(sent(tab, written, "mine.json"))).startswith("A microgpt of your own")
     place = tab.session
     place.update(**parts_for_source(OWN_MODEL), sentence="zxy")
-    assert np.array_equal(place.fitted().trace["logits"].value, model.trace("zxy")["logits"].value)
+    assert np.array_equal(place.resolved().trace["logits"].value, model.trace("zxy")["logits"].value)
     found = answer(tab, ("sentence", "Éy"), ("pin", True), ("sentence", "xy"))
     assert found["pass"]["words"]["query"] == ["BOS", "x", "y"]
     assert found["pass"]["beside"]["document"]["words"]["query"] == ["BOS", "é", "y"]

@@ -258,4 +258,4 @@ def test_a_script_is_copied_as_it_stands(site):
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
     page.locator("#paper").focus()
     page.keyboard.press("ControlOrMeta+V")
-    expect(page.locator("#paper")).to_have_value(export.script(site.session.fitted().trace))
+    expect(page.locator("#paper")).to_have_value(export.script(site.session.resolved().trace))

@@ -70,7 +70,7 @@ def written(scene):
     """The letters that follow, one after the other, and the passes that gave them."""
     place, passes = Session(scene), []
     for _ in range(20):
-        passes.append(place.fitted())
+        passes.append(place.resolved())
         before = place.scene.sentence
         place.do("next", True)
         if place.scene.sentence == before:

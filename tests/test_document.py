@@ -134,7 +134,7 @@ def test_what_the_browser_shares_with_python_is_made_of_python():
 
 @of_each("name", [*ANSWERED])
 def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
-    fitted, answer = ANSWERED[name].fitted(), answers()[f"{name}: pass"]
+    fitted, answer = ANSWERED[name].resolved(), answers()[f"{name}: pass"]
     alone = answer["pass"] and answer["pass"] | {"beside": None}
     assert alone == (fit_and_write(fitted) | {"beside": None} if fitted.trace else None)
     assert set(fitted.refused) <= set(answer["notices"])

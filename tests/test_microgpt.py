@@ -468,10 +468,10 @@ def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
     tab = Session(Scene(source=OWN_MODEL, own=Built(model), sentence=text), own={OWN_MODEL: Built(model)})
     assert model.tokens(text) == ("BOS", *text)
-    assert len({*tab.fitted().trace.labels["answer"]}) == len(model.task.answers)
+    assert len({*tab.resolved().trace.labels["answer"]}) == len(model.task.answers)
     assert not TASK.notes(text) or not model.task.notes(text)
     assert parse(query(tab.scene), tab.own).scene.sentence == text
-    token = next_token(tab.fitted())
+    token = next_token(tab.resolved())
     if token is not None:
         tab.do("next", True)
         assert tab.scene.sentence == text + token
@@ -482,7 +482,7 @@ def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     tab.do("word", " ")
     assert tab.scene.sentence.endswith(" ")
     tab.do("sentence", text * 9)
-    assert tab.fitted().trace.origin.spoken == (text * 9)[: model.longest - 1]
+    assert tab.resolved().trace.origin.spoken == (text * 9)[: model.longest - 1]
     for name in names(model, Drawing(), 9):
         assert model.tokens(name) == ("BOS", *name)
 

@@ -352,7 +352,7 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
         assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
         place = Session(scene)
         place.do("pair", pair.id)
-        acted = place.fitted()
+        acted = place.resolved()
         there = where(acted.scene, acted.trace, a)
         assert (there["cell"], there["picked"]) == (opened["cell"], opened["picked"]), address
 

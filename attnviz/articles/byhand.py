@@ -20,20 +20,20 @@ from attnviz.text.wording import share
 TRAINED = "recall"
 
 
-def pictures(fitted: SceneWithPass, part: str) -> tuple[list[Piece], dict[str, Door]]:
+def pictures(resolved: SceneWithPass, part: str) -> tuple[list[Piece], dict[str, Door]]:
     """All of the page's pictures, with one part of the model, and the doors in them."""
-    changes = fitted.scene.changes
-    string, at_string = string_pieces(fitted)
+    changes = resolved.scene.changes
+    string, at_string = string_pieces(resolved)
     broken, at_broken = broken_pieces(changes)
     trained, at_trained = trained_pieces()
     return [*string, *matrix_pieces(part, shared(changes)), *broken, *trained], at_string | at_broken | at_trained
 
 
-def string_pieces(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
+def string_pieces(resolved: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
     """The attention of both layers in the string and their answer, if it makes a pass; and the door to it."""
-    if fitted.trace is None:
+    if resolved.trace is None:
         return [], {}
-    scene, trace = fitted.scene, fitted.trace
+    scene, trace = resolved.scene, resolved.trace
     output = matrix("The output of the last letter", trace["output_2"].value[-1:], Side("", ("output",)), VECTOR)
     drawn = [
         pieces.door("open", "Open in the walkthrough", _answer(trace)),

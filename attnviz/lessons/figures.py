@@ -37,17 +37,17 @@ def figure(name: str, passes: Passes) -> Figure:
     if name == "count.differing":
         return differing(passes)
     kind, _, what = name.partition(".")
-    fitted = passes.scene(of)
+    resolved = passes.scene(of)
     if name in _FIGURES:
-        return _FIGURES[name](fitted)
+        return _FIGURES[name](resolved)
     if kind == "mistake":
-        return mistaken_figure(what, fitted.trace)
+        return mistaken_figure(what, resolved.trace)
     if kind == "looks":
-        return _looks(what, fitted)
+        return _looks(what, resolved)
     if name.startswith("accuracy."):
-        return _accuracy(what, fitted)
+        return _accuracy(what, resolved)
     if kind in ("loss", "perplexity"):
-        loss = _loss(what, fitted)
+        loss = _loss(what, resolved)
         return math.exp(loss) if kind == "perplexity" else loss
     raise LessonError(f"A figure is one of {', '.join(_FIGURES)}, loss. and perplexity.; got {name!r}.")
 
@@ -67,17 +67,17 @@ def answer_of(trace: Trace) -> str:
     return trace.labels["answer"][int(trace["probabilities"].value[-1].argmax())]
 
 
-def n_parameters(fitted: SceneWithPass) -> int:
+def n_parameters(resolved: SceneWithPass) -> int:
     """How many numbers a model was given, the whole table of its words; without one, the matrices of the pass."""
-    choice = choice_of(fitted.scene)
+    choice = choice_of(resolved.scene)
     if choice:
-        arrays = choice.at(fitted.scene.model_seed, fitted.scene.checkpoint).arrays
+        arrays = choice.at(resolved.scene.model_seed, resolved.scene.checkpoint).arrays
         return sum(array.size for array in arrays.values())
-    given = (stage for stage in fitted.original if isinstance(stage.operation, Source))
+    given = (stage for stage in resolved.original if isinstance(stage.operation, Source))
     return sum(stage.size for stage in given if stage.name.startswith("w_"))
 
 
-def training(fitted: SceneWithPass) -> Recorded:
+def training(resolved: SceneWithPass) -> Recorded:
     """The trainings of the scene's model.
 
     Raises
@@ -85,15 +85,15 @@ def training(fitted: SceneWithPass) -> Recorded:
     LessonError
         If it has none.
     """
-    choice = choice_of(fitted.scene)
+    choice = choice_of(resolved.scene)
     if not isinstance(choice, Recorded):
         raise LessonError("A loss is that of a model that was trained; this pass has none.")
     return choice
 
 
-def _loss(what: str, fitted: SceneWithPass) -> float:
+def _loss(what: str, resolved: SceneWithPass) -> float:
     """The loss on held-out texts at the end of training: of the whole model, or without a part of it."""
-    choice, seed = training(fitted), fitted.scene.model_seed
+    choice, seed = training(resolved), resolved.scene.model_seed
     if what == "untrained":
         return choice.curve(seed)[0][1]
     if what == "guessing":
@@ -101,7 +101,7 @@ def _loss(what: str, fitted: SceneWithPass) -> float:
     if what == "pairs":
         return choice.task.yardsticks["pairs of letters"]
     if what == "here":
-        return next(loss for step, loss, _ in choice.curve(seed) if step == _steps(fitted))
+        return next(loss for step, loss, _ in choice.curve(seed) if step == _steps(resolved))
     ended = recorded()[seed]
     if what == "model":
         return ended["loss"]
@@ -116,18 +116,18 @@ def _loss(what: str, fitted: SceneWithPass) -> float:
 LOOKS = {"itself": "the letter itself", "before": "the letter before", "earlier": "letters further back"}
 
 
-def _looks(what: str, fitted: SceneWithPass) -> float:
+def _looks(what: str, resolved: SceneWithPass) -> float:
     """Where a head of a language model looks on average over held-out texts: `head_2.before`."""
     head, _, where = what.removeprefix("head_").partition(".")
-    heads = recorded()[fitted.scene.model_seed]["heads"]
+    heads = recorded()[resolved.scene.model_seed]["heads"]
     if where not in LOOKS or head not in map(str, range(1, len(heads) + 1)):
         raise LessonError(f"A head looks at one of {', '.join(LOOKS)}, as in looks.head_2.before; got {what!r}.")
     return heads[int(head) - 1]["looks"][LOOKS[where]]
 
 
-def _accuracy(what: str, fitted: SceneWithPass) -> float:
+def _accuracy(what: str, resolved: SceneWithPass) -> float:
     """The part of held-out texts that a model answers right, or the model without what a layer writes."""
-    choice, seed = training(fitted), fitted.scene.model_seed
+    choice, seed = training(resolved), resolved.scene.model_seed
     model, batch = choice.at(seed), choice.task.held_out()
     if what != "model":
         silenced = f"w_o_{what.removeprefix('without_layer_')}"
@@ -138,42 +138,42 @@ def _accuracy(what: str, fitted: SceneWithPass) -> float:
     return accuracy(passed(stages_for(model, batch), model.arrays, batch)["probabilities"], batch)
 
 
-def _steps(fitted: SceneWithPass) -> int:
+def _steps(resolved: SceneWithPass) -> int:
     """After how many steps of training the model is that is shown."""
-    place = fitted.scene.checkpoint
-    return training(fitted).checkpoints(fitted.scene.model_seed)[-1 if place is None else place]
+    place = resolved.scene.checkpoint
+    return training(resolved).checkpoints(resolved.scene.model_seed)[-1 if place is None else place]
 
 
-def _cost(fitted: SceneWithPass, *, is_cached: bool) -> int:
-    return multiplications(fitted.trace, len(fitted.trace.labels["query"]), is_cached=is_cached)
+def _cost(resolved: SceneWithPass, *, is_cached: bool) -> int:
+    return multiplications(resolved.trace, len(resolved.trace.labels["query"]), is_cached=is_cached)
 
 
-def _n_answered(fitted: SceneWithPass) -> int:
-    return len(fitted.trace.labels["answer"])
+def _n_answered(resolved: SceneWithPass) -> int:
+    return len(resolved.trace.labels["answer"])
 
 
 _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
-    "answer": lambda fitted: answer_of(fitted.trace),
-    "answer.before": lambda fitted: answer_of(fitted.original),
-    "count.answer_among_words": lambda fitted: fitted.trace.labels["query"].count(answer_of(fitted.trace)),
+    "answer": lambda resolved: answer_of(resolved.trace),
+    "answer.before": lambda resolved: answer_of(resolved.original),
+    "count.answer_among_words": lambda resolved: resolved.trace.labels["query"].count(answer_of(resolved.trace)),
     "count.answers": _n_answered,
-    "count.d_k": lambda fitted: fitted.trace.layers[0].trace["k"].shape[-1],
-    "count.d_model": lambda fitted: fitted.trace["x"].shape[-1],
-    "count.heads": lambda fitted: fitted.trace.layers[0].trace["k"].shape[0],
-    "count.held_out": lambda fitted: training(fitted).task.n_held_out,
-    "count.hidden": lambda fitted: int((~mask_of(fitted.trace)).sum()),
-    "count.layers": lambda fitted: fitted.trace.n_layers,
-    "count.multiplications": lambda fitted: _cost(fitted, is_cached=False),
-    "count.multiplications_cached": lambda fitted: _cost(fitted, is_cached=True),
-    "count.names": lambda fitted: len(training(fitted).task.names) - training(fitted).task.n_held_out,
-    "count.neurons": lambda fitted: fitted.trace.layers[0].trace["w_hidden"].shape[-1],
-    "count.pairs": lambda fitted: int(mask_of(fitted.trace).size),
+    "count.d_k": lambda resolved: resolved.trace.layers[0].trace["k"].shape[-1],
+    "count.d_model": lambda resolved: resolved.trace["x"].shape[-1],
+    "count.heads": lambda resolved: resolved.trace.layers[0].trace["k"].shape[0],
+    "count.held_out": lambda resolved: training(resolved).task.n_held_out,
+    "count.hidden": lambda resolved: int((~mask_of(resolved.trace)).sum()),
+    "count.layers": lambda resolved: resolved.trace.n_layers,
+    "count.multiplications": lambda resolved: _cost(resolved, is_cached=False),
+    "count.multiplications_cached": lambda resolved: _cost(resolved, is_cached=True),
+    "count.names": lambda resolved: len(training(resolved).task.names) - training(resolved).task.n_held_out,
+    "count.neurons": lambda resolved: resolved.trace.layers[0].trace["w_hidden"].shape[-1],
+    "count.pairs": lambda resolved: int(mask_of(resolved.trace).size),
     "count.parameters": n_parameters,
-    "count.padding": lambda fitted: fitted.scene.options.mask_size,
-    "count.texts": lambda fitted: len(training(fitted).task.held_out().tokens),
-    "count.steps_done": lambda fitted: _steps(fitted),
-    "count.steps": lambda fitted: training(fitted).checkpoints(fitted.scene.model_seed)[-1],
-    "count.visible": lambda fitted: int(mask_of(fitted.trace).sum()),
-    "count.words": lambda fitted: len(fitted.trace.labels["query"]),
-    "e": lambda fitted: math.e,
+    "count.padding": lambda resolved: resolved.scene.options.mask_size,
+    "count.texts": lambda resolved: len(training(resolved).task.held_out().tokens),
+    "count.steps_done": lambda resolved: _steps(resolved),
+    "count.steps": lambda resolved: training(resolved).checkpoints(resolved.scene.model_seed)[-1],
+    "count.visible": lambda resolved: int(mask_of(resolved.trace).sum()),
+    "count.words": lambda resolved: len(resolved.trace.labels["query"]),
+    "e": lambda resolved: math.e,
 }

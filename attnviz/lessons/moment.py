@@ -26,11 +26,11 @@ def opened(at: str) -> Passes:
         If something of it doesn't fit, and would be mended with a notice.
     """
     scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)))
-    fitted = resolve(scene, ANSWERS.original)
-    said = (*notices, *fitted.notices, *fitted.refused)
-    if said or fitted.trace is None:
+    resolved = resolve(scene, ANSWERS.original)
+    said = (*notices, *resolved.notices, *resolved.refused)
+    if said or resolved.trace is None:
         raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(said)}")
-    return Passes(fitted)
+    return Passes(resolved)
 
 
 def moment(lesson: str, number: int) -> bytes:

@@ -9,9 +9,9 @@ from attnviz.scene.start import selected
 from attnviz.text.steps import STEPS, entry
 
 
-def what_if(fitted: SceneWithPass) -> dict[str, object]:
+def what_if(resolved: SceneWithPass) -> dict[str, object]:
     """The parts of the scene that ask what other numbers would move: at the stage picked, or at the last change."""
-    scene, trace, asks = fitted.scene, fitted.trace, {"question": QUESTIONS[-1], "trail": ()}
+    scene, trace, asks = resolved.scene, resolved.trace, {"question": QUESTIONS[-1], "trail": ()}
     if trace is None:
         return asks
     if scene.picked:

@@ -15,12 +15,12 @@ def n_typed(scene: Scene) -> int:
     return min(len(words_in(scene)), room(scene))
 
 
-def swapped(fitted: SceneWithPass, one: int, other: int) -> str | None:
+def swapped(resolved: SceneWithPass, one: int, other: int) -> str | None:
     """The sentence with two words of the pass in each other's place; None if they were not both typed in it."""
-    scene, count = fitted.scene, n_typed(fitted.scene)
+    scene, count = resolved.scene, n_typed(resolved.scene)
     if not count:
         return None
-    first = len(fitted.trace.labels["query"]) - count  # after the word that all texts of a model begin with
+    first = len(resolved.trace.labels["query"]) - count  # after the word that all texts of a model begin with
     if min(one, other) < first:
         return None
     words, (one, other) = list(words_in(scene)), (one - first, other - first)

@@ -69,7 +69,7 @@ async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
 def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
     session = tab.session
     with tab.cpu_quota.noted():
-        made = reply(about, content, session.fitted().trace)
+        made = reply(about, content, session.resolved().trace)
         if made.own:
             session.given(made.own)
     return to_json(made.data)

@@ -107,9 +107,9 @@ def _page_of(trace: Trace) -> Page:
     if not isinstance(trace, Trace):
         raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)
-    fitted = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
+    resolved = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
-    made = Page(title, filled(document_json(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
+    made = Page(title, filled(document_json(body(resolved, asked=every_head), resolved), f"{title} – attnviz"))
     if made.n_bytes > USUAL_BYTES:
         warnings.warn(
             f"A page of {_size(made.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "

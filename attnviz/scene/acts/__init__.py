@@ -39,9 +39,9 @@ def act(scene: Scene, name: object, message: object, resolve: Resolve = resolve)
         return done._replace(extras=replace(done.extras, said=(*done.extras.said, *said)))
     if name not in OF_PASSES and name not in OF_NEW_PASSES:
         return Done(scene)
-    fitted = resolve(scene)
-    if not fitted.trace:
+    resolved = resolve(scene)
+    if not resolved.trace:
         return Done(scene)
     if name in OF_PASSES:
-        return OF_PASSES[name](scene, fitted, message)
-    return OF_NEW_PASSES[name](scene, fitted, message, resolve)
+        return OF_PASSES[name](scene, resolved, message)
+    return OF_NEW_PASSES[name](scene, resolved, message, resolve)

@@ -14,23 +14,23 @@ from attnviz.scene.scene import Scene, with_beside
 from attnviz.scene.start import picked, selected, start
 
 
-def _change(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
+def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> Done:
     try:
-        change = change_in(fitted.trace, message)
+        change = change_in(resolved.trace, message)
     except ChangeError as error:
         return Done(scene, Extras(said=(str(error),)))
-    return _set_by_hand(scene, fitted, change, resolve) if change else Done(scene)
+    return _set_by_hand(scene, resolved, change, resolve) if change else Done(scene)
 
 
-def _mute(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
-    found = writer_in(fitted.trace, message)
-    return _set_by_hand(scene, fitted, muted(*found), resolve) if found else Done(scene)
+def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> Done:
+    found = writer_in(resolved.trace, message)
+    return _set_by_hand(scene, resolved, muted(*found), resolve) if found else Done(scene)
 
 
-def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, resolve: Resolve) -> Done:
+def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve: Resolve) -> Done:
     """Set a number, if it does not push another beyond float64."""
-    changes = replaced(fitted.scene.changes, change)
-    stage = fitted.original[change.stage]
+    changes = replaced(resolved.scene.changes, change)
+    stage = resolved.original[change.stage]
     if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
         changes = changes[:-1]
     if len(changes) > MAX_CHANGES:
@@ -41,8 +41,8 @@ def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, resolve: R
     return Done(scene, Extras(said=refused)) if refused else Done(after)
 
 
-def _pair(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve) -> Done:
-    pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
+def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> Done:
+    pair = next((each for each in pairs_of(resolved.scene) if each.id == message), None)
     if pair is None:
         return Done(scene)
     after = with_beside(scene, pair.a, pair.b)
@@ -50,7 +50,7 @@ def _pair(scene: Scene, fitted: SceneWithPass, message: object, resolve: Resolve
     refused = (*resolve(pair.a).refused, *now.refused)
     if refused:
         return Done(scene, Extras(said=refused[:1]))
-    if fitted.scene.selection is None:
+    if resolved.scene.selection is None:
         found, stage = (of(now.scene, now.trace, now.beside.trace) for of in (selected, picked))
         if found != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
             return Done(replace(after, selection=found, picked=stage), Extras(seed="", arrives=True))

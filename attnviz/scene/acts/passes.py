@@ -19,48 +19,48 @@ from attnviz.scene.words import swapped
 from attnviz.text.steps.mask import MASK
 
 
-def _drop(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    changes = fitted.scene.changes
+def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    changes = resolved.scene.changes
     dropped = place_in(message, len(changes))
     return Done(scene if dropped is None else replace(scene, changes=changes[:dropped] + changes[dropped + 1 :]))
 
 
-def _reset(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _reset(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     return Done(replace(scene, changes=()))
 
 
-def _swap(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    places = places_in(message, fitted.trace.lengths["query"])
-    sentence = swapped(fitted, *places) if places else None
+def _swap(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    places = places_in(message, resolved.trace.lengths["query"])
+    sentence = swapped(resolved, *places) if places else None
     return Done(scene if sentence is None else replace(scene, sentence=sentence))
 
 
-def _slopes(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    return Done(scene, Extras(slopes_of=message) if cell_in(fitted.trace, message) else Extras())
+def _slopes(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(slopes_of=message) if cell_in(resolved.trace, message) else Extras())
 
 
-def _flip(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    cell = cell_in(fitted.trace, message)
-    if cell and contest_of(fitted.trace, *cell):
+def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    cell = cell_in(resolved.trace, message)
+    if cell and contest_of(resolved.trace, *cell):
         return Done(scene, Extras(flips_of=message))
     said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
     return Done(scene, Extras(said=(said,)) if cell else Extras())
 
 
-def _paint(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Paint the mask: true begins, with what is hidden now; a stroke changes cells; null leaves it as it was before."""
     if scene.source in READY_MADE:
         return Done(scene)
     if message is None:
         return Done(replace(scene, hidden=None))
-    hidden = ~fitted.original["mask"].value
+    hidden = ~resolved.original["mask"].value
     if message is True:
         begun = replace(scene, hidden=Painting.of(hidden), step=MASK.id, view=VIEWS[0], reveal=None)
         return Done(begun, Extras(arrives=True))
-    stroke = stroke_in(fitted.original, message)
+    stroke = stroke_in(resolved.original, message)
     if stroke is None:
         return Done(scene)
-    n_heads = fitted.original.lengths["head"]
+    n_heads = resolved.original.lengths["head"]
     painted = np.broadcast_to(hidden, (n_heads, *hidden.shape[-2:])).copy()
     heads = range(n_heads) if stroke.head is None else [stroke.head]
     for query, key in stroke.cells:
@@ -72,37 +72,37 @@ def _paint(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
     return Done(replace(scene, hidden=painting))
 
 
-def _need(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    return Done(scene, Extras(heads=heads_in(message, fitted.trace.lengths["head"])))
+def _need(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(heads=heads_in(message, resolved.trace.lengths["head"])))
 
 
-def _pin(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Keep the present pass as A beside what is shown next."""
-    return Done(replace(scene, beside=pinned(fitted.scene)))
+    return Done(replace(scene, beside=pinned(resolved.scene)))
 
 
-def _turn(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _turn(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Let A and B change places."""
-    a = fitted.scene.beside
-    return Done(scene) if a is None else Done(with_beside(scene, pinned(fitted.scene), a), Extras(seed=""))
+    a = resolved.scene.beside
+    return Done(scene) if a is None else Done(with_beside(scene, pinned(resolved.scene), a), Extras(seed=""))
 
 
-def _next(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _next(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Append the letter that comes next."""
-    token = next_token(fitted) if can_continue(fitted) else None
-    return Done(scene if token is None else replace(scene, sentence=without_end(fitted.scene) + token))
+    token = next_token(resolved) if can_continue(resolved) else None
+    return Done(scene if token is None else replace(scene, sentence=without_end(resolved.scene) + token))
 
 
-def _shorter(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Take the last letter away."""
-    return Done(replace(scene, sentence=shortened(fitted.scene)) if can_continue(fitted) else scene)
+    return Done(replace(scene, sentence=shortened(resolved.scene)) if can_continue(resolved) else scene)
 
 
-def _names(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
-    return Done(scene, Extras(with_names=can_continue(fitted)))
+def _names(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(with_names=can_continue(resolved)))
 
 
-def _draw(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+def _draw(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     try:
         return Done(replace(scene, drawing=drawing_in(message)))
     except ValueError:

@@ -56,7 +56,7 @@ class Session:
         """The number of a scene that is read after this: runs and acts may be answered at the same time."""
         return next(self._numbers)
 
-    def fitted(self) -> SceneWithPass:
+    def resolved(self) -> SceneWithPass:
         """The scene beside its pass."""
         return resolve(self.scene, ANSWERS.original)
 
@@ -80,15 +80,15 @@ class Session:
         return extras
 
     def answer(
-        self, fitted: SceneWithPass, extras: Extras, tab: str, view: str, number: int, plans: Collection[str] = ()
+        self, resolved: SceneWithPass, extras: Extras, tab: str, view: str, number: int, plans: Collection[str] = ()
     ) -> bytes:
         """The answer for the session's scene beside its pass, which its browser will have."""
-        scene = fitted.scene
+        scene = resolved.scene
         key, audit = self.audit or (None, None)
         said = self.extras.then(extras).then(Extras(audit=audit if key == pass_key(scene) else None))
         self.extras = self.extras.kept(scene)
         self.arrivals_sent, self.address = self.arrivals, address_of(scene)
-        return reply(fitted, said, Has(tab, view, number, self.arrivals, plans))
+        return reply(resolved, said, Has(tab, view, number, self.arrivals, plans))
 
 
 def answer_to(session: Session, request: ActsRequest) -> bytes:
@@ -100,8 +100,8 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
     resolve, extras = resolver(), Extras()
     for name, message in request.acts:
         extras = extras.then(session.do(name, message, resolve))
-    number, fitted = session.number(), resolve(session.scene)
-    return session.answer(fitted, extras, request.tab, request.view, number, request.plans)
+    number, resolved = session.number(), resolve(session.scene)
+    return session.answer(resolved, extras, request.tab, request.view, number, request.plans)
 
 
 def resolver() -> Resolve:

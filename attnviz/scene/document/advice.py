@@ -18,10 +18,10 @@ MIN_LIKENESS = 0.7
 """How much of its letters a word has in common with one that is offered for it, as difflib counts."""
 
 
-def said(fitted: SceneWithPass) -> list[str]:
+def said(resolved: SceneWithPass) -> list[str]:
     """A sentence on the words that the model doesn't know, and one on what is left out of a long text."""
-    scene = fitted.scene
-    if fitted.trace is None or scene.source in READY_MADE:
+    scene = resolved.scene
+    if resolved.trace is None or scene.source in READY_MADE:
         return []
     typed, keys = len(words_in(scene)), len(tokenize(scene.context))
     reads = reading_model(scene)
@@ -33,10 +33,10 @@ def said(fitted: SceneWithPass) -> list[str]:
     ]
 
 
-def offers(fitted: SceneWithPass) -> list[dict]:
+def offers(resolved: SceneWithPass) -> list[dict]:
     """Buttons: known words for unknown ones, or none of them; the way back; or the whole of a long sentence."""
-    scene = fitted.scene
-    if fitted.trace is None or not choice_of(scene):
+    scene = resolved.scene
+    if resolved.trace is None or not choice_of(scene):
         return []
     if has_options(scene):
         back = {"event": "source", "value": scene.source, "label": f"Back to {choice_of(scene).title}"}

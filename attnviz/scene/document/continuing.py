@@ -17,25 +17,25 @@ from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import choice_of
 
 
-def can_continue(fitted: SceneWithPass) -> bool:
+def can_continue(resolved: SceneWithPass) -> bool:
     """Whether a scene is of a model that says what may come next."""
-    return fitted.trace is not None and fitted.trace.origin.is_open and reading_model(fitted.scene) is not None
+    return resolved.trace is not None and resolved.trace.origin.is_open and reading_model(resolved.scene) is not None
 
 
-def next_token(fitted: SceneWithPass) -> str | None:
+def next_token(resolved: SceneWithPass) -> str | None:
     """The token that comes next; None where the text ends, or has no place left."""
-    task, scene = reading_model(fitted.scene).task, fitted.scene
-    place = _chosen(fitted)
+    task, scene = reading_model(resolved.scene).task, resolved.scene
+    place = _chosen(resolved)
     ends = place == len(task.answers) - 1
     return None if ends or len(words_in(scene)) >= room(scene) else task.answers[place]
 
 
-def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None:
+def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> dict | None:
     """The next token as data, as `contract.models` declares it; None where nothing comes next."""
-    if not can_continue(fitted):
+    if not can_continue(resolved):
         return None
-    scene, answers = fitted.scene, reading_model(fitted.scene).task.answers
-    place, row = _chosen(fitted), _row(fitted)
+    scene, answers = resolved.scene, reading_model(resolved.scene).task.answers
+    place, row = _chosen(resolved), _row(resolved)
     return {
         "drawing": vars(scene.drawing) if scene.drawing else None,
         "offered": {name: list(values) for name, values in OFFERED.items() if name != "seed"},
@@ -44,9 +44,9 @@ def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None
         "ends": place == len(answers) - 1,
         "isFull": len(words_in(scene)) >= room(scene),
         "canShorten": bool(words_in(scene)),
-        "kept": _kept(fitted.trace),
-        "parts": writers_data(fitted.trace),
-        "names": _names(fitted) if with_names else None,
+        "kept": _kept(resolved.trace),
+        "parts": writers_data(resolved.trace),
+        "names": _names(resolved) if with_names else None,
     }
 
 
@@ -78,9 +78,9 @@ N_NAMES = 100
 """That are written at once."""
 
 
-def _names(fitted: SceneWithPass) -> dict:
+def _names(resolved: SceneWithPass) -> dict:
     """Texts that the model writes from nothing, with what its task knows of each; as drawn, or at temperature 1."""
-    scene = fitted.scene
+    scene = resolved.scene
     choice, at = choice_of(scene), (scene.model_seed, scene.checkpoint)
     model, drawing = choice.at(*at), scene.drawing or Drawing()
     try:
@@ -94,9 +94,9 @@ def _names(fitted: SceneWithPass) -> dict:
     return {"listed": listed, "said": f"{of_seeds}{said and ': '}{said}.", "about": model.task.about}
 
 
-def _row(fitted: SceneWithPass) -> np.ndarray:
-    return fitted.trace["probabilities"].value[-1]
+def _row(resolved: SceneWithPass) -> np.ndarray:
+    return resolved.trace["probabilities"].value[-1]
 
 
-def _chosen(fitted: SceneWithPass) -> int:
-    return chosen(_row(fitted), fitted.scene.drawing, len(words_in(fitted.scene)))
+def _chosen(resolved: SceneWithPass) -> int:
+    return chosen(_row(resolved), resolved.scene.drawing, len(words_in(resolved.scene)))

@@ -73,7 +73,7 @@ class Body(NamedTuple):
 
 
 def body(
-    fitted: SceneWithPass,
+    resolved: SceneWithPass,
     *,
     asked: Sequence[int] = (),
     slopes_of: str = "",
@@ -84,7 +84,7 @@ def body(
 
     Parameters
     ----------
-    fitted : SceneWithPass
+    resolved : SceneWithPass
         A scene that has a pass.
     asked : sequence of int
         The heads that were asked for, the latest last: of a pass too large to be sent at once these are sent.
@@ -95,14 +95,14 @@ def body(
     with_names : bool, optional
         Whether texts are sent that a language model writes.
     """
-    parts = _numbers(fitted, asked, slopes_of, flips_of) | {"next": next_data(fitted, with_names=with_names)}
-    parameters, parts["stages"] = parameters_of(fitted.trace, parts["stages"])
-    return Body(plan_of(fitted.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
+    parts = _numbers(resolved, asked, slopes_of, flips_of) | {"next": next_data(resolved, with_names=with_names)}
+    parameters, parts["stages"] = parameters_of(resolved.trace, parts["stages"])
+    return Body(plan_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
 
 
 def document_json(
     body: Body,
-    fitted: SceneWithPass,
+    resolved: SceneWithPass,
     *,
     arrival: int = 0,
     plans: Collection[str] = (),
@@ -114,7 +114,7 @@ def document_json(
     Parameters
     ----------
     body : Body
-    fitted : SceneWithPass
+    resolved : SceneWithPass
         The scene, which says where one looks.
     arrival : int
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
@@ -129,7 +129,7 @@ def document_json(
         {
             "plan": body.plan.sent(plans),
             "parameters": body.parameters.sent(plans),
-            "where": where(fitted.scene, fitted.trace, other),
+            "where": where(resolved.scene, resolved.trace, other),
             "arrival": arrival,
             "beside": beside,
             **body.parts,
@@ -142,8 +142,8 @@ def beside_data(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
     return {"document": Json(document)} | paired_data(a, b)
 
 
-def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:
-    scene, trace, original = fitted.scene, fitted.trace, fitted.original
+def _numbers(resolved: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:
+    scene, trace, original = resolved.scene, resolved.trace, resolved.original
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
     training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]

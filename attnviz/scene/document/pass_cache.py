@@ -136,7 +136,7 @@ class Answers:
 
     def document_json(
         self,
-        fitted: SceneWithPass,
+        resolved: SceneWithPass,
         session: str,
         *,
         asked: Sequence[int] = (),
@@ -147,13 +147,13 @@ class Answers:
         with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON, for the session that asks."""
-        made, beside = self._body(fitted, session, asked, slopes_of, flips_of, with_names), fitted.beside
+        made, beside = self._body(resolved, session, asked, slopes_of, flips_of, with_names), resolved.beside
         if beside is None:
-            return document_json(made, fitted, arrival=arrival, plans=plans)
+            return document_json(made, resolved, arrival=arrival, plans=plans)
         other = self._body(beside, session, asked)
         document = document_json(other, beside, plans=(*plans, *made.names))
-        paired = beside_data(beside, fitted, document)
-        return document_json(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
+        paired = beside_data(beside, resolved, document)
+        return document_json(made, resolved, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
 
     @property
     def n_bytes(self) -> int:
@@ -162,37 +162,37 @@ class Answers:
 
     def _body(
         self,
-        fitted: SceneWithPass,
+        resolved: SceneWithPass,
         session: str,
         asked: Sequence[int],
         slopes_of: str = "",
         flips_of: str = "",
         with_names: bool = False,
     ) -> Body:
-        if _is_of_one(fitted) or asked or slopes_of or flips_of or with_names:
-            return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of, with_names=with_names)
-        return self._made(fitted, session)
+        if _is_of_one(resolved) or asked or slopes_of or flips_of or with_names:
+            return body(resolved, asked=asked, slopes_of=slopes_of, flips_of=flips_of, with_names=with_names)
+        return self._made(resolved, session)
 
-    def _made(self, fitted: SceneWithPass, session: str) -> Body:
-        key = document_key(fitted.scene)
+    def _made(self, resolved: SceneWithPass, session: str) -> Body:
+        key = document_key(resolved.scene)
         if key in self._closed:
             if key not in self._bodies:
-                self._bodies[key] = body(fitted)
+                self._bodies[key] = body(resolved)
             return self._bodies[key]
         entry = self._shared.get(key, session)
         if entry is None:
-            made = body(fitted)
-            n_bytes = made.n_bytes + _n_bytes(fitted.original) + _OBJECT_BYTES
-            entry = Entry(fitted.original, made, n_bytes)
+            made = body(resolved)
+            n_bytes = made.n_bytes + _n_bytes(resolved.original) + _OBJECT_BYTES
+            entry = Entry(resolved.original, made, n_bytes)
             self._shared.put(key, entry)
         return entry.body
 
 
-def _is_of_one(fitted: SceneWithPass) -> bool:
+def _is_of_one(resolved: SceneWithPass) -> bool:
     """Whether nobody else asks for the like, or it is too large to be kept."""
-    scene = fitted.scene
+    scene = resolved.scene
     is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
-    return bool(scene.changes) or is_own or _n_bytes(fitted.original) > MAX_PASS_BYTES
+    return bool(scene.changes) or is_own or _n_bytes(resolved.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

@@ -47,25 +47,25 @@ class Has:
     plans: Collection[str] = ()
 
 
-def reply(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
+def reply(resolved: SceneWithPass, extras: Extras, has: Has) -> bytes:
     """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
-    part = PARTS[has.view](fitted, extras, has) if fitted.trace else None
-    return to_json(reply_head(fitted, extras, has) | {has.view: part})
+    part = PARTS[has.view](resolved, extras, has) if resolved.trace else None
+    return to_json(reply_head(resolved, extras, has) | {has.view: part})
 
 
-def reply_head(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
+def reply_head(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
     """The reply but for its pass: settings, notices, the address."""
-    scene = fitted.scene
+    scene = resolved.scene
     seed, of_seed = typed_seed(scene, extras)
     return {
         "tab": has.tab,
         "view": has.view,
         "number": has.number,
         "settings": settings(scene, seed),
-        "notices": [*extras.said, *of_seed, *advice.said(fitted), *fitted.refused],
-        "offers": advice.offers(fitted),
+        "notices": [*extras.said, *of_seed, *advice.said(resolved), *resolved.refused],
+        "offers": advice.offers(resolved),
         "lacksFile": lacks_file(scene),
-        "byHand": _by_hand(fitted) if has.view != "pass" else None,
+        "byHand": _by_hand(resolved) if has.view != "pass" else None,
         "address": address_of(scene),
     }
 
@@ -76,18 +76,18 @@ def address_of(scene: Scene) -> dict[str, str | None]:
     return {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
 
 
-def _by_hand(fitted: SceneWithPass) -> list[list[str]] | None:
+def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
     """The line on numbers that are set by hand, or were meant to be, where the viewer does not say it."""
-    if fitted.trace is None or not (fitted.scene.changes or fitted.refused):
+    if resolved.trace is None or not (resolved.scene.changes or resolved.refused):
         return None
-    listed = "; ".join(described(fitted.original, change) for change in fitted.scene.changes)
+    listed = "; ".join(described(resolved.original, change) for change in resolved.scene.changes)
     return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]
 
 
-def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> Json:
+def _pass(resolved: SceneWithPass, extras: Extras, has: Has) -> Json:
     """The document that a viewer shows."""
     document = ANSWERS.document_json(
-        fitted,
+        resolved,
         has.tab,
         asked=extras.heads,
         slopes_of=extras.slopes_of,
@@ -99,12 +99,12 @@ def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> Json:
     return Json(document)
 
 
-def _audit(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
-    return verdict(fitted, extras.audit)
+def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
+    return verdict(resolved, extras.audit)
 
 
-def _script(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
-    trace = fitted.trace
+def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
+    trace = resolved.trace
     torch, micro = torch_script(trace), micropython.script(trace)
     return {
         "runs": coloured(script(trace)),

@@ -13,19 +13,19 @@ TERMS_PER_SECOND = 200_000
 """About, pauses counted: to say how long it may take."""
 
 
-def verdict(fitted: SceneWithPass, asked_for: Audit | None) -> dict:
+def verdict(resolved: SceneWithPass, asked_for: Audit | None) -> dict:
     """The verdict of the audit of a pass, or of a large one that nobody has asked for the button that does.
 
     `contract.answer` declares what it holds.
     """
-    n = n_terms(fitted.trace)
-    found = _small(fitted.trace) if n <= MAX_UNASKED_TERMS else asked_for
+    n = n_terms(resolved.trace)
+    found = _small(resolved.trace) if n <= MAX_UNASKED_TERMS else asked_for
     if found is None:
         seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
         return {"asks": f"Recompute {n:,} terms (about {seconds})"}
     return {
         "agrees": found.first is None,
-        "sentence": f"{found.sentence(fitted.trace)}.",
+        "sentence": f"{found.sentence(resolved.trace)}.",
         "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in found.stages],
     }
 

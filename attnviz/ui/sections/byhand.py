@@ -15,7 +15,7 @@ from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
 
 
-def fitted(shown: Shown) -> SceneWithPass:
+def resolved(shown: Shown) -> SceneWithPass:
     """The scene of the page, if it is of this model; else the model's first example. No other reads its string."""
     if shown.scene.source != SOURCE:
         return resolve(of_model(SOURCE), ANSWERS.original)
@@ -33,9 +33,9 @@ def update(setter: SceneSetter, **parts: object) -> None:
     setter.update(**parts)
 
 
-def ask(shown: Shown, fitted: SceneWithPass) -> None:
+def ask(shown: Shown, resolved: SceneWithPass) -> None:
     """Draw the box for a string, and help if it makes no pass."""
-    scene = fitted.scene
+    scene = resolved.scene
     st.markdown("## Try it")
     st.text_input(
         "A string of the letters a to d",
@@ -45,8 +45,8 @@ def ask(shown: Shown, fitted: SceneWithPass) -> None:
         on_change=_typed,
         args=(shown.setter,),
     )
-    if fitted.refused:
-        st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
+    if resolved.refused:
+        st.warning("  \n".join(map(markdown, resolved.refused)), icon=":material/info:")
 
 
 def _typed(setter: SceneSetter) -> None:

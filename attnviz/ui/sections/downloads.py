@@ -14,7 +14,7 @@ def draw(session: Session, label: str, name: str, make: Callable[[Trace | None],
 
     Streamlit keeps what makes it as long as the page is open, so that is given no pass.
     """
-    st.download_button(label, lambda: make(session.fitted().trace), name, on_click="ignore")
+    st.download_button(label, lambda: make(session.resolved().trace), name, on_click="ignore")
 
 
 def draw_arrays(session: Session) -> None:

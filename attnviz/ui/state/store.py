@@ -111,9 +111,9 @@ def read(opening: str = "") -> Shown:
         st.session_state[_BROUGHT] = seams.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
         scene, notices = parse(named | written, tab.session.own if tab.session else {})
-        fitted = resolve(scene, ANSWERS.original)
-        fitted = replace(fitted, notices=(*notices, *fitted.notices))
-        session = tab.session = _arrived(tab.session, fitted.scene, here)
+        resolved = resolve(scene, ANSWERS.original)
+        resolved = replace(resolved, notices=(*notices, *resolved.notices))
+        session = tab.session = _arrived(tab.session, resolved.scene, here)
         number = session.number()
     else:
         session = tab.session
@@ -123,17 +123,17 @@ def read(opening: str = "") -> Shown:
         elif opening and not is_here and session.scene.source != opening:
             session.update(**parts_for_source(opening))
         # what people do in the app needs no comment on what follows from it
-        number, fitted, brought = session.number(), session.fitted(), st.session_state.pop(_NOTICES, ())
-        fitted = replace(fitted, notices=tuple(each for each in brought if each not in fitted.refused))
+        number, resolved, brought = session.number(), session.resolved(), st.session_state.pop(_NOTICES, ())
+        resolved = replace(resolved, notices=tuple(each for each in brought if each not in resolved.refused))
     st.session_state[_PAGE], session.arrivals_sent = here, session.arrivals
-    address = query(fitted.scene)
+    address = query(resolved.scene)
     shown = {name: address.get(name) for name in (*PARAMETERS, *LESSONS) if name not in VIEWERS}
     if has_arrived:
         shown |= {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
     elif st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     read = st.session_state[_BROUGHT]
-    return Shown(**vars(fitted), session=session, address=shown, brought=read, number=number)
+    return Shown(**vars(resolved), session=session, address=shown, brought=read, number=number)
 
 
 def show_lessons() -> None:
