@@ -41,7 +41,9 @@ def _xavier(random: np.random.RandomState, rows: int, columns: int) -> np.ndarra
     return random.uniform(-limit, limit, (rows, columns))
 
 
-STEPS = Variant("steps", "Seven steps", "Two heads of 2 features, from the input to the projected output.", seven_steps)
+SEVEN_STEPS = Variant(
+    "steps", "Seven steps", "Two heads of 2 features, from the input to the projected output.", seven_steps
+)
 
 EXAMPLE = Example(
     id="003",
@@ -54,25 +56,25 @@ EXAMPLE = Example(
     step="softmax",
     selection=Selection(head=1, key=0),
     source="Figures of the notebook “A step to step guide to understand attention mechanisms”, author not named.",
-    variants=(STEPS,),
+    variants=(SEVEN_STEPS,),
     print_outs=print_outs(
         "003",
         {
-            "x": STEPS.cells("x"),
-            "w_q": STEPS.cells("w_q"),
-            "shape of W_Q in a head": lambda: STEPS.trace["w_q"].shape[1:],
-            "q": STEPS.cells("q"),
-            "shape of Q in a head": lambda: STEPS.trace["q"].shape[1:],
-            "k of head 1": STEPS.cells("k", 0),
-            "v of head 1": STEPS.cells("v", 0),
-            "k of head 2": STEPS.cells("k", 1),
-            "v of head 2": STEPS.cells("v", 1),
-            "attention": STEPS.cells("attention"),
-            "sums of the attention in head 1": lambda: STEPS.trace["attention"].value[0].sum(axis=-1),
-            "heads": STEPS.cells("heads"),
-            "concat": STEPS.cells("concat"),
-            "shape of concat": lambda: STEPS.trace["concat"].shape,
-            "output": STEPS.cells("output"),
+            "x": SEVEN_STEPS.cells("x"),
+            "w_q": SEVEN_STEPS.cells("w_q"),
+            "shape of W_Q in a head": lambda: SEVEN_STEPS.trace["w_q"].shape[1:],
+            "q": SEVEN_STEPS.cells("q"),
+            "shape of Q in a head": lambda: SEVEN_STEPS.trace["q"].shape[1:],
+            "k of head 1": SEVEN_STEPS.cells("k", 0),
+            "v of head 1": SEVEN_STEPS.cells("v", 0),
+            "k of head 2": SEVEN_STEPS.cells("k", 1),
+            "v of head 2": SEVEN_STEPS.cells("v", 1),
+            "attention": SEVEN_STEPS.cells("attention"),
+            "sums of the attention in head 1": lambda: SEVEN_STEPS.trace["attention"].value[0].sum(axis=-1),
+            "heads": SEVEN_STEPS.cells("heads"),
+            "concat": SEVEN_STEPS.cells("concat"),
+            "shape of concat": lambda: SEVEN_STEPS.trace["concat"].shape,
+            "output": SEVEN_STEPS.cells("output"),
         },
     ),
     mistakes=(
@@ -80,29 +82,29 @@ EXAMPLE = Example(
             "A head does not get a piece of the embedding",
             "The text says that the word's vector is split among the heads. Nothing is split: each head multiplies "
             "the whole vector, all 4 numbers, by a matrix of its own. The query of “I” in head 1:",
-            STEPS,
+            SEVEN_STEPS,
             "q",
-            Side("the first half of the embedding", STEPS.cells("x", 0, slice(D_K))),
-            Side("the whole embedding times W_Q of head 1", STEPS.cells("q", 0, 0)),
+            Side("the first half of the embedding", SEVEN_STEPS.cells("x", 0, slice(D_K))),
+            Side("the whole embedding times W_Q of head 1", SEVEN_STEPS.cells("q", 0, 0)),
         ),
         Mistake(
             "“Scaled attention scores” that are neither",
             "The array of that name holds the attention: softmax is already applied and rows add up to 1. The scaled "
             "scores are the step before and are never printed. (Its “weighted scores”, likewise, are the heads' "
             "outputs.) “I” in head 1:",
-            STEPS,
+            SEVEN_STEPS,
             "attention",
-            Side("what the name holds", STEPS.cells("attention", 0, 0)),
-            Side("the scaled scores", STEPS.cells("scaled", 0, 0)),
+            Side("what the name holds", SEVEN_STEPS.cells("attention", 0, 0)),
+            Side("the scaled scores", SEVEN_STEPS.cells("scaled", 0, 0)),
         ),
         Mistake(
             "The axis of heads comes first",
             "The text stacks the heads' matrices along the last axis. The arrays of its own code have the heads first, "
             "which is what lets one matrix product serve them all.",
-            STEPS,
+            SEVEN_STEPS,
             "w_q",
             Side("shape of W_Q in the text", lambda: (D_MODEL, D_K, N_HEADS)),
-            Side("shape of W_Q", lambda: STEPS.trace["w_q"].shape),
+            Side("shape of W_Q", lambda: SEVEN_STEPS.trace["w_q"].shape),
         ),
     ),
 )
