@@ -1,5 +1,5 @@
 // Line: words beside each other, with what is said below each. Tab leads to one of them, arrow keys from word to word.
-import { element, roomy, write } from "../elements/element.js";
+import { element, roomy } from "../elements/element.js";
 import { PERCENTS } from "../pass/numeral.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 
@@ -23,17 +23,10 @@ export function makeLine(name, { pick, inspect }) {
         word.setAttribute("role", "option");
         word.append(
           element("span", "text", text),
-          ...sides.map((side, nth) =>
-            roomy(
-              "span",
-              nth ? "said in-a" : "said",
-              "",
-              PERCENTS.map(share => side + share),
-            ),
-          ),
+          ...sides.map((side, nth) => makeSaid(side, nth ? "said in-a" : "said")),
         );
         word.onclick = ({ target, shiftKey }) =>
-          target.classList.contains("said") ? inspect(place) : pick(line, place, shiftKey);
+          target.closest(".said") ? inspect(place) : pick(line, place, shiftKey);
         return word;
       });
       list.replaceChildren(...words);
@@ -59,7 +52,7 @@ export function makeLine(name, { pick, inspect }) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        word.querySelectorAll(".said").forEach((each, nth) => write(each, said(place, nth)));
+        word.querySelectorAll(".said").forEach((each, nth) => writeSaid(each, said(place, nth)));
       });
       setTabStop(words, words[query ?? key]);
     },
@@ -79,4 +72,21 @@ export function makeLine(name, { pick, inspect }) {
   };
   rovingFocus(list, () => [words]);
   return line;
+}
+
+// What is said of a word, in the room of a percentage; of one of two passes it says first of which.
+function makeSaid(side, className) {
+  const made = roomy(
+    "span",
+    className,
+    "",
+    PERCENTS.map(share => side + share),
+  );
+  made.append(...(side ? [Object.assign(element("span", "of", side), { hidden: true })] : []), "");
+  return made;
+}
+
+function writeSaid({ firstElementChild: of, lastChild }, text) {
+  if (of) of.hidden = !text;
+  if (lastChild.data !== text) lastChild.data = text;
 }
