@@ -38,7 +38,9 @@ function makeSlider(question, { answer }) {
   };
   input.oninput = draw;
   input.onkeydown = event => {
-    if (event.key === "Enter") check.click();
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // or it presses what has the keyboard by then, too
+    check.click();
   };
   box.style.setProperty("--right", String(Math.min(Math.max(question.right, 0), 1)));
   track.append(own, input, right);

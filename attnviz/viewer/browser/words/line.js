@@ -1,5 +1,5 @@
 // Line: words beside each other, with what is said below each. Tab leads to one of them, arrow keys from word to word.
-import { element, roomy } from "../elements/element.js";
+import { element, roomy, write } from "../elements/element.js";
 import { PERCENTS } from "../pass/numeral.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 
@@ -11,12 +11,14 @@ export function makeLine(name, { pick, inspect }) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
   list.setAttribute("aria-multiselectable", "true");
-  let words = [];
+  let words = [],
+    sided = [""];
   const line = {
     element: list,
     // Of two passes each share says which it is of: `sides` are "B " and "A ".
     write(texts, unit, sides = [""]) {
       list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
+      sided = sides;
       words = texts.map((text, place) => {
         const word = element("button");
         word.type = "button";
@@ -52,7 +54,7 @@ export function makeLine(name, { pick, inspect }) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        word.querySelectorAll(".said").forEach((each, nth) => writeSaid(each, said(place, nth)));
+        word.querySelectorAll(".said").forEach((each, nth) => writeSaid(each, sided[nth], said(place, nth)));
       });
       setTabStop(words, words[query ?? key]);
     },
@@ -77,16 +79,18 @@ export function makeLine(name, { pick, inspect }) {
 // What is said of a word, in the room of a percentage; of one of two passes it says first of which.
 function makeSaid(side, className) {
   const made = roomy(
-    "span",
-    className,
-    "",
-    PERCENTS.map(share => side + share),
-  );
-  made.append(...(side ? [Object.assign(element("span", "of", side), { hidden: true })] : []), "");
+      "span",
+      className,
+      "",
+      PERCENTS.map(share => side + share),
+    ),
+    line = element("span");
+  line.append(element("span", "of"), "");
+  made.append(line);
   return made;
 }
 
-function writeSaid({ firstElementChild: of, lastChild }, text) {
-  if (of) of.hidden = !text;
+function writeSaid({ firstChild: { firstChild: of, lastChild } }, side, text) {
+  write(of, text && side);
   if (lastChild.data !== text) lastChild.data = text;
 }
