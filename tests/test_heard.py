@@ -171,9 +171,10 @@ def test_the_sheet_of_scaled_beside_not_has_the_scaled_row_of_both(opened):
 
 def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
     page = opened("", **PAIR)
-    said = page.locator(".thread .said").all_inner_texts()
-    assert len(said) == 6
-    assert all(each.startswith("B ") for each in said)
+    for side, of in (("B", ".said:not(.in-a)"), ("A", ".in-a")):
+        said = [each for each in page.locator(f".thread {of}").all_inner_texts() if each]
+        assert said
+        assert all(each.startswith(f"{side} ") for each in said)
     assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())
 
 

@@ -111,6 +111,7 @@ export function mountLessons(root, given, host) {
     states.set(`${place.lesson} ${place.moment}`, { answer, isShown: true });
     if (answer !== null) memory.predicted(place, verdictOn(moment.question, answer).isRight);
     redrawSaid();
+    said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
   }
   // What had the keyboard among what is said goes, or can't be used any more.
   function redrawSaid() {
@@ -265,6 +266,11 @@ export function mountLessons(root, given, host) {
     }
     if (picture.element.parentNode !== drawn) drawn.replaceChildren(picture.element);
     picture.show(moment, !state().isShown, place.present);
+    bring(drawn.querySelector(".hand th.chosen"));
+  }
+  // On a phone a tall picture scrolls by itself.
+  function bring(row) {
+    if (row) drawn.scrollTop += row.getBoundingClientRect().top - drawn.getBoundingClientRect().top - drawn.clientHeight / 2;
   }
 
   const onKey = event => {

@@ -39,10 +39,10 @@ export function makeSweepPicture() {
     const { label: name, reach, lengths } = own(),
       swept = lengths[at],
       text = `d_k = ${swept.dK}`;
+    slider.max = String(nLengths() - 1); // which its value can't be beyond
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
     write(said, text);
-    slider.max = String(nLengths() - 1);
     redraw(divisors, [
       choice(
         offered().map(each => each.label),

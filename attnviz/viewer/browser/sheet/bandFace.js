@@ -144,7 +144,7 @@ export function restAt(part, paint, row) {
   const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;
   return {
     kind: "together range",
-    text: paint.where.present ? "…" : text,
+    text: paint.where.present || paint.isBare ? "…" : text,
     label: `${others}, from ${digits(low)} to ${digits(high)}`,
   };
 }

@@ -6,7 +6,8 @@ import { lettersOf } from "./lettering.js";
 import { roomForColumns, roomForLines, weightOf } from "./sizes.js";
 
 const MOST_IN_HAND = 16; // words that have a row on a phone
-const MOST_ANSWERS = 11; // columns of them in a talk
+const MOST_ANSWERS = 11, // columns of them in a talk
+  MOST_ANSWERS_IN_HAND = 8; // rows of them beside a text
 
 // The frame of some content: {isPaper, isHeld, letters, least, isBare}, with the smallest letters of a talk, 0 in none.
 export function frameOf(box, { where, slots, beside, all, paint }) {
@@ -23,7 +24,8 @@ export function frameOf(box, { where, slots, beside, all, paint }) {
 
 // The parts that a frame has room for, of those that partsOf(room) gives; above() says how many pixels are taken.
 export function fittingParts(box, { pass, slots }, frame, { partsOf, above }) {
-  if (frame.isHeld) return partsOf(amplyFor(MOST_IN_HAND));
+  if (frame.isHeld)
+    return partsOf({ ...amplyFor(MOST_IN_HAND), ...(frame.isBare ? { answers: MOST_ANSWERS_IN_HAND } : {}) });
   const ample = ampleRoom(box, pass, slots, frame);
   const fits = room => {
     const parts = partsOf(room),

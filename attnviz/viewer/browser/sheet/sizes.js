@@ -3,8 +3,9 @@
 const SAID = 0.26,
   BESIDE_MANY = 0.2,
   LABEL = 0.07,
+  LABEL_ALONE = 0.115,
   LEAST_SAID_PX = 160,
-  LEAST_LABEL_PX = 68; // of the width: what is said, also where columns are many, and what stands before a row
+  LEAST_LABEL_PX = 68; // of the width: what is said, also where columns are many, and what stands before a row, also where nothing is said
 const SINGLE = 1.4,
   NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
@@ -39,7 +40,7 @@ export function roomForColumns(box, { others, letters, least, isPaper, isBare, m
   const count = Math.max(letters.numbers, letters.names),
     needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
   const beside = isBare
-    ? labelIn(width) + LEAST_END_PX
+    ? labelIn(width, isBare) + LEAST_END_PX
     : least
       ? productsIn(letters, least) +
         IN_A_TALK.label * letters.wide * least +
@@ -102,7 +103,7 @@ export function setSizes(
         said: multiplies && !isBare ? productsIn(letters, least) : 0,
         digit: letters.wide * least,
       })
-    : widths(width, columns, isBare ? 0 : saidIn(width), needs);
+    : widths(width, columns, { said: isBare ? 0 : saidIn(width), label: labelIn(width, isBare) }, needs);
   const fit = (count, high) =>
     Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const inLabel = Math.max(smallest, label / wide(letters.numbers, letters, isPaper)); // where what is multiplied stands
@@ -149,13 +150,12 @@ function wide(count, letters, isPaper) {
 }
 
 // How wide the columns are, and the last one, beside what is said; where numbers need more, what is said has less.
-function widths(width, columns, said, needs) {
-  const label = labelIn(width),
-    shared = width - said - label,
+function widths(width, columns, { said, label }, needs) {
+  const shared = width - said - label,
     end = Math.max(LEAST_END_PX, shared / (columns + 1)),
     column = (shared - end) / columns;
   return column < needs && said > LEAST_SAID_PX
-    ? widths(width, columns, LEAST_SAID_PX, needs)
+    ? widths(width, columns, { said: LEAST_SAID_PX, label }, needs)
     : { said, label, end, column };
 }
 
@@ -175,6 +175,6 @@ function saidIn(width, share = SAID) {
   return Math.max(LEAST_SAID_PX, share * width);
 }
 
-function labelIn(width) {
-  return Math.max(LEAST_LABEL_PX, LABEL * width);
+function labelIn(width, isBare = false) {
+  return Math.max(LEAST_LABEL_PX, (isBare ? LABEL_ALONE : LABEL) * width);
 }

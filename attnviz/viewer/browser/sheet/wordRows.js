@@ -3,6 +3,7 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, numberAt, restAt } from "./bandFace.js";
+import { isShownBy } from "./bandParts.js";
 import { sumOf } from "./bandWords.js";
 import { drawHandCell, drawOpened } from "./handCell.js";
 import { headingOf, sentenceOf, whatIsKept, whoAsks } from "./handWords.js";
@@ -132,7 +133,9 @@ function drawSums(lines, paint) {
   name.scope = "row";
   line.append(
     name,
-    ...lines.map(part => element("td", "", part.band.cells.sums && part.isThere ? short(sumOf(part, paint)) : "")),
+    ...lines.map(part =>
+      element("td", "", part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : ""),
+    ),
   );
   foot.append(line);
   return [foot];

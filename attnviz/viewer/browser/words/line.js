@@ -11,29 +11,24 @@ export function makeLine(name, { pick, inspect }) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
   list.setAttribute("aria-multiselectable", "true");
-  let words = [];
+  let words = [],
+    sided = [""];
   const line = {
     element: list,
     // Of two passes each share says which it is of: `sides` are "B " and "A ".
     write(texts, unit, sides = [""]) {
       list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
+      sided = sides;
       words = texts.map((text, place) => {
         const word = element("button");
         word.type = "button";
         word.setAttribute("role", "option");
         word.append(
           element("span", "text", text),
-          ...sides.map((side, nth) =>
-            roomy(
-              "span",
-              nth ? "said in-a" : "said",
-              "",
-              PERCENTS.map(share => side + share),
-            ),
-          ),
+          ...sides.map((side, nth) => makeSaid(side, nth ? "said in-a" : "said")),
         );
         word.onclick = ({ target, shiftKey }) =>
-          target.classList.contains("said") ? inspect(place) : pick(line, place, shiftKey);
+          target.closest(".said") ? inspect(place) : pick(line, place, shiftKey);
         return word;
       });
       list.replaceChildren(...words);
@@ -59,7 +54,7 @@ export function makeLine(name, { pick, inspect }) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        word.querySelectorAll(".said").forEach((each, nth) => write(each, said(place, nth)));
+        word.querySelectorAll(".said").forEach((each, nth) => writeSaid(each, sided[nth], said(place, nth)));
       });
       setTabStop(words, words[query ?? key]);
     },
@@ -79,4 +74,23 @@ export function makeLine(name, { pick, inspect }) {
   };
   rovingFocus(list, () => [words]);
   return line;
+}
+
+// What is said of a word, in the room of a percentage; of one of two passes it says first of which.
+function makeSaid(side, className) {
+  const made = roomy(
+      "span",
+      className,
+      "",
+      PERCENTS.map(share => side + share),
+    ),
+    line = element("span");
+  line.append(element("span", "of"), "");
+  made.append(line);
+  return made;
+}
+
+function writeSaid({ firstChild: { firstChild: of, lastChild } }, side, text) {
+  write(of, text && side);
+  if (lastChild.data !== text) lastChild.data = text;
 }

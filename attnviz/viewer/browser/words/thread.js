@@ -15,7 +15,7 @@ import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
-const LEAST_IN_A_TALK = 0.01; // a share that is said there: of many words few have one
+const LEAST_SAID = 0.01; // in a talk, and of two passes: of many words few have such a share
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 /** @returns {View} */
@@ -105,14 +105,14 @@ export function makeThread(tools) {
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const shareOf = (whose, { shown: isShown }, index) => {
       const share = index && isShown(attention, index) ? whose.number(attention, index) : undefined;
-      if (share === undefined || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
+      if (share === undefined || ((where.present || beside) && isLarge && share < LEAST_SAID)) return "";
       return share === 0 && whose.isHidden(attention, index) ? "hidden" : percent(share);
     };
     const said = (key, nth = 0) => {
       if (!step.arcs || (nth && !beside)) return "";
       const index = pass.indexAt(attention, { ...cell, key }),
-        text = nth ? shareOf(beside.pass, beside.look, beside.toA(attention, index)) : shareOf(pass, look, index);
-      return text && sides[nth] + text;
+        [whose, seen, own] = nth ? [beside.pass, beside.look, beside.toA(attention, index)] : [pass, look, index];
+      return shareOf(whose, seen, own);
     };
     lines.query.light(
       { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
