@@ -41,6 +41,11 @@ _PAGE = """
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
     };
+    window.to = (search) => {
+        lessons_js.forgetShown();
+        History.prototype.replaceState.call(history, null, "", `/${search}`);
+        dispatchEvent(new PopStateEvent("popstate"));
+    };
 </script>
 """
 
