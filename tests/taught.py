@@ -30,6 +30,7 @@ _PAGE = """
     let page = null, fetched = null;
     window.opened = [];
     window.begin = (search) => {
+        document.documentElement.removeAttribute("style");
         fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, plans_js.makePlans())).get;
         again(search);
     };
