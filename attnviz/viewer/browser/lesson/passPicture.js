@@ -100,7 +100,7 @@ export function makePassPicture(answer) {
       found = where.present && !isSheet(pass, where) && stepAt(pass, where).pictures.find(holds);
     return found ? [{ ...found, aside: false }] : undefined;
   };
-  const board = { update: (...shown) => picture.update(...shown, asideAsked()) };
+  const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) };
   const views = [pairing, thread, sheet, board, whole, { update: thread.connect }];
   main.append(...[pairing, thread, sheet, picture, whole].map(view => view.element), line);
   root.append(main);
