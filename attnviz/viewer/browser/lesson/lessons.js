@@ -270,7 +270,8 @@ export function mountLessons(root, given, host) {
   }
   // On a phone a tall picture scrolls by itself.
   function bring(row) {
-    if (row) drawn.scrollTop += row.getBoundingClientRect().top - drawn.getBoundingClientRect().top - drawn.clientHeight / 2;
+    if (row)
+      drawn.scrollTop += row.getBoundingClientRect().top - drawn.getBoundingClientRect().top - drawn.clientHeight / 2;
   }
 
   const onKey = event => {

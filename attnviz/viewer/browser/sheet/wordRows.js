@@ -134,7 +134,11 @@ function drawSums(lines, paint) {
   line.append(
     name,
     ...lines.map(part =>
-      element("td", "", part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : ""),
+      element(
+        "td",
+        "",
+        part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : "",
+      ),
     ),
   );
   foot.append(line);

@@ -54,7 +54,8 @@ export function makeLine(name, { pick, inspect }) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        word.querySelectorAll(".said").forEach((each, nth) => writeSaid(each, sided[nth], said(place, nth)));
+        for (const [nth, each] of [...word.querySelectorAll(".said")].entries())
+          writeSaid(each, sided[nth], said(place, nth));
       });
       setTabStop(words, words[query ?? key]);
     },
