@@ -132,7 +132,9 @@ def presented(engine, trace, number):
 def test_each_kind_of_question_of_a_lesson_is_answered(engine, server):
     engine.open(f"{server}{at(lesson='who-is-it', moment=1)}")
     moment_is(engine, "Who is “it”?", 1)
-    held(engine, ".choices button:nth-child(2)", "Enter")
+    engine.read(
+        f"{VIEWER}.querySelector('.choices button:nth-child(2)').click()"
+    )  # no key presses one in Firefox's headless window
     assert told(engine, "Right: animal")["arcs"] == 12
     engine.press("PageDown")
     moment_is(engine, "Who is “it”?", 2)
