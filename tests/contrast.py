@@ -53,15 +53,16 @@ _FAINT = r"""() => {
   };
   const isWritten = (each) => [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
   for (const each of document.body.querySelectorAll(":not(option, style, script, annotation)")) {
+    const isControl = each.matches("button, select, input, summary, [tabindex='0']");
+    const isBox = each.matches("select, .typed, input:not([type=checkbox], [type=radio], [type=file])");
+    if (!isWritten(each) && !isControl && !isBox) continue;
     if (!each.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     if (each.closest(":disabled, .heard, .pages")) continue; // what can't be used may be faint
     const seen = getComputedStyle(each), size = parseFloat(seen.fontSize), isBold = Number(seen.fontWeight) >= 700;
     const least = size >= 24 || (size >= 18.66 && isBold) ? 3 : 4.5;
     const ink = each instanceof SVGElement ? seen.fill : seen.color;
     if (isWritten(each) && size > 2) note(each, each, "text", ink, least);
-    const isControl = each.matches("button, select, input, summary, [tabindex='0']");
     if (isControl && seen.outlineStyle === "solid") note(each, each.parentElement, "ring", seen.outlineColor, 3);
-    const isBox = each.matches("select, .typed, input:not([type=checkbox], [type=radio], [type=file])");
     if (isBox && parseFloat(seen.borderTopWidth)) note(each, each.parentElement, "edge", seen.borderTopColor, 3);
   }
   return [...found];

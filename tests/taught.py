@@ -27,16 +27,20 @@ _PAGE = """
 <script type="module">
     %s
     const given = %s;
-    let page = null;
+    let page = null, fetched = null;
     window.opened = [];
     window.begin = (search) => {
+        document.documentElement.removeAttribute("style");
+        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, plans_js.makePlans())).get;
+        again(search);
+    };
+    window.again = (search) => { // with the moments that have come
         page?.end();
         lessons_js.forgetShown();
         opened.length = 0;
         History.prototype.replaceState.call(history, null, "", `/${search}`);
-        const address = history_js.addressOf(window), plans = plans_js.makePlans();
         const host = {
-            address, fetched: moments_js.fetchedFrom(location.origin, plans), store: () => localStorage,
+            address: history_js.addressOf(window), fetched, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);

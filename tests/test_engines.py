@@ -1,13 +1,13 @@
-"""All three engines: the walkthrough's steps, a number set by hand, presenting; and questions of lessons, answered."""
+"""All three engines: the walkthrough, a page as a file, a number set by hand, presenting; and lessons, answered."""
 
 import pytest
 from documents import document, fitted_at
 from engines import Chromium, started, until
 from numerals import short
 from page import SENTENCE
-from tab import at
+from tab import Tab, at
 
-from attnviz import Settings, trace_of
+from attnviz import Settings, page, trace_of
 from attnviz.core.changes import parse_change
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -60,14 +60,60 @@ UPRIGHT = """(() => {
 """Of each label of a matrix on the page that is to stand upright, whether it does."""
 
 
-@pytest.fixture(params=["chromium", "firefox", "webkit"])
-def engine(request, tmp_path):
+@pytest.fixture(scope="module", params=["chromium", "firefox", "webkit"])
+def engine(request, tmp_path_factory):
     if request.param == "chromium":
-        tab = request.getfixturevalue("visit")()
+        tab = Tab(request.getfixturevalue("window")("light")).begin(request.getfixturevalue("server"))
         yield Chromium(tab.page, tab.errors)
+        tab.page.close()
         return
-    with started(request.param, tmp_path) as driven:
+    with started(request.param, tmp_path_factory.mktemp(request.param)) as driven:
         yield driven
+
+
+SEEN_IN_FILE = """(() => {
+  const root = document.querySelector(".viewer"), text = (selector) => root?.querySelector(selector)?.textContent;
+  if (!text(".step-text h2")) return null;
+  const number = (each) => each.firstChild.data;
+  return {
+    place: text(".way .place"), title: document.title,
+    refused: document.querySelector("#refused").textContent,
+    scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
+    isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
+    typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
+  };
+})()"""
+
+
+def test_a_page_opened_as_a_file_steps_picks_and_presents_and_says_what_it_can_not(engine, tmp_path):
+    file, trace = tmp_path / "a page.html", trace_of(Settings(SENTENCE))
+    assert page(trace, file) == file.stat().st_size
+    row = [short(each) for each in trace["scores"].value[0, 1]]
+    engine.open(f"{file.as_uri()}#view=sheet&route=every+step")
+    first = until(engine, lambda seen: seen["place"] == "step 1 of 10", SEEN_IN_FILE)
+    assert first["title"] == f"{SENTENCE} – attnviz"
+    for number in (2, 3, 4):  # the sheet begins with the tokens
+        engine.press("ArrowRight")
+        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 10", SEEN_IN_FILE)
+    until(engine, lambda seen: seen["scores"] == row, SEEN_IN_FILE)
+    engine.read("document.querySelector('[data-cell^=scores]').click()")
+    number = f"{trace['scores'].value[0, 1, 0]:.4f}".replace("-", "−")
+    until(engine, lambda seen: seen["focus"] == f"scores[head 1, cat, the] = {number}", SEEN_IN_FILE)
+    engine.read("document.querySelector('.terms button').click()")
+    typed = until(engine, lambda seen: "←" in seen["trail"], SEEN_IN_FILE)["typed"]
+    engine.read("document.querySelector('.panel .by-hand input').select()")
+    for key in ("3", "Enter"):
+        engine.press(key)
+    until(engine, lambda seen: "That needs attnviz itself" in seen["refused"] and seen["typed"] == typed, SEEN_IN_FILE)
+    engine.read("document.activeElement.blur()")
+    engine.press("p")
+    until(engine, lambda seen: seen["isPresented"], SEEN_IN_FILE)
+    for _ in range(2):  # products, then their sum
+        engine.press("PageDown")
+    until(engine, lambda seen: seen["place"] == "step 5 of 9", SEEN_IN_FILE)
+    engine.press("Escape")
+    until(engine, lambda seen: not seen["isPresented"], SEEN_IN_FILE)
+    assert engine.errors == []
 
 
 def test_every_step_a_number_set_by_hand_and_presenting(engine, server):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from axe import violations_but_contrast
-from tab import becomes, expect, frames, parameters
+from tab import becomes, expect, frames, parameters, resized
 from taught import PLACES, sent
 
 from attnviz.lessons.lesson import LESSONS
@@ -16,15 +16,6 @@ pytestmark = pytest.mark.browser
 SIZES = ((1024, 768), (1366, 768), (1920, 1080))
 PHONE = (390, 844)
 FIRST = "?lesson=who-is-it&moment="
-
-_UNCOVERED = """(stages) => [...document.querySelectorAll("[data-cell]")]
-  .filter(({ dataset, textContent }) => textContent && stages.some((each) => dataset.cell.startsWith(`${each}[`)))
-  .filter((each) => !each.matches(".lesson-said *"))
-  .map(({ dataset, textContent }) => `${dataset.cell}: ${textContent}`)"""
-_OVER = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet"]
-  .flatMap((each) => [...document.querySelectorAll(each)])
-  .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
-  .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
 
 _FRAMED = """() => [...document.querySelectorAll(".matrix .frame.focus")].map(frame => {
   const { left, right, top, bottom } = frame.getBoundingClientRect(),
@@ -341,31 +332,82 @@ def test_the_shares_of_both_passes_stand_at_the_feet_of_their_arcs(taught, numbe
         assert min(left for *_, left in seen) >= page.locator(".thread").bounding_box()["x"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES)
-def test_no_moment_has_to_be_scrolled_or_gives_its_answer_away(taught, size):
-    over = {}
-    for lesson, number in PLACES:
-        page = taught(f"?lesson={lesson}&moment={number}", size=size)
-        assert page.evaluate(_UNCOVERED, read(lesson, number)["covers"]) == [], (lesson, number)
-        for shown in ("asked", "answered"):
-            frames(page)
-            if found := page.evaluate(_OVER):
-                over[lesson, number, shown] = found
-            page.keyboard.press("PageDown")
-            if shown == "asked":
-                expect(page.locator(".lesson-picture .to-come:visible")).to_have_count(0)
-    assert over == {}
+GIVEN_AWAY = """(covers, isAnswered) => isAnswered ? [] : [...document.querySelectorAll("[data-cell]")]
+  .filter(({ dataset, textContent }) => textContent && covers.some((each) => dataset.cell.startsWith(`${each}[`)))
+  .filter((each) => !each.matches(".lesson-said *"))
+  .map(({ dataset, textContent }) => `${dataset.cell}: ${textContent}`)"""
+STILL_COVERED = """(covers, isAnswered) => !isAnswered ? [] : [...document.querySelectorAll(".lesson-picture .to-come")]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.getBoundingClientRect().width)
+  .map((each) => each.outerHTML.slice(0, 80))"""
+SCROLLED = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet"]
+  .flatMap((each) => [...document.querySelectorAll(each)])
+  .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
+  .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
+SIDEWAYS = """() => [document.scrollingElement.scrollWidth].filter((width) => width !== innerWidth)"""
+SMALL = """() => {
+  const least = parseFloat(getComputedStyle(document.documentElement).fontSize), small = [];
+  const texts = document.createTreeWalker(document.querySelector(".lesson-page"), NodeFilter.SHOW_TEXT);
+  if (least * 0.65 < 0.015 * innerHeight) small.push(`the page: ${least}`);
+  while (texts.nextNode()) {
+    const { data, parentElement: own } = texts.currentNode;
+    const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
+    if (!counts || !data.trim() || own.closest(".heard, math")) continue;
+    const size = parseFloat(getComputedStyle(own).fontSize);
+    if (size && size < least - 0.5 && own.checkVisibility({ visibilityProperty: true }))
+      small.push(`${own.className} “${data}”: ${size}`);
+  }
+  return small;
+}"""
+"""Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
+
+LAYOUTS = [
+    *((size, "", (SCROLLED,)) for size in SIZES),
+    *((size, "&present=1", (SCROLLED, SMALL)) for size in ((1024, 768), (3840, 2160))),
+    (PHONE, "", (SIDEWAYS,)),
+]
+"""Sizes of windows, whether something is presented in them, and what must not be found there."""
+
+_WALKED = """async ([lesson, present, moments]) => {
+  const frames = async (n) => { for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame); };
+  const textOf = (part) => document.querySelector(part)?.textContent ?? "";
+  const laws = [%s], found = [];
+  await document.fonts.ready;
+  for (const [nth, { title, covers }] of moments.entries()) {
+    const count = `${nth + 1} of ${moments.length}`, deadline = performance.now() + 20_000;
+    const isThere = () => textOf(".count") === count && textOf(".lesson-said h2") === title;
+    const look = (shown) => {
+      const broken = laws.flatMap((law) => law(covers, shown === "answered"));
+      found.push(...broken.map((each) => `moment ${count}, ${shown}: ${each}`));
+    };
+    again(`?lesson=${lesson}&moment=${nth + 1}${present}`);
+    while (!isThere() && performance.now() < deadline) await frames(1);
+    if (!isThere()) return [`moment ${count} does not come`];
+    await frames(3);
+    look("asked");
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown", bubbles: true }));
+    await frames(3);
+    if (isThere()) look("answered");
+  }
+  return found;
+}"""
 
 
 @pytest.mark.slow
-def test_on_a_phone_nothing_is_sideways_and_a_thumb_hits_what_one_answers_with(taught):
-    for lesson, number in PLACES:
-        page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
-        assert page.evaluate(_UNCOVERED, read(lesson, number)["covers"]) == [], (lesson, number)
-        for _ in range(2):
-            assert page.evaluate("document.scrollingElement.scrollWidth") == 390, (lesson, number)
-            page.keyboard.press("PageDown")
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_away(taught, lesson):
+    moments = [read(lesson, number) for number in range(1, len(LESSONS[lesson].moment) + 1)]
+    moments = [{part: each[part] for part in ("title", "covers")} for each in moments]
+    page, found = taught(f"?lesson={lesson}"), {}
+    page.evaluate("() => { document.documentElement.style.clipPath = 'inset(50%)' }")  # to paint it would take longer
+    for size, present, laws in LAYOUTS:
+        resized(page, *size)
+        walk = _WALKED % ", ".join((GIVEN_AWAY, STILL_COVERED, *laws))
+        found[size, present] = page.evaluate(walk, [lesson, present, moments])
+    assert {layout: broken for layout, broken in found.items() if broken} == {}
+
+
+@pytest.mark.slow
+def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
     page = taught(FIRST + "2", size=PHONE)
     for each in page.locator(".choices button, footer button:visible").all():
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
@@ -378,41 +420,6 @@ def test_a_moment_is_for_everyone(taught, number):
     assert violations_but_contrast(page) == []
     page.keyboard.press("PageDown")
     assert violations_but_contrast(page) == []
-
-
-_SMALL = """() => {
-  const least = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const texts = document.createTreeWalker(document.querySelector(".lesson-page"), NodeFilter.SHOW_TEXT), small = [];
-  while (texts.nextNode()) {
-    const { data, parentElement: own } = texts.currentNode, size = parseFloat(getComputedStyle(own).fontSize);
-    const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
-    const isSeen = own.checkVisibility({ visibilityProperty: true }) && !own.closest(".heard, math");
-    if (data.trim() && isSeen && counts && size && size < least - 0.5)
-      small.push(`${own.className} “${data}”: ${size}`);
-  }
-  return small;
-}"""
-"""Sentences and digits that are smaller than the letters of the page."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(1024, 768), (3840, 2160)])
-def test_presented_no_letter_is_small_and_no_moment_has_to_be_scrolled(taught, size):
-    small, over = {}, {}
-    for lesson, number in PLACES:
-        page = taught(f"?lesson={lesson}&moment={number}&present=1", size=size)
-        assert (
-            page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") * 0.65 >= 0.015 * size[1]
-        )
-        for shown in ("asked", "answered"):
-            frames(page)
-            if found := page.evaluate(_SMALL):
-                small[lesson, number, shown] = found[:3]
-            if found := page.evaluate(_OVER):
-                over[lesson, number, shown] = found
-            page.keyboard.press("PageDown")
-    assert small == {}
-    assert over == {}
 
 
 @pytest.mark.parametrize(("lesson", "number"), [("one-number", 1), ("one-number", 3), ("who-is-it", 4)])

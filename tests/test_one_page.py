@@ -11,10 +11,8 @@ import pytest
 from axe import violations_of_page
 from boxes import THEMES
 from documents import fitted_at, merged
-from engines import Chromium, started, until
 from hostile import CASES
 from needs import needed
-from numerals import short
 from tab import becomes, cell, expect
 
 from attnviz import Parameters, Settings, attend, page, show, trace_of
@@ -28,20 +26,6 @@ from attnviz.viewer.page import USUAL_BYTES
 
 SETTINGS = Settings("the cat sat on the mat")
 NEEDS = "That needs attnviz itself"
-SEEN = """(() => {
-  const root = document.querySelector(".viewer"), text = (selector) => root?.querySelector(selector)?.textContent;
-  if (!text(".step-text h2")) return null;
-  const number = (each) => each.firstChild.data;
-  return {
-    place: text(".way .place"), title: document.title,
-    refused: document.querySelector("#refused").textContent,
-    scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
-    isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
-    typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
-  };
-})()"""
-
-
 COLOURS = "(each) => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
 
 
@@ -94,53 +78,6 @@ def offline(browser, tmp_path):
     yield start
     context.close()
     assert heard == []
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["chromium", "firefox", "webkit"])
-def test_in_all_engines_it_steps_picks_and_presents_and_says_what_it_can_not(name, request, tmp_path):
-    file = tmp_path / "a page.html"
-    assert page(trace_of(SETTINGS), file) == file.stat().st_size
-    if name == "chromium":
-        context = request.getfixturevalue("browser").new_context(offline=True)
-        tab, errors = context.new_page(), []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        walked(Chromium(tab, errors), file)
-        context.close()
-        return
-    with started(name, tmp_path) as engine:
-        walked(engine, file)
-
-
-def walked(engine, file):
-    trace = trace_of(SETTINGS)
-    row = [short(each) for each in trace["scores"].value[0, 1]]
-    engine.open(f"{file.as_uri()}#view=sheet&route=every+step")
-    first = until(engine, lambda seen: seen["place"] == "step 1 of 10", SEEN)
-    assert first["title"] == f"{SETTINGS.sentence} – attnviz"
-    for number in (2, 3, 4):  # the sheet begins with the tokens
-        engine.press("ArrowRight")
-        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 10", SEEN)
-    until(engine, lambda seen: seen["scores"] == row, SEEN)
-    engine.read("document.querySelector('[data-cell^=scores]').click()")
-    number = f"{trace['scores'].value[0, 1, 0]:.4f}".replace("-", "−")
-    until(engine, lambda seen: seen["focus"] == f"scores[head 1, cat, the] = {number}", SEEN)
-    engine.read("document.querySelector('.terms button').click()")
-    typed = until(engine, lambda seen: "←" in seen["trail"], SEEN)["typed"]
-    engine.read("document.querySelector('.panel .by-hand input').select()")
-    for key in ("3", "Enter"):
-        engine.press(key)
-    until(engine, lambda seen: NEEDS in seen["refused"] and seen["typed"] == typed, SEEN)
-    engine.read("document.activeElement.blur()")
-    engine.press("p")
-    until(engine, lambda seen: seen["isPresented"], SEEN)
-    for _ in range(2):  # products, then their sum
-        engine.press("PageDown")
-    until(engine, lambda seen: seen["place"] == "step 5 of 9", SEEN)
-    engine.press("Escape")
-    until(engine, lambda seen: not seen["isPresented"], SEEN)
-    assert engine.errors == []
 
 
 @pytest.mark.browser
