@@ -208,10 +208,14 @@ def test_rows_and_columns_of_the_sheet_are_heard_by_their_names(opened):
 
 
 _OF_WORDS = """async () => {
-  const said = () => [...document.querySelectorAll(".viewer, .viewer *")].flatMap((each) => [
-    ...[...each.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
-    ...["aria-label", "aria-description", "title"].map((name) => each.getAttribute(name) ?? ""),
-  ]);
+  const viewer = document.querySelector(".viewer"), names = ["aria-label", "aria-description", "title"];
+  const said = () => {
+    const texts = document.createTreeWalker(viewer, NodeFilter.SHOW_TEXT), all = [];
+    while (texts.nextNode()) all.push(texts.currentNode.data);
+    for (const name of names)
+      all.push(...[viewer, ...viewer.querySelectorAll(`[${name}]`)].map((each) => each.getAttribute(name) ?? ""));
+    return all;
+  };
   const found = [], next = { key: "PageDown", bubbles: true, cancelable: true };
   for (let before = null; before !== location.search; ) {
     await drawn();

@@ -13,6 +13,7 @@ from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
 
+SIZES = ((1024, 768), (1366, 768), (1920, 1080))
 PHONE = (390, 844)
 FIRST = "?lesson=who-is-it&moment="
 
@@ -289,7 +290,7 @@ def test_after_the_last_moment_there_is_no_next(taught):
 
 
 def test_what_stands_aside_is_presented_where_it_is_asked_about(taught):
-    page = taught("?lesson=heads&moment=6&present=1", size=(1024, 768))
+    page = taught("?lesson=heads&moment=6&present=1", size=SIZES[0])
     expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
     page.keyboard.press("PageDown")
     [(framed, text)] = page.evaluate(_FRAMED)
@@ -360,9 +361,9 @@ SMALL = """() => {
 """Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
 
 LAYOUTS = [
-    *((size, "", (SCROLLED,)) for size in ((1024, 768), (1366, 768), (1920, 1080))),
+    *((size, "", (SCROLLED,)) for size in SIZES),
     *((size, "&present=1", (SCROLLED, SMALL)) for size in ((1024, 768), (3840, 2160))),
-    ((390, 844), "", (SIDEWAYS,)),
+    (PHONE, "", (SIDEWAYS,)),
 ]
 """Sizes of windows, whether something is presented in them, and what must not be found there."""
 
@@ -407,7 +408,7 @@ def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_a
 
 @pytest.mark.slow
 def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
-    page = taught(FIRST + "2", size=(390, 844))
+    page = taught(FIRST + "2", size=PHONE)
     for each in page.locator(".choices button, footer button:visible").all():
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
 
