@@ -15,6 +15,7 @@ from slowlessons import READINGS, evaluated, slow, slow_figure
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
+from attnviz.core.numerals import digits, short
 from attnviz.lessons import lesson as lessons
 from attnviz.lessons.expression import is_so, value
 from attnviz.lessons.lesson import LESSONS, Lesson
@@ -24,6 +25,7 @@ from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
 from attnviz.scene.contract.lesson import Moment
+from attnviz.text.wording import percent
 
 MOMENTS = {
     f"{name} {number}": (name, number, each)
@@ -105,6 +107,28 @@ def test_every_slot_is_what_a_second_way_gives(name):
         own, other = (read(slot["of"], opened_once(made.at)) for read in (value, evaluated))
         is_same = own == other if isinstance(own, str) else math.isclose(own, other, rel_tol=1e-9, abs_tol=1e-12)
         assert is_same, (slot[0], own, other)
+
+
+LINKED = re.compile(r"(\w+)\[([\d,]+)\]")
+
+
+@of_each("name", [*MOMENTS])
+def test_every_number_that_leads_to_a_cell_is_that_cells_by_a_second_way(name):
+    _, passes, found = shown(name)
+    texts = [found["text"], found["after"]]
+    if question := found["question"]:
+        texts += [question["prompt"], *(each["told"] for each in question.get("candidates", question.get("nears")))]
+    links = [part for text in texts for style, part in text if style == "number"]
+    for link in links:
+        stage, index = LINKED.fullmatch(link["cell"]).groups()
+        number = slow(passes.trace(link.get("of", "B")), stage, tuple(map(int, index.split(","))))
+        assert link["text"] in {form(number) for form in (short, percent, digits)} | as_fraction(number), link
+
+
+def as_fraction(number):
+    """How a number is written as a fraction, if it is a simple one."""
+    found = Fraction(number).limit_denominator(99)
+    return {str(found).replace("-", "−")} if math.isclose(found, number, rel_tol=1e-9) else set()
 
 
 IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 2}  # “the two” is no number
@@ -268,9 +292,14 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
     one, other = evaluated(ask.of, passes), evaluated(ask.than or f"A.{ask.of}", passes)
     assert question["right"] == [["more", "less", "the same"].index(relation(one, other))]
     instead = {each.answer: each for each in ask.instead}
+    form = ask.form or form_of(find(ask.of, passes))
+    read_off = written(one, form), written(other, form)
     for each in question["candidates"]:
         told, label = said(each["told"]), each["label"]
-        if label in instead and label != relation(one, other):
+        if label == relation(one, other):
+            now, before = read_off
+            assert told == (f"{now}, against {before}." if ask.than else f"{before} in A, {now} in B.")
+        elif label in instead and label != relation(one, other):
             each = instead[label]
             assert relation(evaluated(each.of, passes), evaluated(each.than, passes)) == label
             assert said(filled(each.told, passes)) in told
@@ -283,6 +312,9 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
             assert relation(now, before) == label, told
             assert read == [format_number(before, "%"), format_number(now, "%")]
             assert label == "the same" or read[0] != read[1], "the difference is seen"
+        else:
+            assert told == "The two are {} and {}.".format(*read_off)
+            assert read_off[0] != read_off[1], "the difference is seen"
 
 
 def relation(one, other):
@@ -339,8 +371,10 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
             made_by = eval(each["label"], {"np": np, "softmax": softmax, "d_k": d_k} | own)
         is_right = made_by.shape == of.stage.shape and np.allclose(made_by, of.stage.value)
         assert (place in question["right"]) == is_right, each["label"]
-        if made_by.shape == of.stage.shape and not np.isnan(made_by[of.index]):
-            assert format_number(float(made_by[of.index])) in said(each["told"])
+        row, column = (f"“{of.label(axis, of.index[axis])}”" for axis in (1, 2))
+        here, own_number = float(made_by[of.index]), format_number(slow(of.trace, of.stage.name, of.index))
+        ends = "as in the pass" if is_right else f"where the pass has {own_number}"
+        assert said(each["told"]) == f"For {row} and {column} it gives {format_number(here)}, {ends}."
     assert sorted(LINES[split_layer(of.stage.name)[0]]) == [each["label"] for each in question["candidates"]]
 
 
