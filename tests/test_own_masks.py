@@ -161,6 +161,48 @@ def test_keys_that_attention_hides_without_a_mask_are_taken_from_its_zeros():
     assert "those with a share of 0 were taken as hidden" in str(found)
 
 
+APART = np.subtract.outer(np.arange(N), np.arange(N))
+SLOPES = {2: [2**-4, 2**-8], 3: [2**-4, 2**-8, 2**-2], 4: [2**-2, 2**-4, 2**-6, 2**-8]}
+"""ALiBi's, by the number of heads, as in its authors' code."""
+
+
+@pytest.mark.parametrize("size", range(2, N))
+def test_a_sliding_window_is_known_by_the_output_alone(size):
+    for visible, said in (
+        ((APART >= 0) & (APART < size), f"Your attention is causal, with a sliding window of {size} keys"),
+        (np.abs(APART) < size, f"Your attention has a sliding window, of keys fewer than {size} positions away"),
+    ):
+        found = compare(None, saved(own(visible), "output"))
+        assert found.first is None, str(found)
+        assert f"{said}; no mask was in the file." in found.notes
+        np.testing.assert_array_equal(found.trace["mask"].value, visible)
+    padded = compare(None, saved(own(visible & ~PADDED[::-1]), "output", key_padding_mask=PADDED[::-1]))
+    assert f"{said}; it isn't in your mask." in padded.notes
+
+
+@pytest.mark.parametrize("n_heads", SLOPES)
+def test_the_biases_of_alibi_are_known(n_heads):
+    plain = Implementation(np.random.default_rng(4), n=N, n_heads=n_heads)
+    biases = -np.array(SLOPES[n_heads])[:, None, None] * np.abs(APART)
+    for seen, masks, said in (
+        (TRI, {}, "Your attention is causal, and ALiBi's bias is added to its scores; no mask was in the file."),
+        (TRI, {"mask": TRI}, "ALiBi's bias is added to your scores; it isn't in your mask."),
+        (TRI | True, {}, "ALiBi's bias is added to your scores; no mask was in the file."),
+    ):
+        masked = np.where(seen, plain.stages["scaled"] + biases, -np.inf)
+        shares = np.exp(masked - masked.max(axis=-1, keepdims=True))
+        shares = (shares / shares.sum(axis=-1, keepdims=True)).astype(np.float32)
+        heads = shares @ plain.stages["v"]
+        output = heads.transpose(1, 0, 2).reshape(N, -1) @ plain.parameters["w_o"] + plain.parameters["b_o"]
+        for stages in ({"attention": shares}, {"output": output}):
+            found = compare(None, saved(plain, **masks) | stages)
+            assert found.first is None, str(found)
+            assert said in found.notes
+            np.testing.assert_allclose(found.trace["attention"].value, shares, atol=1e-5)
+    other = compare(None, saved(plain) | {"masked": plain.stages["scaled"] + 2 * biases})
+    assert "ALiBi" not in str(other)
+
+
 def test_masks_are_combined():
     visible = TRI & ~PADDED[::-1]
     masks = {"attn_mask": ~TRI, "key_padding_mask": PADDED[None, ::-1]}

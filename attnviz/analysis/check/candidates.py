@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.check.arrays import OwnArray, OwnArrays, forms
 from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than
-from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden
+from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden, with_pattern
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
@@ -60,6 +60,11 @@ class Candidate:
         if self.reading is None:
             return others_than(self.trace["mask"].value) if "mask" in self.trace else ()
         return self.reading.mask.others if self.reading.mask else ()
+
+    @property
+    def patterned(self) -> Iterator[Candidate]:
+        """The passes with a sliding window or ALiBi's biases besides, which few files hold."""
+        return map(Candidate.of, with_pattern(self.reading)) if self.reading else iter(())
 
     def forms(self, own: OwnArray, stage: str) -> list[tuple[Layout, np.ndarray]]:
         """An array in attnviz's layout of a stage, for each layout that it may have."""

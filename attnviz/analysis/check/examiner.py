@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from attnviz.analysis.check.rotation import (
     usual_rotations,
 )
 from attnviz.analysis.check.rounding import Precision, Rounded
-from attnviz.analysis.check.stages import from_scores_on
+from attnviz.analysis.check.stages import from_scores_on, later_than_scores
 from attnviz.analysis.check.unseeing import UNSEEING, filled
 from attnviz.core.stage import Stage
 
@@ -81,9 +82,13 @@ class Examiner:
 
     @cached_property
     def turned(self) -> Diagnosis | None:
-        """Of the first of these, with queries and keys turned as is known of models, that makes all of the numbers."""
+        """Of the first of these, with what positions change in some models, that makes all of the numbers.
+
+        They hide keys or lower their scores, or turn queries and keys.
+        """
+        patterned = (self._patterned(*each) for each in self.tied)
         turned = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in self._turned_alone)
-        return next(filter(None, turned), None)
+        return next(filter(None, chain(patterned, turned)), None)
 
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
@@ -133,6 +138,21 @@ class Examiner:
         changed = {"q", "k", *from_scores_on()}
         first = {candidate: first_differing(state.stages) for candidate, state in self.tied}
         return [candidate for candidate in self._turnable if first[candidate].stage in changed]
+
+    def _patterned(self, plain: Candidate, before: _State) -> Diagnosis | None:
+        """Of the pass with the first sliding window, or ALiBi's biases, that makes all of the numbers."""
+        first = first_differing(before.stages).stage
+        if first not in from_scores_on():
+            return None
+        masked = {"mask", "masked", *later_than_scores()}
+        kept = {name: node for name, node in before.nodes.items() if name not in masked}
+        for candidate in plain.patterned:
+            nodes = {**nodes_of(candidate.trace, self._given), **kept}
+            if is_perfect(self._state(candidate, nodes, self.precision, before, {first}).stages):
+                state = self._state(candidate, nodes, self.precision, before)
+                if is_perfect(state.stages):
+                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+        return None
 
     def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""

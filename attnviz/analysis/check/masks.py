@@ -15,6 +15,9 @@ from attnviz.core.errors import OwnArraysError
 HIDES = -1e4
 """Numbers from here on downwards are added to hide a key: -1e9 by many, and -1e4 where float16 has no more."""
 
+_MAX_WINDOW = 64
+"""Windows are looked for that are smaller than this."""
+
 
 @dataclass(frozen=True, eq=False)
 class OwnMask:
@@ -86,22 +89,31 @@ class MaskReading:
         What would be in its place if something went wrong.
     hidden : tuple of str
         The masks of which True was read as hidden, though it might be visible.
-    besides : {"", "causal", "zeros"}
-        What hides keys besides them: later ones are hidden, or those of which the attention is 0.
+    besides : str
+        What hides keys besides them: "causal", later ones; "zeros", those of which the attention is 0; "window" or
+        "window on both sides", those that are `size` positions away or more. Or what is added to scores besides them:
+        "ALiBi" or "ALiBi, causal".
+    size : int
     """
 
     value: np.ndarray
     others: tuple[OtherMask, ...] = ()
     hidden: tuple[str, ...] = ()
     besides: str = ""
+    size: int = 0
 
     def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
         """With an axis of queries in each mask."""
         return self._changed(lambda each: np.broadcast_to(each, np.broadcast_shapes(each.shape, (n_queries, n_keys))))
 
-    def with_hidden(self, visible: np.ndarray, besides: str) -> MaskReading:
-        """With other keys hidden besides."""
-        return replace(self._changed(lambda each: _both(each, visible)), besides=besides)
+    def with_more(self, mask: np.ndarray, besides: str, size: int = 0) -> MaskReading:
+        """With another mask besides."""
+        return replace(self._changed(lambda each: _both(each, mask)), besides=besides, size=size)
+
+    @property
+    def tells_queries_apart(self) -> bool:
+        """Whether it isn't the same for every query."""
+        return bool((self.value != self.value[..., :1, :]).any())
 
     def _changed(self, change: Callable[[np.ndarray], np.ndarray]) -> MaskReading:
         others = tuple(replace(each, value=change(each.value)) for each in self.others)
@@ -177,13 +189,43 @@ def besides(
         Where the attention is 0, (heads, queries, keys) or (queries, keys); None if none was given.
     """
     before = reading or MaskReading(np.ones((n_queries, n_keys), dtype=bool))
-    if n_queries == 1 or (before.value != before.value[..., :1, :]).any():
+    if n_queries == 1 or before.tells_queries_apart:
         return
     for shift in {max(n_keys - n_queries, 0), 0}:
         causal = np.tri(n_queries, n_keys, shift, dtype=bool)
-        found = before.with_hidden(causal, "causal")
+        found = before.with_more(causal, "causal")
         sees = seen_in(found.value).any(axis=-1, keepdims=True)
         if zeros is None or (zeros | causal | ~sees).all():
             yield found
     if reading is None and zeros is not None and zeros.any():
-        yield before.with_hidden(~zeros, "zeros")
+        yield before.with_more(~zeros, "zeros")
+
+
+def patterned(reading: MaskReading | None, n_heads: int, n_tokens: int) -> Iterator[MaskReading]:
+    """A mask as it was read, or none, with what models compute besides: a sliding window, or ALiBi's biases.
+
+    References
+    ----------
+    Press et al. 2022, "Train Short, Test Long" (ALiBi). Beltagy et al. 2020, "Longformer" (windows).
+    """
+    before = reading or MaskReading(np.ones((n_tokens, n_tokens), dtype=bool))
+    apart = np.subtract.outer(np.arange(n_tokens), np.arange(n_tokens))
+    biases = -_slopes(n_heads)[:, None, None] * np.abs(apart)
+    yield before.with_more(biases, "ALiBi")
+    if before.tells_queries_apart:
+        return
+    yield before.with_more(np.where(apart >= 0, biases, -np.inf), "ALiBi, causal")
+    for size in range(2, min(n_tokens, _MAX_WINDOW)):
+        yield before.with_more((apart >= 0) & (apart < size), "window", size)
+        yield before.with_more(np.abs(apart) < size, "window on both sides", size)
+
+
+def _slopes(n_heads: int) -> np.ndarray:
+    """By how much ALiBi lowers each head's scores for each position that a key is away.
+
+    >>> _slopes(3).tolist()
+    [0.0625, 0.00390625, 0.25]
+    """
+    most = 2 ** int(np.log2(n_heads))
+    slopes = 2.0 ** (-8 * np.arange(1, most + 1) / most)
+    return slopes if most == n_heads else np.append(slopes, _slopes(2 * most)[: 2 * (n_heads - most) : 2])

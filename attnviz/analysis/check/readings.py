@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
-from attnviz.analysis.check.masks import HIDES, MaskReading, besides
+from attnviz.analysis.check.masks import HIDES, MaskReading, besides, patterned
 from attnviz.analysis.check.stages import PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block, blocks_of
@@ -176,6 +176,14 @@ def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
         replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
         for each in besides(reading.mask, t, s, _zeros(own))
     ]
+
+
+def with_pattern(reading: Reading) -> Iterator[Reading]:
+    """A reading with a sliding window or ALiBi's biases besides its masks, if they are all that hides keys."""
+    t, s = reading.sizes.get("t"), reading.sizes.get("s")
+    if t == s and t and not (reading.mask and reading.mask.besides):
+        for each in patterned(reading.mask, reading.sizes["h"], t):
+            yield replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
 
 
 def _zeros(own: OwnArrays) -> np.ndarray | None:

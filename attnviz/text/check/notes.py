@@ -17,6 +17,15 @@ _UNKNOWN = {
     "biased": "biases of scores that no mask in the file holds",
 }
 
+_BESIDES = {
+    "causal": "Your attention is causal; {lacks}.",
+    "zeros": "Your attention hides keys; {lacks}: those with a share of 0 were taken as hidden.",
+    "window": "Your attention is causal, with a sliding window of {size} keys; {lacks}.",
+    "window on both sides": "Your attention has a sliding window, of keys fewer than {size} positions away; {lacks}.",
+    "ALiBi": "ALiBi's bias is added to your scores; {lacks}.",
+    "ALiBi, causal": "Your attention is causal, and ALiBi's bias is added to its scores; {lacks}.",
+}
+
 
 def how_read(finding: Finding) -> list[str]:
     """A sentence on each array that was read otherwise than attnviz has it."""
@@ -108,11 +117,7 @@ def _of_masks(mask: MaskReading) -> list[str]:
             f"True in your {names} was read as a hidden key. PyTorch's nn.MultiheadAttention reads it so; its "
             "scaled_dot_product_attention, Keras and Flax read it as a visible one."
         )
-    if mask.besides == "causal":
+    if mask.besides:
         lacks = "it isn't in your mask" if mask.others else "no mask was in the file"
-        sentences.append(f"Your attention is causal; {lacks}.")
-    if mask.besides == "zeros":
-        sentences.append(
-            "Your attention hides keys; no mask was in the file: those with a share of 0 were taken as hidden."
-        )
+        sentences.append(_BESIDES[mask.besides].format(lacks=lacks, size=mask.size))
     return sentences
