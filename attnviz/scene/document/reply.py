@@ -29,7 +29,7 @@ class Has:
     Attributes
     ----------
     tab : str
-        What stands for the person's tab.
+        The tab's token.
     view : str
         What its page shows of a scene, one of `PARTS`.
     number : int
