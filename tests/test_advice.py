@@ -14,7 +14,7 @@ from attnviz.core.tokens import leading, replaced, tokenize
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import query
-from attnviz.scene.document.advice import offers, said
+from attnviz.scene.document.advice import notices, offers
 from attnviz.scene.scene import OWN, Options, Scene
 
 WORDS = st.sampled_from(
@@ -69,8 +69,8 @@ def test_an_address_with_an_unknown_word_gives_random_parameters_with_their_sett
     }
     answer = did(at, "nothing", True)
     assert shown.items() <= values(answer).items()
-    assert answer["notices"] == [said(fitted)[0]]
-    assert said(fitted)[0].startswith("This model doesn't know “Hello”, so the pass below has random parameters.")
+    assert answer["notices"] == [notices(fitted)[0]]
+    assert notices(fitted)[0].startswith("This model doesn't know “Hello”, so the pass below has random parameters.")
     back = answer["offers"][-1]
     assert back["label"] == "Back to Who is “it”?"
     answer = did(at, back["event"], back["value"])
@@ -109,17 +109,17 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
 )
 def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_ones(unknown, named, first):
     fitted = fitted_at({"model": "who-is-it", "sentence": unknown})
-    assert f"doesn't know {named}, so" in said(fitted)[0]
+    assert f"doesn't know {named}, so" in notices(fitted)[0]
     nearest = [each["label"] for each in offers(fitted)[:-1]]
     assert nearest[:1] == ([first] if first else []), "what is spelt like none is near to none"
     assert len(nearest) <= 3
-    assert said(fitted)[0].endswith("The nearest words that it knows:") == bool(first)
+    assert notices(fitted)[0].endswith("The nearest words that it knows:") == bool(first)
 
 
 def test_letters_are_near_to_no_word():
     fitted = fitted_at({"model": "mirror", "sentence": "hello 1"})
     assert [each["label"] for each in offers(fitted)] == ["Back to Mirror"]
-    assert "nearest" not in said(fitted)[0]
+    assert "nearest" not in notices(fitted)[0]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(mod
     fitted = place.resolved()
     assert same(fitted.trace, MODELS[model].at(0).trace(" ".join(words[:most])))
     first = f"the pass below has the first {most} of the {len(words)} in this sentence."
-    assert said(fitted) == [f"This model reads at most {most} tokens: {first}"]
+    assert notices(fitted) == [f"This model reads at most {most} tokens: {first}"]
     (offer,) = offers(fitted)
     assert offer["label"] == f"Show all {len(words)} with random parameters"
     place.do(offer["event"], offer["value"])
-    assert (said(place.resolved()), offers(place.resolved())) == ([], [])
+    assert (notices(place.resolved()), offers(place.resolved())) == ([], [])
     assert place.scene.source == OWN
     assert list(tokenize(place.scene.sentence)) == words
     assert same(place.resolved().trace, trace_of(Settings(" ".join(words))))
@@ -154,7 +154,7 @@ def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
         fitted = fitted_at(written)
         assert len(fitted.trace.labels["key"]) == MAX_TOKENS
         name = "context" if "context" in written else "sentence"
-        assert said(fitted)[0].endswith(f"the first 64 of the 70 in this {name}.")
+        assert notices(fitted)[0].endswith(f"the first 64 of the 70 in this {name}.")
         assert offers(fitted) == []
         assert getattr(fitted.scene, name) == long
 

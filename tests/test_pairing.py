@@ -20,7 +20,7 @@ from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.compare.report import differing, paired_data, parted, said_of
+from attnviz.scene.compare.report import differing, distance, paired_data, parted
 from attnviz.scene.document.document import where
 from attnviz.scene.document.imprint import imprint
 from attnviz.scene.resolution import resolve
@@ -88,7 +88,7 @@ APART = r"(\d+) of (\d+) differ(?:, (\d+) of them hidden in only one)?(?:, by up
 
 def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
     """Whether what is said of a stage is what a loop has counted."""
-    text = said_of(stage)
+    text = distance(stage)
     if not n_other:
         return text == "same in both"
     if n_hidden == n_other:
@@ -117,7 +117,7 @@ def test_each_stage_is_as_far_apart_as_a_loop_finds_it(name):
         assert (said.n_numbers, said.n_other, said.n_hidden) == (len(cells), len(others), hides)
         if stage.value.dtype != bool:
             assert said.largest == max(finite, default=0)
-        assert is_said_of(said, len(cells), len(others), hides, max(finite, default=0)), said_of(said)
+        assert is_said_of(said, len(cells), len(others), hides, max(finite, default=0)), distance(said)
         if others:
             sizes = {index: abs(other - one) for index, one, other in others}
             assert sizes[said.at] == max(sizes.values())

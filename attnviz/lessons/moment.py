@@ -13,7 +13,7 @@ from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
 
-_ASKER = "lessons"
+_SESSION = "lessons"
 """The session that a moment's document is made for: that of everybody."""
 
 
@@ -77,7 +77,7 @@ def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: P
         notes=made.notes,
         ending=_ending(lesson, passes) if is_last else None,
         picture=made.picture.drawn(passes) if made.picture else None,
-        document=Json(ANSWERS.document_json(passes.b, _ASKER)),
+        document=Json(ANSWERS.document_json(passes.b, _SESSION)),
     )
 
 

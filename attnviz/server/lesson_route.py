@@ -60,6 +60,6 @@ async def _moment(request: Request) -> Response:
 
 @cache
 def _made(lesson: str, number: int) -> Made:
-    """A moment, kept for good: there are some sixty, of some 30 kB."""
+    """A moment, kept for good: there are some sixty, of 3 MB in all."""
     text = moment(lesson, number)
     return Made(gzip.compress(text, mtime=0), f'W/"{hashlib.blake2b(text, digest_size=8).hexdigest()}"')

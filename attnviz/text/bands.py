@@ -150,7 +150,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
 """By what is shown, a stage without its layer or an array of its rule: a text, and the stories of its `story`."""
 
 
-def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
+def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     """The sentence beside the band of a stage; one that has none here has its own stories.
 
     Parameters

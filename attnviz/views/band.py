@@ -10,7 +10,7 @@ from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.bands import said
+from attnviz.text.bands import sentence
 from attnviz.text.condition import several_heads
 from attnviz.text.markup import Runs
 from attnviz.text.steps import entry
@@ -51,22 +51,22 @@ def normed(trace: Trace, stage: Stage) -> Iterator[Band]:
     read, kind = stage.inputs[0], type(stage.operation).__name__
     after = "" if kind == "RMSNorm" else kind
     yield Band([], entry(read).title, line(trace[read]))
-    squares = said(trace, stage.name, "#square" + f" of {after}" * bool(after))
+    squares = sentence(trace, stage.name, "#square" + f" of {after}" * bool(after))
     yield Band(squares, "squares", line(stage, sums=True), array="#square")
-    yield Band(said(trace, stage.name, after, left=read), entry(stage.name).title, line(stage))
+    yield Band(sentence(trace, stage.name, after, left=read), entry(stage.name).title, line(stage))
 
 
 def multiplied(trace: Trace, matrix: Stage, left: Stage, made: Stage) -> Band:
     """A matrix of parameters, with what its rows are multiplied by, on the way to a stage."""
     cells = Slot(matrix.name, len(matrix.axes) - 2, len(matrix.axes) - 1)
-    return Band(said(trace, matrix.name, sum=made.name), entry(matrix.name).title, cells, left=column(left))
+    return Band(sentence(trace, matrix.name, sum=made.name), entry(matrix.name).title, cells, left=column(left))
 
 
 def contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The bands of each head's part of the output, and of the bias."""
     if not joins(trace, stage):
         return
-    yield Band(said(trace, stage.name), entry(stage.name).title, Slot(stage.name, 0, 2))
+    yield Band(sentence(trace, stage.name), entry(stage.name).title, Slot(stage.name, 0, 2))
     bias = trace.layer_of(stage.name).names.get("b_o")
     if bias:
         yield Band([], entry(bias).title, Slot(bias, None, 0))

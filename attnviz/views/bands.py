@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.bands import said
+from attnviz.text.bands import sentence
 from attnviz.text.step import Step
 from attnviz.text.steps import ENTERING, entry
 from attnviz.text.steps.scaling import is_unscaled
@@ -94,7 +94,7 @@ def _compared(trace: Trace, keys: Stage) -> Iterator[Band]:
     if "scores" not in layer.trace:
         return
     query, _ = (trace[name] for name in trace[layer.names["scores"]].inputs[:2])
-    yield Band(said(trace, keys.name), entry(keys.name).title, turned(keys), left=column(query))
+    yield Band(sentence(trace, keys.name), entry(keys.name).title, turned(keys), left=column(query))
 
 
 def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
@@ -112,15 +112,17 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         yield Band([], "what came in", line(trace[stage.inputs[0]]))
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
-            yield Band(said(trace, stage.name, bar.array), "exp(score − max)", line(stage, sums=True), array=bar.array)
+            yield Band(
+                sentence(trace, stage.name, bar.array), "exp(score − max)", line(stage, sums=True), array=bar.array
+            )
     sums = entry(stage.name).scale == "share"
-    yield Band(said(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)
+    yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:
     """Each value under its word, with what they add up to at the right."""
     values = trace[stage.inputs[1]]
-    return Band(said(trace, values.name), entry(values.name).title, turned(values), right=column(stage))
+    return Band(sentence(trace, values.name), entry(values.name).title, turned(values), right=column(stage))
 
 
 def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
@@ -129,7 +131,7 @@ def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
         layer = trace.layer_of(stage.name)
         heads, shares = trace[stage.inputs[0]], trace[layer.names["attention"]]
         yield Band(
-            said(trace, stage.name), entry(shares.name).title, Slot(shares.name, 0, 2), right=Slot(heads.name, 0, 2)
+            sentence(trace, stage.name), entry(shares.name).title, Slot(shares.name, 0, 2), right=Slot(heads.name, 0, 2)
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.bands import said
+from attnviz.text.bands import sentence
 from attnviz.text.markup import Runs
 from attnviz.text.step import Step
 from attnviz.text.steps import entry
@@ -61,13 +61,13 @@ def _join(trace: Trace, output: Stage) -> Source:
     return Source(
         entry(w_o.name).title.lower(),
         "query",
-        said(trace, output.name, "output from"),
+        sentence(trace, output.name, "output from"),
         (
             replace(
-                multiplied(trace, w_o, concat, output), said=said(trace, w_o.name, "w_o of heads", sum=output.name)
+                multiplied(trace, w_o, concat, output), said=sentence(trace, w_o.name, "w_o of heads", sum=output.name)
             ),
             *contributed(trace, trace[layer.names["contributions"]]),
-            Band(said(trace, output.name), entry(output.name).title, line(output)),
+            Band(sentence(trace, output.name), entry(output.name).title, line(output)),
         ),
     )
 
@@ -83,10 +83,10 @@ def _source(trace: Trace, stage: Stage) -> Source:
         *((Band([], entry(enters.name).title, line(enters)),) if added else ()),
         multiplied(trace, matrix, enters, stage),
         *(Band([], entry(each.name).title, line(each)) for each in bias),
-        Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, line(stage), factors=True),
+        Band(sentence(trace, stage.name, f"{own} sum"), entry(stage.name).title, line(stage), factors=True),
     )
     word = "query" if stage.axes[1] == "query" else "key"
-    return Source(_ONE[own], word, said(trace, stage.name, f"{own} from"), found)
+    return Source(_ONE[own], word, sentence(trace, stage.name, f"{own} from"), found)
 
 
 _ONE = {"q": "query", "k": "key", "v": "value"}

@@ -46,10 +46,10 @@ def parted(found: Pairing) -> str:
     title = _title(first.name)
     if not first.n_other:
         return f"They part at the {title}: {first.other}."
-    return f"They part at the {title}: {said_of(first)}."
+    return f"They part at the {title}: {distance(first)}."
 
 
-def said_of(stage: StagePair) -> str:
+def distance(stage: StagePair) -> str:
     """How far apart the numbers of one stage are, as a clause."""
     if stage.other:
         return stage.other
@@ -64,7 +64,7 @@ def said_of(stage: StagePair) -> str:
 
 def _stage(stage: StagePair) -> dict:
     return {
-        "said": said_of(stage),
+        "said": distance(stage),
         "other": stage.n_other,
         "of": stage.n_numbers,
         "matched": not stage.other,

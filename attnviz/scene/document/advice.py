@@ -18,7 +18,7 @@ MIN_LIKENESS = 0.7
 """How much of its letters a word has in common with one that is offered for it, as difflib counts."""
 
 
-def said(resolved: SceneWithPass) -> list[str]:
+def notices(resolved: SceneWithPass) -> list[str]:
     """A sentence on the words that the model doesn't know, and one on what is left out of a long text."""
     scene = resolved.scene
     if resolved.trace is None or scene.source in READY_MADE:

@@ -5,7 +5,7 @@ has just been made for somebody else. What is kept is what would be made anew,
 so nobody can tell but by the time it takes.
 
 What everyone may meet (a first visit, the worked examples, the trained models
-with their sentences at each checkpoint) is a closed set of some 200, kept for
+with their sentences at each checkpoint) is a closed set of some 250, kept for
 good once it was asked for. Anything else is kept once two sessions have it among the
 last few that they asked for, and leaves first where fewer have it. So whoever
 floods the cache pushes out what they asked for themselves. No change by hand, head,
@@ -27,7 +27,7 @@ from attnviz.scene.document.document import Body, beside_data, body, document_js
 from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
-MAX_BYTES = 32_000_000  # besides the closed set, which comes to about as much
+MAX_BYTES = 32_000_000  # besides the closed set, which comes to some 50 MB
 MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
 MAX_SCENES = 8  # that count of what a session asked for, the latest
 MAX_SESSIONS = 1000  # that count, the latest

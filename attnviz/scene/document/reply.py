@@ -29,7 +29,7 @@ class Has:
     Attributes
     ----------
     tab : str
-        What stands for the person's tab.
+        The tab's token.
     view : str
         What its page shows of a scene, one of `PARTS`.
     number : int
@@ -62,7 +62,7 @@ def reply_head(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
         "view": has.view,
         "number": has.number,
         "settings": settings(scene, seed),
-        "notices": [*extras.said, *of_seed, *advice.said(resolved), *resolved.refused],
+        "notices": [*extras.said, *of_seed, *advice.notices(resolved), *resolved.refused],
         "offers": advice.offers(resolved),
         "lacksFile": lacks_file(scene),
         "byHand": _by_hand(resolved) if has.view != "pass" else None,

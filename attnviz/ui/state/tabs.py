@@ -23,7 +23,7 @@ class Tab:
     Attributes
     ----------
     token : str
-        What stands for it; only its own browser knows it.
+        Its name, which only its own browser knows.
     session : Session or None
         What is kept of it between two answers; None before the first.
     cpu_quota : CpuQuota
