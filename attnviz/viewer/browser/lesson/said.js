@@ -16,12 +16,14 @@ export function drawSaid(runs, numbers, tag = "p", className = "") {
 // A bracket before a number, and what ends a phrase after it, stay in its line.
 function keepWhole(number) {
   const whole = element("span", "unbroken"),
-    { previousSibling: before, nextSibling: after } = number,
-    [opens] = (before instanceof Text && before.data.match(/[^\s\w]*$/)) || [""],
-    [closes] = (after instanceof Text && after.data.match(/^[^\s\w]*/)) || [""];
+    [before, after] = [number.previousSibling, number.nextSibling].map(each =>
+      each?.matches("span:not([class])") ? each.firstChild : null,
+    ),
+    [opens] = before?.data.match(/[^\s\w]*$/) ?? [""],
+    [closes] = after?.data.match(/^[^\s\w]*/) ?? [""];
   if (!opens && !closes) return;
-  if (opens) before.data = before.data.slice(0, -opens.length);
-  if (closes) after.data = after.data.slice(closes.length);
+  if (before) before.data = before.data.slice(0, before.length - opens.length);
+  if (after) after.data = after.data.slice(closes.length);
   number.replaceWith(whole);
   whole.append(opens, number, closes);
 }
