@@ -178,7 +178,7 @@ def presented(engine, trace, number):
 def test_each_kind_of_question_of_a_lesson_is_answered(engine, server):
     engine.open(f"{server}{at(lesson='who-is-it', moment=1)}")
     moment_is(engine, 1, 1)
-    engine.read(f"{VIEWER}.querySelector('.choices button:nth-child(2)').click()")  # Firefox without a window takes no Enter
+    engine.read(f"{VIEWER}.querySelector('.choices button:nth-child(2)').click()")  # no Enter in headless Firefox
     assert told(engine, "Right: animal")["arcs"] == 12
     engine.press("PageDown")
     moment_is(engine, 1, 2)
