@@ -177,35 +177,42 @@ def presented(engine, trace, number):
 
 def test_each_kind_of_question_of_a_lesson_is_answered(engine, server):
     engine.open(f"{server}{at(lesson='who-is-it', moment=1)}")
-    moment_is(engine, "Who is “it”?", 1)
-    held(engine, ".choices button:nth-child(2)", "Enter")
+    moment_is(engine, 1, 1)
+    engine.read(f"{VIEWER}.querySelector('.choices button:nth-child(2)').click()")  # no Enter in headless Firefox
     assert told(engine, "Right: animal")["arcs"] == 12
-    for _ in range(3):
-        engine.press("PageDown")
+    engine.press("PageDown")
+    moment_is(engine, 1, 2)
+    engine.press("PageDown")
     told(engine, "It is street")
     engine.press("PageDown")
-    moment_is(engine, "Who is “it”?", 3)
+    moment_is(engine, 1, 3)
     held(engine, "[type=range]", "ArrowRight", "Enter")
-    told(engine, "You said 51 %. It is")
+    told(engine, "You said 51 %.")
     to_lesson(engine, 3)
-    moment_is(engine, "Masks", 1)
+    moment_is(engine, 3, 1)
     held(engine, ".typed", *"99", "Enter")
     told(engine, "You said 99 pairs.")
     to_lesson(engine, 4)
-    for _ in range(3):
-        engine.press("PageDown")
+    moment_is(engine, 4, 1)
+    engine.press("PageDown")
+    engine.press("PageDown")
+    moment_is(engine, 4, 2)
+    engine.press("PageDown")
     until(engine, lambda seen: seen["bars"] == "d_k = 64" and seen["isWhole"], LESSON)
     held(engine, ".sweep [type=range]", "ArrowRight")
     until(engine, lambda seen: seen["bars"] == "d_k = 128" and seen["isWhole"], LESSON)
     to_lesson(engine, 8)
-    moment_is(engine, "How a language model", 1)
+    moment_is(engine, 8, 1)
     engine.press("PageDown")
     told(engine, "It is u.")
     assert engine.errors == []
 
 
 def moment_is(engine, lesson, number):
-    until(engine, lambda seen: lesson in seen["place"] and f"{number} of" in seen["place"] and seen["isWhole"], LESSON)
+    until(
+        engine, lambda seen: seen["place"].startswith(f"Lesson {lesson} ") and f", {number} of" in seen["place"], LESSON
+    )
+    until(engine, lambda seen: seen["isWhole"], LESSON)
 
 
 def told(engine, says):

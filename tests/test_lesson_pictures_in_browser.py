@@ -19,6 +19,7 @@ PAGE = """
         const picture = made[moment.picture.kind]();
         document.querySelector(".viewer").replaceChildren(picture.element);
         picture.show(moment, isCovered, isPresented);
+        window.uncover = () => picture.show(moment, false, isPresented);
     };
     document.body.dataset.ready = "";
 </script>
@@ -85,6 +86,8 @@ def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
     slider = page.get_by_role("slider", name="d_k")
     slider.press("End")
     assert page.locator("output").inner_text() == f"d_k = {asked.d_k // 8}", "the next ones would tell the answer"
+    page.evaluate("uncover()")
+    assert LENGTHS[int(slider.input_value())] == asked.d_k
     page = drawn(*place)
     assert page.locator("output").inner_text() == f"d_k = {asked.d_k}"
     for key, at in (("Home", 0), ("ArrowRight", 1), ("End", 9), ("ArrowLeft", 8)):

@@ -233,6 +233,34 @@ def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
     expect(page.locator('.sheet td[data-cell="scaled[0,11,1]"]')).to_have_class("number chosen focus")
 
 
+def test_a_bracket_stays_in_the_line_of_its_number(taught):
+    page = taught("?lesson=one-number&moment=1")
+    wholes = page.locator(".lesson-said .unbroken")
+    assert {"(1,", "1)."} <= {*wholes.all_inner_texts()}
+    assert set(wholes.evaluate_all("all => all.map(each => getComputedStyle(each).whiteSpace)")) == {"nowrap"}
+
+
+def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture_takes_its_part(taught):
+    page = taught("?lesson=microgpt&moment=4", size=PHONE)
+    top = lambda each: page.locator(each).first.bounding_box()["y"]  # noqa: E731
+    assert top(".lesson-said .text") < top(".lesson-picture") < top(".prompt") < top(".choices")
+    assert page.locator(".lesson-picture").bounding_box()["height"] <= 0.4 * PHONE[1]
+    assert page.locator(".hand tbody tr").count() <= 9
+    held = page.locator(".hand th.chosen").bounding_box()
+    picture = page.locator(".lesson-picture").bounding_box()
+    assert picture["y"] <= held["y"] < picture["y"] + picture["height"]
+    page.locator(".choices button").first.click()
+    expect(verdict(page)).to_be_in_viewport(ratio=0.5)
+    page = taught("?lesson=heads&moment=7", size=PHONE)
+    assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
+
+
+def test_a_remark_for_the_mouse_is_not_presented(taught):
+    page = taught("?lesson=microgpt&moment=5&present=1", size=SIZES[0])
+    expect(page.locator(".sheet .sentence")).to_be_visible()
+    expect(page.locator(".sheet .sentence .note")).not_to_be_visible()
+
+
 def test_enter_and_space_go_on_where_nothing_else_has_them(taught):
     page = taught(FIRST + "2")
     page.keyboard.press("Enter")
