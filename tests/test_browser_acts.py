@@ -57,7 +57,12 @@ def asking(**settings):
     return f"Recompute {n_terms(trace_of(Settings(LONG, **settings))):,} terms"
 
 
-def test_another_word_is_answered_without_a_run_of_the_page(visit):
+def words_are(page, words):
+    """Wait until those words stand over the numbers."""
+    becomes(page, page.locator(".thread .text").all_inner_texts, words.split())
+
+
+def test_another_word_and_another_setting_leave_the_keyboard_the_step_and_the_number_and_need_no_run(visit):
     tab = visit()
     page = tab.open(at(sentence="owls see", step="scores"))
     tab.told.clear()
@@ -65,28 +70,22 @@ def test_another_word_is_answered_without_a_run_of_the_page(visit):
     sentence(page).press_sequentially(" mice")
     becomes(page, lambda: tab.acts[-1:], [["sentence", WORDS]])  # three words are there before the last is whole
     tab.settled()
-    assert tab.told == []
-    assert page.locator(".thread .text").all_inner_texts() == WORDS.split()
+    words_are(page, WORDS)
     assert parameters(page) == {"sentence": WORDS, "step": "scores"}
-
-
-def test_what_is_typed_fast_arrives_whole_and_in_order(visit):
-    tab = visit()
-    page = tab.open(at(sentence="a b"))
-    told = "one two three four five six seven"
-    typed(sentence(page), told, delay=15)
-    expect(heading(page, f"In “{told}”")).to_be_visible()
-    expect(sentence(page)).to_have_value(told)
-    expect(sentence(page)).to_be_focused()
+    cell(page, "Scores", 2, 1).click()
+    mask = page.get_by_role("combobox", name="Mask")
+    mask.focus()
+    pick(page, "Mask", "causal")
     tab.settled()
-    names, texts = zip(*tab.acts, strict=True)
-    assert set(names) == {"sentence"}
-    assert texts[-1] == told
-    assert [len(text) for text in texts] == sorted({len(text) for text in texts})
-    assert all(told.startswith(text) for text in texts)
+    expect(mask).to_be_focused()
+    step_is(page, 4)
+    expect(cell(page, "Scores", 2, 1)).to_have_attribute("tabindex", "0")
+    there = {"sentence": WORDS, "step": "scores", "picked": "scores", "cell": "1.3.2.1.1"}
+    becomes(page, lambda: parameters(page), there | {"mask": "causal"})
+    assert tab.told == []
 
 
-def test_what_is_typed_is_done_before_what_is_picked_next(visit):
+def test_what_is_typed_is_done_before_what_is_picked_next_and_arrives_whole_and_in_order(visit):
     tab = visit()
     page = tab.open(at(sentence="a b", step="scores", cell="1.2.3.1.1"))
     sentence(page).fill(WORDS)
@@ -99,23 +98,21 @@ def test_what_is_typed_is_done_before_what_is_picked_next(visit):
     expect(sentence(page)).to_have_value(WORDS)
     picked_is(page, "Mask", "causal")
 
-
-def test_a_setting_leaves_the_keyboard_the_step_and_the_number_where_they_are(visit):
-    tab = visit()
-    page = tab.open(at(sentence=WORDS, step="scores"))
-    cell(page, "Scores", 2, 1).click()
-    mask = page.get_by_role("combobox", name="Mask")
-    mask.focus()
-    pick(page, "Mask", "causal")
+    tab.acts.clear()
+    told = "one two three four five six seven"
+    typed(sentence(page), told, delay=15)
+    words_are(page, told)
+    expect(sentence(page)).to_have_value(told)
+    expect(sentence(page)).to_be_focused()
+    becomes(page, lambda: tab.acts[-1:], [["sentence", told]])
     tab.settled()
-    expect(mask).to_be_focused()
-    step_is(page, 4)
-    expect(cell(page, "Scores", 2, 1)).to_have_attribute("tabindex", "0")
-    there = {"sentence": WORDS, "step": "scores", "picked": "scores", "cell": "1.3.2.1.1"}
-    becomes(page, lambda: parameters(page), there | {"mask": "causal"})
+    names, texts = zip(*tab.acts, strict=True)
+    assert set(names) == {"sentence"}
+    assert [len(text) for text in texts] == sorted({len(text) for text in texts})
+    assert all(told.startswith(text) for text in texts)
 
 
-def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_begins_there(visit):
+def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leaves_what_is_done_next(visit):
     tab = visit()
     page = tab.open(at(sentence=WORDS, step="scores", cell="1.3.2.1.1"))
     pick(page, "d_model", "16")
@@ -133,12 +130,6 @@ def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_b
     picked_is(page, "Mask", "causal")
     picked_is(page, "Heads", "2")
 
-
-def test_another_theme_leaves_what_was_done(visit):
-    tab = visit()
-    page = tab.open(at(sentence=WORDS))
-    pick(page, "Mask", "causal")
-    becomes(page, lambda: parameters(page).get("mask"), "causal")
     n_entries = page.evaluate("history.length")
     page.evaluate("performance.now = () => 1e9")  # so much later that writing the address is a step of the history
     page.emulate_media(color_scheme="dark")
@@ -149,7 +140,7 @@ def test_another_theme_leaves_what_was_done(visit):
     page.emulate_media(color_scheme="light")  # as other tests have it in this tab
 
 
-def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
+def test_a_setting_changes_the_audit_and_a_large_one_is_asked_for_by_a_press_and_ended_by_a_setting(visit):
     tab = visit()
     page = tab.open("audit" + at(sentence=WORDS))
     audited(page)
@@ -158,16 +149,12 @@ def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
     pick(page, "Heads", "4")
     becomes(page, lambda: parameters(page), {"sentence": WORDS, "d_model": "16", "heads": "4"})
     audited(page, d_model=16, n_heads=4)
-    for heads in ("2", "4"):
+    for heads in ("2", "4", "2"):  # of quick ones each
         pick(page, "Heads", heads)
     tab.settled()
-    picked_is(page, "Heads", "4")
-    assert tab.told == [], "no run is asked for"
-
-
-def test_a_large_audit_is_asked_for_by_a_press_and_a_setting_ends_it(visit):
-    tab = visit()
-    page = tab.open("audit" + at(sentence=LONG))
+    picked_is(page, "Heads", "2")
+    pick(page, "d_model", "8")
+    sentence(page).fill(LONG)
     page.get_by_role("button", name=asking()).click()
     expect(page.get_by_role("status").filter(has_text="numbers agree, largest difference")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
@@ -180,9 +167,10 @@ def test_a_large_audit_is_asked_for_by_a_press_and_a_setting_ends_it(visit):
     audited(page, d_model=32)
     expect(page.get_by_role("progressbar")).to_have_count(0)
     tab.settled()
+    assert tab.told == [], "no run is asked for"
 
 
-def test_what_is_downloaded_after_an_act_is_what_is_shown_and_without_a_pass_there_is_nothing_to_download(visit):
+def test_what_is_downloaded_after_an_act_is_what_is_shown_and_runs_and_without_a_pass_there_is_nothing(visit, tmp_path):
     tab = visit()
     page = tab.open("numpy_code" + at(sentence="a b"))
     sentence(page).fill(WORDS)
@@ -199,6 +187,20 @@ def test_what_is_downloaded_after_an_act_is_what_is_shown_and_without_a_pass_the
     expect(heading(page, "The pass as a script")).to_be_hidden()
     sentence(page).fill(WORDS)
     expect(heading(page, "The pass as a script")).to_be_visible()
+
+    page.get_by_role("button", name="NumPy", exact=True).click()
+    pick(page, "Show", "microgpt")
+    sentence(page).fill("emma")
+    expect(page.locator(".script").get_by_text("(4, 5, 5): head, query, key").first).to_be_visible()
+    page.get_by_role("button", name="microgpt’s Python").click()
+    expect(page.locator(".script pre")).to_contain_text("def gpt(")
+    (tmp_path / "microgpt_pass.py").write_text(page.locator(".script pre").inner_text(), "utf-8")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("^Its numbers")).click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    ran = subprocess.run([sys.executable, "-I", "microgpt_pass.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-1].startswith("All logits are attnviz's")
 
 
 def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
@@ -259,16 +261,3 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
             becomes(page, lambda: parameters(page), there | {"step": "scaling"})
             page.reload()
         page.close()  # before its server ends, which it would miss
-
-
-def test_microgpts_own_python_runs_on_the_numbers_that_are_downloaded_with_it(visit, tmp_path):
-    page = visit().open("numpy_code" + at(model="microgpt", sentence="emma"))
-    page.get_by_role("button", name="microgpt’s Python").click()
-    expect(page.locator(".script pre")).to_contain_text("def gpt(")
-    (tmp_path / "microgpt_pass.py").write_text(page.locator(".script pre").inner_text(), "utf-8")
-    with page.expect_download() as download:
-        page.get_by_role("button", name=re.compile("^Its numbers")).click()
-    download.value.save_as(tmp_path / download.value.suggested_filename)
-    ran = subprocess.run([sys.executable, "-I", "microgpt_pass.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[-1].startswith("All logits are attnviz's")

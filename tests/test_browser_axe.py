@@ -1,12 +1,12 @@
 """axe-core finds nothing on any page and any kind of step, in light and dark, by its rules of levels A and AA."""
 
-from pathlib import Path
+import re
 
 import pytest
 from axe import violations, violations_but_contrast
 from boxes import THEMES as COLOURS
-from page import ROUTED
-from tab import Tab, at, becomes, cell, expect, heading, resized
+from page import ROOT
+from tab import Tab, at, becomes, cell, expect, heading, resized, sentence, to_page
 
 from attnviz.examples import EXAMPLES
 
@@ -17,20 +17,18 @@ THEMES = ("light", "dark")
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}
 SMALL = {"sentence": "the cat sat", "d_model": "4"}
 """Of few numbers: the contrast of each takes its time."""
-VIEWS = {
-    "the first model": "walkthrough",
-    "a large pass, which is drawn": at(**LARGE, step="scores"),
-    "presenting": at(step="softmax", **SMALL, present=1),
-    "a word that a model does not know": at(model="who-is-it", **SMALL),
-}
 _GREYED = """() => {
   const old = document.querySelector("[data-testid=stElementContainer]");
   old.style.transition = "opacity 1s ease-in 0.5s"; // as Streamlit has it where a run is long
   const { transitionDuration, transitionDelay } = getComputedStyle(old);
   return { duration: transitionDuration, delay: transitionDelay };
 }"""
-PAGES = [Path(each).stem for each in ROUTED if each != "pages/lessons.py"]
-"""All pages of the router that read an address."""
+TITLES = dict(re.findall(r'st\.Page\("pages/(\w+)\.py", title="(.+?)"', (ROOT / "app.py").read_text("utf-8")))
+PAGES = {
+    "light": ("by_hand", "walkthrough", "your_own_numbers", "audit"),
+    "dark": ("worked_examples", "what_attention_says", "numpy_code", "microgpt"),
+}
+"""All pages of the router that read an address, each in one of the themes."""
 
 _HELD = """() => {
   const held = document.activeElement, { left, right } = held.getBoundingClientRect(), seen = getComputedStyle(held);
@@ -38,11 +36,6 @@ _HELD = """() => {
   const isSeen = left < innerWidth && right > 0 && seen.outlineStyle === "solid" && parseFloat(seen.outlineWidth) >= 2;
   return { isOurs, isSeen, text: held.innerText.slice(0, 40), colour: seen.outlineColor };
 }"""
-
-
-def in_turn(cases):
-    """Cases, each in one of the themes."""
-    return [(case, THEMES[place % 2]) for place, case in enumerate(cases)]
 
 
 @pytest.fixture(scope="module")
@@ -61,38 +54,61 @@ def tab(still, server):
     assert (still.errors, still.elsewhere) == ([], set())
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_view_is_for_everyone(tab, view):
-    page = tab.open(VIEWS[view])
-    assert violations_but_contrast(page) == []  # colours are those of the pages, and of the viewer alone
-    if view != "presenting":  # which is for a projector
+def test_every_view_is_for_everyone(tab):
+    """Colours are those of the pages, and of the viewer alone."""
+    page = tab.open()
+    expect(page.locator(".welcome")).to_be_visible()
+    assert violations_but_contrast(page) == [], "a first visit"
+    nothing_is_sideways(page)
+    page.keyboard.press("p")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    assert violations_but_contrast(page) == [], "presenting"
+    page.keyboard.press("Escape")
+    sentence(page).fill("the cat sat")
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert violations_but_contrast(page) == [], "a word that a model does not know"
+    nothing_is_sideways(page)
+    page = tab.open(at(**LARGE, step="scores"))
+    assert violations_but_contrast(page) == [], "a large pass, which is drawn"
+    nothing_is_sideways(page)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_page_is_for_everyone(tab, theme):
+    assert {"lessons", *PAGES["light"], *PAGES["dark"]} == TITLES.keys()
+    page = tab.open(PAGES[theme][0] + at(**SMALL, changes="scores[0,1,2]=3"))
+    for name in PAGES[theme]:
+        if name != PAGES[theme][0]:
+            to_page(page, TITLES[name])
+            expect(page.locator("h1")).to_have_text(TITLES[name])
+            tab.settled()
+        assert violations(page, theme) == [], name
         nothing_is_sideways(page)
-
-
-@pytest.mark.parametrize(("page", "theme"), in_turn(PAGES))
-def test_every_page_is_for_everyone(tab, page, theme):
-    opened = tab.open(page + at(**SMALL, changes="scores[0,1,2]=3"))
-    assert violations(opened, theme) == []
-    nothing_is_sideways(opened)
 
 
 def nothing_is_sideways(page):
     """At 200 and at 400 % of a usual screen the page grows downwards alone."""
     for width in (683, 320):
         resized(page, width, 384)
-        becomes(page, lambda: page.get_by_test_id("stMain").evaluate(SIDEWAYS), 0, width)
+        becomes(page, lambda width=width: (width, page.get_by_test_id("stMain").evaluate(SIDEWAYS)), (width, 0))
+    resized(page, 1440, 900)
 
 
-@pytest.mark.parametrize(("theme", "present"), [("light", {}), ("dark", {"present": 1})])
-def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab, theme, present):
-    page = tab.open(at(**SMALL, step="scores", view="matrices", **present))
-    page.keyboard.press("q")
+def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab):
+    page = tab.open(at(**SMALL, step="scores", view="matrices"))
     code = page.get_by_role("dialog", name="QR code of this page")
-    expect(code).to_contain_text("No one else can open it")
-    expect(code).to_contain_text("attnviz --address 0.0.0.0")
-    assert violations(page, theme, "dialog[open]") == []
-    resized(page, 390, 844)
-    assert violations_but_contrast(page) == []
+    for theme in THEMES:
+        page.keyboard.press("q")
+        expect(code).to_contain_text("No one else can open it")
+        expect(code).to_contain_text("attnviz --address 0.0.0.0")
+        assert violations(page, theme, "dialog[open]") == [], theme
+        resized(page, 390, 844)
+        assert violations_but_contrast(page) == [], theme
+        resized(page, 1440, 900)
+        page.keyboard.press("Escape")
+        expect(code).to_be_hidden()
+        page.keyboard.press("p")  # in the other theme, while presenting
+        expect(page.locator(".viewer.presenting")).to_be_visible(visible=theme == "light")
 
 
 def test_every_worked_example_is_for_everyone(tab):
@@ -103,7 +119,6 @@ def test_every_worked_example_is_for_everyone(tab):
         tab.settled()
         assert violations_but_contrast(page) == [], example.id
         nothing_is_sideways(page)
-        resized(page, 1440, 900)
 
 
 def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
@@ -126,7 +141,7 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
 
 
 def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
-    page = tab.open("worked_examples")
-    assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}
-    expect(cell(tab.open(at(step="Scores")), "Scores", 0, 0)).to_be_visible()
+    page = tab.open(at(step="Scores"))
+    expect(cell(page, "Scores", 0, 0)).to_be_visible()
     assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0
+    assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}

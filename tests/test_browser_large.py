@@ -24,7 +24,7 @@ def scores():
     return trace_of(Settings(WORDS, d_model=128, n_heads=8))["scores"].value
 
 
-def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(visit, scores):
+def test_a_number_among_thousands_is_pointed_at_clicked_reached_by_keyboard_and_another_head_comes(visit, scores):
     page = visit().open(at(step="Scores", heads=8, **LARGE))
     picture = grid(page, "Scores").last
     expect(picture).to_be_visible()
@@ -47,17 +47,13 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
     page.keyboard.press("Enter")
     expect(heading(page, f"scores[head 1, w42, w50] = {digits(scores[0, 41, 49])}")).to_be_visible()
 
-
-def test_another_head_comes_when_it_is_asked_for(visit, scores):
-    page = visit().open(at(step="Scores", heads=8, cell="1.2.3.1.1", **LARGE))
-    expect(grid(page, "Scores").last).to_be_visible()
     heads = page.get_by_role("radiogroup", name="Head").get_by_role("radio")
     resized(page, 1280, 800)
     for each in heads.all():
         expect(each).to_be_in_viewport(ratio=0.99)
     expect(page.locator(".heads")).to_contain_text("Grey heads are not loaded yet: click one to load it.")
     heads.last.click()
-    expect(heading(page, f"scores[head 8, w2, w3] = {digits(scores[7, 1, 2])}")).to_be_visible()
+    expect(heading(page, f"scores[head 8, w42, w50] = {digits(scores[7, 41, 49])}")).to_be_visible()
 
 
 def test_as_many_heads_as_there_can_be(visit):

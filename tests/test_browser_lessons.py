@@ -1,9 +1,9 @@
 """The page of lessons in the app: the first screen, ways out and back, a talk, other pages' scenes, everyone."""
 
-import json
-
 import pytest
-from axe import violations
+from axe import violations_but_contrast
+from boxes import colours
+from contrast import faint
 from tab import at, becomes, expect, heading, lesson, parameters, sentence, to_page
 
 from attnviz.lessons.lesson import LESSONS
@@ -20,13 +20,22 @@ CONTROLS = """() => {
 }"""
 
 
-def test_a_first_visit_is_a_question_and_a_sentence_with_few_controls(visit):
-    page = lesson(visit(width=1366))
+def test_a_first_visit_is_a_question_with_few_controls_whose_answer_stays_in_the_browser(visit):
+    tab = visit(width=1366)
+    page = lesson(tab)
     words = page.locator(".choices button").all_inner_texts()
     controls = page.evaluate(CONTROLS)
     assert len(words) == 12
     assert len(controls) - len(words) <= 12, controls
     assert parameters(page) == {}
+    tab.told.clear()
+    page.get_by_role("button", name="animal", exact=True).click()
+    expect(page.locator(".verdict.right")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(page.locator(".count")).to_have_text("2 of 8")
+    kept = "JSON.parse(localStorage.getItem('attnviz lessons'))?.predicted"
+    becomes(page, lambda: page.evaluate(kept), {"who-is-it 1": True})
+    assert (tab.told, tab.acts) == ([], []), "nothing is told to the server"
 
 
 def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
@@ -44,17 +53,13 @@ def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
     becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
 
 
-def test_the_place_in_a_lesson_needs_no_notice_in_the_walkthrough(visit):
+def test_the_pages_keep_their_scene_while_one_is_in_a_lesson_or_at_microgpt(visit):
     tab = visit()
-    page = tab.open(at(sentence="owls see mice", lesson="who-is-it", moment=5))
+    place_in_a_lesson = {"lesson": "who-is-it", "moment": 5}
+    page = tab.open(at(sentence="owls see mice", step="scores", cell="1.2.3.1.1", **place_in_a_lesson))
     expect(sentence(page)).to_have_value("owls see mice")
-    becomes(page, lambda: {"lesson", "moment"} & parameters(page).keys(), set())
+    becomes(page, lambda: place_in_a_lesson.keys() & parameters(page).keys(), set())
     assert page.get_by_text("no parameters of attnviz").all_inner_texts() == []
-
-
-def test_the_pages_keep_their_scene_while_one_is_in_a_lesson(visit):
-    tab = visit()
-    page = tab.open(at(sentence="owls see mice", step="scores", cell="1.2.3.1.1"))
     to_page(page, "Lessons")
     expect(page.locator(".lesson-said h2")).to_be_visible()
     becomes(page, lambda: parameters(page), {})
@@ -65,12 +70,7 @@ def test_the_pages_keep_their_scene_while_one_is_in_a_lesson(visit):
     expect(sentence(page)).to_have_value("owls see mice")
     becomes(page, lambda: parameters(page).get("step"), "scores")
     tab.settled()
-    assert not {"lesson", "moment"} & parameters(page).keys()
-
-
-def test_microgpt_is_a_place_of_its_own(visit):
-    tab = visit()
-    page = tab.open(at(sentence="owls see mice"))
+    assert not place_in_a_lesson.keys() & parameters(page).keys()
     to_page(page, "microgpt")
     expect(page.locator(".next-letter")).to_be_visible()
     becomes(page, lambda: parameters(page).get("model"), "microgpt")
@@ -92,22 +92,29 @@ def test_a_lesson_is_presented_and_left(visit):
     becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "3"})
 
 
-def test_answers_stay_in_the_browser_and_nothing_is_told_to_the_server(visit):
-    tab = visit()
-    page = lesson(tab)
-    tab.told.clear()
-    page.get_by_role("button", name="animal", exact=True).click()
-    expect(page.locator(".verdict.right")).to_be_visible()
-    page.keyboard.press("PageDown")
-    expect(page.locator(".count")).to_have_text("2 of 8")
-    assert (tab.told, tab.acts) == ([], [])
-    assert json.loads(page.evaluate("localStorage.getItem('attnviz lessons')"))["predicted"] == {"who-is-it 1": True}
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_question_and_its_answer_are_for_everyone(visit, theme):
-    page = lesson(visit(theme), at(lesson="who-is-it", moment=3))
+def test_a_question_its_answer_and_the_list_are_for_everyone(visit):
+    page = lesson(visit(), at(lesson="who-is-it", moment=3))
+    assert violations_but_contrast(page) == [], "a question"
     page.get_by_role("button", name="Check").click()
-    assert violations(page, theme) == []
+    expect(page.locator(".verdict")).not_to_be_empty()
+    assert violations_but_contrast(page) == [], "its answer"
     page.get_by_role("button", name="All lessons").click()
-    assert violations(page, theme) == []
+    expect(page.get_by_role("button", name="All lessons")).to_be_hidden()
+    assert violations_but_contrast(page) == [], "the list"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_question_its_answer_and_the_list_have_contrast(taught, theme):
+    page = taught(at(lesson="who-is-it", moment=3), theme)
+    page.emulate_media(reduced_motion="reduce")  # no colour is on its way to another
+    colouring = page.add_style_tag(content=f"{colours()} html {{ background: var(--st-background-color) }}")
+    found = {"a question": faint(page)}
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator(".verdict")).not_to_be_empty()
+    found["its answer"] = faint(page)
+    page.get_by_role("button", name="All lessons").click()
+    found["the list"] = faint(page)
+    colouring.evaluate("(style) => style.remove()")
+    page.emulate_media(reduced_motion="null")
+    assert found == dict.fromkeys(found, [[], [], []])

@@ -13,34 +13,7 @@ def matrix(page, name):
     return page.get_by_role("table", name=name, exact=True)
 
 
-def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
-    page = visit(width=1366).open(HAND)
-    resized(page, 1366, 768)
-    rotation = page.get_by_text("turned back by one step")
-    choice = page.get_by_text("No rotation in layer 1", exact=True)
-    matrix(page, "The matrix W Q").evaluate("table => table.scrollIntoView({ block: 'center' })")
-    for each in (rotation, choice, page.get_by_role("textbox", name="A string")):
-        expect(each).to_be_in_viewport(ratio=1)
-    choice.click()
-    expect(page.get_by_text("I ask for my own position")).to_be_in_viewport(ratio=1)
-    expect(rotation).to_have_count(0)
-
-
-def test_on_a_phone_the_choice_comes_first_and_wide_matrices_are_scrolled_by_keyboard_too(visit):
-    page = visit(width=390).open(HAND)
-    nothing = page.get_by_role("radio", name="Nothing").bounding_box()
-    assert nothing["y"] < matrix(page, "The attention of layer 1").bounding_box()["y"]
-    for name, is_wide in (("The attention of layer 1", False), ("The output of the last letter", True)):
-        box = matrix(page, name).locator("..")
-        becomes(page, lambda box=box: box.evaluate("box => box.scrollWidth > box.clientWidth"), is_wide)
-        expect(box).to_have_attribute("tabindex", "0" if is_wide else "-1")
-    last = page.get_by_text("The answer", exact=True).bounding_box()
-    assert last["x"] + last["width"] <= 390
-    main = page.get_by_test_id("stMain")
-    becomes(page, lambda: main.evaluate("main => main.scrollWidth <= main.clientWidth"), True)
-
-
-def test_each_number_is_heard_with_its_row_its_column_and_their_blocks(visit):
+def test_each_number_is_heard_and_a_part_or_a_change_is_shown_beside_what_one_types_on_a_phone_too(visit):
     page = visit().open(HAND)
     table = matrix(page, "The matrix W Q")
     for name in ("word", "position", "previous word", "a vector", "cos 3"):
@@ -49,12 +22,34 @@ def test_each_number_is_heard_with_its_row_its_column_and_their_blocks(visit):
     cell = table.locator('tbody tr:nth-child(6) td[title="position cos 1, cos 1: 0.9238795325112867"]')
     expect(cell).to_have_text("0.92")
 
+    resized(page, 390, 900)
+    nothing = page.get_by_role("radio", name="Nothing")
+    attention = matrix(page, "The attention of layer 1")
+    becomes(page, lambda: nothing.bounding_box()["y"] < attention.bounding_box()["y"], True, "the choice comes first")
+    for name, is_wide in (("The attention of layer 1", False), ("The output of the last letter", True)):
+        box = matrix(page, name).locator("..")
+        becomes(page, lambda box=box: box.evaluate("box => box.scrollWidth > box.clientWidth"), is_wide, name)
+        expect(box).to_have_attribute("tabindex", "0" if is_wide else "-1")  # it is scrolled by keyboard too
+    last = page.get_by_text("The answer", exact=True).bounding_box()
+    assert last["x"] + last["width"] <= 390
+    main = page.get_by_test_id("stMain")
+    becomes(page, lambda: main.evaluate("main => main.scrollWidth <= main.clientWidth"), True)
 
-def test_a_part_of_the_model_is_shown_at_once_and_stays_while_one_types(visit):
-    page = visit().open(HAND)
+    resized(page, 1366, 768)
+    rotation = page.get_by_text("turned back by one step")
+    choice = page.get_by_text("No rotation in layer 1", exact=True)
+    table.evaluate("table => table.scrollIntoView({ block: 'center' })")
+    for each in (rotation, choice, page.get_by_role("textbox", name="A string")):
+        expect(each).to_be_in_viewport(ratio=1)
+    choice.click()
+    expect(page.get_by_text("I ask for my own position")).to_be_in_viewport(ratio=1)
+    expect(rotation).to_have_count(0)
+    page.get_by_text("Nothing", exact=True).click()
+    expect(rotation).to_be_visible()
+
     page.get_by_role("radio", name="The answer").check()
     expect(matrix(page, "The matrix W U")).to_be_visible()
-    expect(matrix(page, "The matrix W Q")).to_have_count(0)
+    expect(table).to_have_count(0)
     box = page.get_by_role("textbox", name="A string")
     box.fill("")
     box.press_sequentially("dabcd", delay=20)

@@ -22,7 +22,7 @@ def go_through(page, door):
     page.get_by_role("button", name=door, exact=True).click()
 
 
-def test_a_string_that_is_typed_is_answered_and_opens_in_the_walkthrough(visit):
+def test_strings_are_answered_and_an_idea_breaks_as_many_as_it_says_and_each_opens_as_it_is_answered(visit):
     page = visit().open("by_hand")
     expect(main(page)).to_contain_text("The answer is b, with a probability of 1 ✓. The output is exactly one 1")
     box = page.get_by_role("textbox", name="A string of the letters a to d")
@@ -36,13 +36,11 @@ def test_a_string_that_is_typed_is_answered_and_opens_in_the_walkthrough(visit):
     expect(sentence(page)).to_have_value("dabcd")
     becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd", "view": "sheet"})
 
-
-def test_an_idea_breaks_as_many_strings_as_it_says_and_each_opens_as_it_is_answered(visit):
+    page.go_back()
     idea = next(each for each in IDEAS if each.title == "Layer 1 does not pass on c")
     results = tried(idea.changes)
     broken = [each for each in results if not each.is_right]
     n_right, n_exact = len(results) - len(broken), sum(each.is_exact for each in results)
-    page = visit().open("by_hand")
     page.get_by_text(idea.title).click()
     expect(main(page)).to_contain_text(
         f"Of 963 strings {n_right} are answered right, {n_exact} of them exactly; {len(broken)} break."
@@ -57,15 +55,13 @@ def test_an_idea_breaks_as_many_strings_as_it_says_and_each_opens_as_it_is_answe
     becomes(page, lambda: parameters(page), there)
 
 
-def test_a_measurement_of_attention_leads_to_its_pass(visit):
+def test_a_measurement_leads_to_its_pass_and_the_most_telling_of_random_parameters_is_before_training(visit):
     page = visit().open("what_attention_says")
     go_through(page, "Wide")
     answer_is(page, "animal", trace_of_model("short-cut", WIDE))
     becomes(page, lambda: parameters(page), {"model": "short-cut", "sentence": WIDE, "view": "sheet"})
 
-
-def test_the_most_telling_sentence_of_random_parameters_is_shown_before_training(visit):
-    page = visit().open("what_attention_says")
+    page.go_back()
     most = max((held_out("who-is-it", seed, 0).right.max(), seed) for seed in MODELS["who-is-it"].seeds)
     expect(main(page)).to_contain_text(f"this is the most telling one, of seed {most[1]}.")
     go_through(page, "The most telling sentence, untrained")

@@ -4,7 +4,7 @@ import pytest
 from alone import hasten, sent
 from numerals import short
 from page import SENTENCE
-from sight import digits_sizes
+from sight import as_in_the_app, digits_sizes
 from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, parameters, pick, resized, sentence, step_is
 
 from attnviz import Settings, trace_of
@@ -15,39 +15,38 @@ pytestmark = pytest.mark.browser
 TRACE = trace_of(Settings(SENTENCE))
 
 
-def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
-    page = visit(width=1920).open(at(step="Tokens", view="matrices", present=1, reveal=0))
+@pytest.mark.slow
+def test_in_a_room_every_digit_is_large_and_the_page_has_no_more(opened):
+    page = opened(at(step="Tokens", view="matrices", present=1, reveal=0))
     resized(page, 1920, 1080)
-    main = page.get_by_test_id("stMain")
+    beyond = "() => document.documentElement.scrollHeight - innerHeight"
     for number in range(2, 10):
         step_is(page, number)
         while "reveal" in parameters(page):
             page.keyboard.press("PageDown")
         expect(page.locator(".panel h3")).to_contain_text("=")
         # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
-        becomes(page, lambda: min(digits_sizes(page)) >= 28, True, number)
-        for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings"), page.locator(".way .map")):
-            expect(hidden).to_be_hidden()
-        becomes(page, lambda: main.evaluate("e => e.scrollHeight - e.clientHeight"), 0, number)
+        becomes(page, lambda number=number: (number, min(digits_sizes(page)) >= 28), (number, True))
+        expect(page.locator(".way .map")).to_be_hidden()
+        becomes(page, lambda number=number: (number, page.evaluate(beyond)), (number, 0))
         page.keyboard.press("PageDown")
-    page.keyboard.press("Escape")
-    expect(page.locator(".settings")).to_be_visible()
-    assert "present" not in parameters(page)
 
 
 SMALL = ((1280, 720), (1366, 768))
 """Screens of projectors and laptops."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shown",
     [
         {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
-        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
+        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": "1", "view": "matrices"},
     ],
 )
-def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
-    page = visit().open(at(**shown))
+def test_all_words_and_answers_of_an_example_are_seen(opened, shown):
+    page = opened(at(**shown), **shown)
+    as_in_the_app(page)
     for size in SMALL:
         resized(page, *size)
         for each in page.locator(".thread .words button, .thread .answer").all():
@@ -109,26 +108,7 @@ def test_a_reload_shows_the_same_reveal(opened):
         page.reload()
 
 
-def test_page_keys_turn_the_page_but_where_someone_types(visit):
-    tab = visit()
-    page = tab.open(at(step="Scores"))
-    step_is(page, 4)
-    pick(page, "Mask", "causal")
-    becomes(page, lambda: parameters(page).get("mask"), "causal")
-    page.keyboard.press("PageDown")
-    step_is(page, 5)
-    sentence(page).fill("owls see mice")
-    for key in ("ArrowLeft", "PageDown", "PageDown", "PageUp"):
-        page.keyboard.press(key)
-    page.get_by_role("button", name="Next").press("PageDown")
-    step_is(page, 6)
-    page.keyboard.press("PageUp")
-    step_is(page, 5)
-    expect(sentence(page)).to_have_value("owls see mice")
-    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
-
-
-def test_letters_are_for_the_viewer_and_its_settings_alone(visit):
+def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all_but_what_is_typed_in(visit):
     page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
     step_is(page, 4)
     link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="Settings", exact=True)
@@ -143,6 +123,20 @@ def test_letters_are_for_the_viewer_and_its_settings_alone(visit):
     page.locator(".step-text h2").click()  # which gives the keyboard to Streamlit's main part
     page.keyboard.press("[")
     expect(page.get_by_role("radio", name="head 1")).to_be_checked()
+
+    pick(page, "Mask", "causal")
+    becomes(page, lambda: parameters(page).get("mask"), "causal")
+    page.keyboard.press("PageDown")
+    step_is(page, 5)
+    sentence(page).fill("owls see mice")
+    for key in ("ArrowLeft", "PageDown", "PageDown", "PageUp"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Next").press("PageDown")
+    step_is(page, 6)
+    page.keyboard.press("PageUp")
+    step_is(page, 5)
+    expect(sentence(page)).to_have_value("owls see mice")
+    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
 
 
 def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
@@ -164,12 +158,16 @@ def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-@pytest.mark.slow
-def test_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
-    page = visit().open(at(model="who-is-it"))
-    page.get_by_role("button", name="wide", exact=True).click()
+def test_a_talk_takes_the_next_example_by_a_key_and_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
+    page = visit().open(at(model="who-is-it", view="sheet", present=1))
+    page.keyboard.press("e")
+    becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
+    assert parameters(page)["present"] == "1"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="tired", exact=True).click()
+    becomes(page, lambda: "sentence" in parameters(page), False)
     page.keyboard.press("w")
-    becomes(page, lambda: parameters(page).get("view"), "sheet")
+    becomes(page, lambda: "view" in parameters(page), False)
     page.keyboard.press("PageDown")
     step_is(page, 2)
     page.keyboard.press("PageUp")
@@ -180,14 +178,6 @@ def test_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
     becomes(page, lambda: parameters(page).get("present"), "1")
     page.keyboard.press("Escape")
     expect(sentence(page)).to_have_value(typed)
-
-
-@pytest.mark.slow
-def test_a_talk_takes_the_next_example_by_a_key(visit):
-    page = visit().open(at(model="who-is-it", view="sheet", present=1))
-    page.keyboard.press("e")
-    becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
-    assert parameters(page)["present"] == "1"
 
 
 WIDE = MODELS["who-is-it"].task.examples[1][1]

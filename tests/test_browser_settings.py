@@ -1,6 +1,7 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
+from sight import ABOVE, BESIDE
 from tab import at, becomes, cell, expect, parameters, pick, resized, sentence
 
 from attnviz.core.settings import MAX_CHARACTERS
@@ -18,8 +19,9 @@ def place(locator):
     return locator.evaluate(BOX)
 
 
-def is_all_that_is_left(viewer, height):
-    return height - 110 <= viewer["height"] and height - 16 <= viewer["y"] + viewer["height"] <= height
+def is_all_that_is_left(viewer, width, height):
+    is_wide = viewer["x"] <= BESIDE and viewer["width"] >= width - 2 * BESIDE
+    return is_wide and height - ABOVE <= viewer["height"] and height - 16 <= viewer["y"] + viewer["height"] <= height
 
 
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
@@ -28,8 +30,9 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_
     main = page.get_by_test_id("stMain")
     for width, height in SIZES:
         resized(page, width, height)
-        assert place(page.locator(".settings"))["height"] <= 48
-        becomes(page, lambda height=height: is_all_that_is_left(place(page.locator(".viewer")), height), True)
+        becomes(page, lambda: place(page.locator(".settings"))["height"] <= 48, True)
+        size = (width, height)
+        becomes(page, lambda size=size: (size, is_all_that_is_left(place(page.locator(".viewer")), *size)), (size, True))
         becomes(page, lambda: main.evaluate(BEYOND), [0, 0])
     for width, most in ((1024, 92), (390, 180)):
         resized(page, width, 900)
@@ -101,3 +104,8 @@ def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
         return (viewer["x"], viewer["width"], viewer["height"] >= 870) == (0, 1440, True)
 
     becomes(page, lambda: is_whole(place(page.locator(".viewer"))), True)
+    becomes(page, lambda: page.get_by_test_id("stMain").evaluate(BEYOND), [0, 0])
+    page.keyboard.press("Escape")
+    for shown in (page.get_by_test_id("stHeader"), page.locator(".settings")):
+        expect(shown).to_be_visible()
+    becomes(page, lambda: "present" in parameters(page), False)
