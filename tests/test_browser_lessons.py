@@ -117,4 +117,4 @@ def test_a_question_its_answer_and_the_list_have_contrast(taught, theme):
     found["the list"] = faint(page)
     colouring.evaluate("(style) => style.remove()")
     page.emulate_media(reduced_motion="null")
-    assert found == dict.fromkeys(found, [[], [], []])
+    assert found == {each: [[], [], []] for each in found}

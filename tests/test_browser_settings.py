@@ -27,12 +27,12 @@ def is_all_that_is_left(viewer, width, height):
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
 def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_narrow_three_on_a_phone(visit, address):
     page = visit().open(at(**address))
-    main = page.get_by_test_id("stMain")
+    main, viewer = page.get_by_test_id("stMain"), page.locator(".viewer")
     for width, height in SIZES:
         resized(page, width, height)
         becomes(page, lambda: place(page.locator(".settings"))["height"] <= 48, True)
         size = (width, height)
-        becomes(page, lambda size=size: (size, is_all_that_is_left(place(page.locator(".viewer")), *size)), (size, True))
+        becomes(page, lambda size=size: (size, is_all_that_is_left(place(viewer), *size)), (size, True))
         becomes(page, lambda: main.evaluate(BEYOND), [0, 0])
     for width, most in ((1024, 92), (390, 180)):
         resized(page, width, 900)

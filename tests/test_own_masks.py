@@ -168,9 +168,10 @@ SLOPES = {2: [2**-4, 2**-8], 3: [2**-4, 2**-8, 2**-2], 4: [2**-2, 2**-4, 2**-6, 
 
 @pytest.mark.parametrize("size", range(2, N))
 def test_a_sliding_window_is_known_by_the_output_alone(size):
+    near = np.abs(APART) < size
     for visible, said in (
-        (np.tri(N, dtype=bool) & (np.abs(APART) < size), f"Your attention is causal, with a sliding window of {size} keys"),
-        (np.abs(APART) < size, f"Your attention has a sliding window, of keys fewer than {size} positions away"),
+        (np.tri(N, dtype=bool) & near, f"Your attention is causal, with a sliding window of {size} keys"),
+        (near, f"Your attention has a sliding window, of keys fewer than {size} positions away"),
     ):
         found = compare(None, saved(own(visible), "output"))
         assert found.first is None, str(found)
