@@ -40,6 +40,7 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
         return WrongMask(
             name=row.said,
             query=self.word,
+            sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),
             hidden=row.hidden.tolist(),
             right=row.right.tolist(),
