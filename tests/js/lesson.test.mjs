@@ -192,7 +192,17 @@ test("a number is right within its tolerance, and a wrong one is told what it is
 test("a share is told the lead that it would need: with that score the softmax gives it", () => {
   const others = [0.5, 2, -1],
     lead = [1, Math.log(others.reduce((sum, each) => sum + Math.exp(each), 0))];
-  const share = { ...FILL, isShare: true, right: 0.2, text: "20 %", tolerance: 0.02, nears: [], lead, score: "logit", unit: "" };
+  const share = {
+    ...FILL,
+    isShare: true,
+    right: 0.2,
+    text: "20 %",
+    tolerance: 0.02,
+    nears: [],
+    lead,
+    score: "logit",
+    unit: "",
+  };
   for (const answer of [0.01, 0.3, 0.77, 0.99]) {
     const told = said(verdictOn(share, answer))[1],
       needed = Number(/have to be (\S+),/.exec(told)[1].replace("−", "-"));

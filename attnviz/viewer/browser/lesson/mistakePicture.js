@@ -26,11 +26,7 @@ function drawn({ name, query, sides, words, hidden, right, wrong, rightSum, wron
   if (isCovered) both.append(element("p", "waiting", "?"));
   else
     both.append(
-      drawShareBars(
-        sides[1],
-        bars(wrong),
-        wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`,
-      ),
+      drawShareBars(sides[1], bars(wrong), wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`),
     );
   const broken = isCovered
     ? []
