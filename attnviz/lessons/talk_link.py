@@ -1,7 +1,4 @@
-"""Talk link: a talk as it stands behind the # of a link, `#talk=...`: its JSON, compressed, in base64 for addresses.
-
-The browser writes and reads the same (`viewer/browser/lesson/talkLink.js`).
-"""
+"""Talk link: a talk as it stands behind the # of a link, `#talk=...`: its JSON, compressed, in base64 for addresses."""
 
 from __future__ import annotations
 
