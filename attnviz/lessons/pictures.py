@@ -18,7 +18,11 @@ Mistake = Literal[MISTAKES]
 Divisor = Literal[tuple(LABELS)]
 
 
-class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="mistake"):
+class OfAFile(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"):
+    """A picture as a lesson's file has it."""
+
+
+class MistakePicture(OfAFile, tag="mistake", frozen=True):
     """The shares of a word beside those that a mistake gives it.
 
     Attributes
@@ -51,7 +55,7 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
         )
 
 
-class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="sweep"):
+class SweepPicture(OfAFile, tag="sweep", frozen=True):
     """Random scores at one d_k after the other.
 
     Attributes

@@ -14,7 +14,7 @@ from attnviz.lessons.slots import filled, format_number, sentence
 from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
-class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A wrong number that somebody may work out.
 
     Attributes

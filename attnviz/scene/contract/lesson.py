@@ -224,14 +224,10 @@ class Ending(Sent):
 
 
 class Moment(Sent):
-    """A moment of a lesson.
+    """A moment of a lesson, or of a talk of somebody's own.
 
     Attributes
     ----------
-    lesson, number, n_moments
-        The lesson's id; which of its moments, counted from 1, of how many.
-    name, place, n_lessons, minutes
-        The lesson's title; which of how many lessons it is, counted from 1; how long it takes.
     title
         The moment's own; empty where it has none.
     text, after
@@ -252,13 +248,6 @@ class Moment(Sent):
         The pass that it shows.
     """
 
-    lesson: Said
-    number: Annotated[int, Meta(ge=1)]
-    n_moments: Annotated[int, Meta(ge=1)]
-    name: Said
-    place: Annotated[int, Meta(ge=1)]
-    n_lessons: Annotated[int, Meta(ge=1)]
-    minutes: Annotated[int, Meta(ge=1)]
     title: str
     text: LessonRuns
     after: LessonRuns

@@ -16,15 +16,8 @@ export interface Answer {
   script?: Program | null;
 }
 
-/** A moment of a lesson. */
+/** A moment of a lesson, or of a talk of somebody's own. */
 export interface Moment {
-  lesson: string;
-  number: number;
-  nMoments: number;
-  name: string;
-  place: number;
-  nLessons: number;
-  minutes: number;
   title: string;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
