@@ -60,7 +60,8 @@ class Firefox:
 
     def read(self, expression):
         asked = {"expression": f"JSON.stringify({expression})", "target": {"context": self.context}}
-        return json.loads(self._do("script.evaluate", awaitPromise=False, **asked)["result"].get("value", "null"))
+        answer = self._do("script.evaluate", awaitPromise=False, **asked) or {}
+        return json.loads(answer.get("result", {}).get("value", "null"))
 
     def _do(self, method, **params):
         number = next(self.ids)
@@ -69,7 +70,7 @@ class Firefox:
             entry = heard["params"]
             if entry.get("level") == "error":
                 self.errors.append(entry["text"])
-        return heard["result"]
+        return heard.get("result")  # none while one page is giving way to another
 
 
 class WebKit:
