@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attnviz.site.edition import write
-from attnviz.site.template import INDEX
+from attnviz.site.page import INDEX
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

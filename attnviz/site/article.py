@@ -10,8 +10,8 @@ from attnviz.articles.evidence import INTRODUCTION, TITLE, Table, measurements
 from attnviz.articles.matrix import matrix
 from attnviz.articles.pieces import Piece
 from attnviz.scene.scene import Scene
+from attnviz.site.page import Page, Way, drawn_page
 from attnviz.site.passes import pass_page
-from attnviz.site.template import Page, Way, drawn_page
 
 NAME = "what-attention-doesnt-say.html"
 

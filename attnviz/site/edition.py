@@ -7,8 +7,8 @@ from pathlib import Path
 
 from attnviz.site.article import article_pages
 from attnviz.site.lessons import lesson_pages
+from attnviz.site.page import SCRIPT, STYLES, Page
 from attnviz.site.passes import model_pages, name_pages
-from attnviz.site.template import SCRIPT, STYLES, Page
 from attnviz.site.written import index_page, own_page
 from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.shell import THEME

@@ -9,8 +9,8 @@ from attnviz.lessons.contents import contents
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
 from attnviz.scene.document.encoding import Json
+from attnviz.site.page import OWN, Page, drawn_page
 from attnviz.site.passes import model_page_name
-from attnviz.site.template import OWN, Page, drawn_page
 from attnviz.viewer.pool import Data, pooled
 
 MOST_NUMBERS = 3_000

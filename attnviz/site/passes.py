@@ -10,7 +10,7 @@ from attnviz.scene.document.encoding import Json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene, of_model
-from attnviz.site.template import Page, Way, drawn_page
+from attnviz.site.page import Page, Way, drawn_page
 
 NAMES = MODELS["microgpt"].task.names[:20]
 """Names for microgpt to read, which are held out: it was not trained on them."""

@@ -9,8 +9,8 @@ from attnviz.lessons.lesson import LESSONS
 from attnviz.models import MODELS
 from attnviz.site import article
 from attnviz.site.lessons import lesson_page_name
+from attnviz.site.page import INDEX, OWN, Page, Way, link, written_page
 from attnviz.site.passes import NAMES, model_page_name, name_page_name
-from attnviz.site.template import INDEX, OWN, Page, Way, link, written_page
 
 _REPOSITORY = "In a folder with attnviz, with Python 3.11 or newer:"
 _START = "python3 -m venv .venv\n.venv/bin/pip install -r requirements.txt\n.venv/bin/streamlit run app.py"

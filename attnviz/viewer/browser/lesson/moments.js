@@ -21,20 +21,20 @@ export function makeMoments(fetched) {
   };
 }
 
-// What asks the server at `site`; `plans` puts together what it sends of a pass.
-export function fetchedFrom(site, plans) {
+// What asks the server at `site`; `templates` puts together what it sends of a pass.
+export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
     if (!answer.ok) throw new Error(await answer.text());
-    return whole(await answer.json(), plans);
+    return whole(await answer.json(), templates);
   };
 }
 
 // What finds a moment among those of one lesson that are at hand.
-export function heldIn(moments, plans) {
-  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], plans));
+export function heldIn(moments, templates) {
+  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
 }
 
-function whole(sent, plans) {
-  return { ...sent, document: plans.whole({ pass: sent.document }).pass };
+function whole(sent, templates) {
+  return { ...sent, document: templates.whole({ pass: sent.document }).pass };
 }

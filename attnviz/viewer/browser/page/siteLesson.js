@@ -5,7 +5,7 @@ import { searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { heldIn } from "../lesson/moments.js";
 import { hashOf } from "../seams/hash.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { unpooled } from "../talk/pool.js";
 import { showPass } from "./sitePass.js";
 
@@ -13,7 +13,7 @@ const LOOKS = "look";
 
 export function showLesson(main, given) {
   const moments = unpooled(given.moments),
-    fetched = heldIn(moments, makePlans()),
+    fetched = heldIn(moments, makeTemplates()),
     hash = hashOf(window);
   let shown = null,
     looksAt = null; // the number of a moment

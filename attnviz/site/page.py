@@ -1,4 +1,4 @@
-"""Template: a page of the site as HTML, around what its script draws or what it says by itself.
+"""Page: a page of the site as HTML, around what its script draws or what it says by itself.
 
 A page opens by a double click. There a browser fetches nothing, and Chromium and WebKit run no script by its hash. So
 what is drawn stands in the page, as data that never runs, and the policy allows the scripts of the page's own folder.
