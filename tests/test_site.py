@@ -86,12 +86,16 @@ def test_a_lesson_lacks_nothing_but_its_largest_parameters(site):
             if n_numbers > MOST_NUMBERS:
                 array["values"] = [None for _ in array["values"]]
                 lacking.add(stage)
-        paired = sent["document"]["beside"]
-        for one, other in ((held, sent), *([(held["document"]["beside"], paired)] if paired else [])):
-            one["document"]["beside"] = other["document"]["beside"] = None
+        paired = sent["document"]["other"]
+        for one, other in ((held, sent), *([(held["document"]["other"], paired)] if paired else [])):
+            one["document"]["other"] = other["document"]["other"] = None
             assert one == other
     assert lacking == {"w_q", "w_k", "w_v", "w_o"}
 
+
+CUT_OFF = """[...document.querySelectorAll(".article .scrolled")]
+  .filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.textContent)"""
+"""The matrices that aren't as high as they need."""
 
 SEEN = """(() => {
   const text = (selector) => document.querySelector(selector)?.textContent ?? "";
@@ -184,4 +188,5 @@ def test_nothing_is_cut_off_on_a_phone_and_in_a_course_page(site, browser):
             page.goto((site / name).as_uri())
             expect(page.locator(":is(h1, h2, .text)").nth(1)).to_be_attached()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert page.evaluate(CUT_OFF) == [], name
     context.close()

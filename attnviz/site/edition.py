@@ -15,14 +15,17 @@ from attnviz.viewer.shell import THEME
 from attnviz.viewer.styles import STYLES as ROOMS
 from attnviz.viewer.styles import joined
 
-_OF_THE_APP = {"numbers", "settings", "views"}
+_OF_ARTICLES = ("formula", "article")
+_OF_THE_APP = {"article", "numbers", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 
 
 def files() -> Iterator[Page]:
     """All files, with the pages that are quickest made first."""
     yield Page(SCRIPT, f'"use strict";\n{bundle(module("site"))}')
-    yield Page(STYLES, "\n".join((joined(each for each in ROOMS if each not in _OF_THE_APP), _own_styles())))
+    yield Page(STYLES[""], THEME.read_text("utf-8") + _SITE.read_text("utf-8"))
+    yield Page(STYLES["article"], joined(_OF_ARTICLES))
+    yield Page(STYLES["pass"], joined(each for each in ROOMS if each not in _OF_THE_APP))
     yield from (index_page(), own_page())
     for pages in (model_pages, name_pages, article_pages, lesson_pages):
         yield from pages()
@@ -39,7 +42,3 @@ def write(folder: Path) -> Iterator[tuple[str, int]]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files():
         yield name, (folder / name).write_bytes(text.encode())
-
-
-def _own_styles() -> str:
-    return THEME.read_text("utf-8") + _SITE.read_text("utf-8")

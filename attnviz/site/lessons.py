@@ -43,7 +43,7 @@ def lesson_pages() -> Iterator[Page]:
 def _lightened(moment: Data) -> Data:
     """A moment without the largest arrays of parameters, which its page says it lacks."""
     document = moment["document"]
-    for each in (document, *([document["beside"]["document"]] if document["beside"] else [])):
+    for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
             if sum(map(len, stage["values"])) > MOST_NUMBERS * _CHARACTERS:
                 stage["values"] = [None for _ in stage["values"]]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.shell import inert
 
-SCRIPT, STYLES = "attnviz.js", "attnviz.css"
-"""The files that all pages share."""
+SCRIPT = "attnviz.js"
+STYLES = {"": "pages.css", "article": "article.css", "lesson": "viewer.css", "pass": "viewer.css"}
+"""The files that pages share: the script, and the styles of all of them and of each kind."""
 
 INDEX, OWN = "index.html", "your-own-sentence.html"
 
@@ -28,7 +29,7 @@ _TEXT = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<link rel="stylesheet" href="{styles}">
+{styles}
 </head>
 <body class="of-{kind}">
 <header><h1>{heading}</h1><nav aria-label="attnviz">{ways}</nav></header>
@@ -87,7 +88,7 @@ def _filled(name: str, kind: str, heading: str, main: str, drawn: str, ways: tup
     return _TEXT.format(
         policy=_POLICY,
         title=html.escape(heading if name == INDEX else f"{heading} – attnviz"),
-        styles=STYLES,
+        styles="\n".join(f'<link rel="stylesheet" href="{STYLES[each]}">' for each in ("", kind) if each in STYLES),
         kind=kind,
         heading=html.escape(heading),
         ways="".join(_way(each, name) for each in (*before, *ways)),
