@@ -16,15 +16,8 @@ export interface Answer {
   script?: Program | null;
 }
 
-/** A moment of a lesson. */
+/** A moment of a lesson, or of a talk of somebody's own. */
 export interface Moment {
-  lesson: string;
-  number: number;
-  nMoments: number;
-  name: string;
-  place: number;
-  nLessons: number;
-  minutes: number;
   title: string;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -53,7 +46,7 @@ export interface ActsRequest {
   look: string;
   view: "audit" | "pass" | "script";
   acts: Array<[unknown, unknown]>;
-  plans: Array<string>;
+  templates: Array<string>;
 }
 
 /** The boxes of a scene: those of the line, and the rare ones. */
@@ -86,7 +79,7 @@ export interface Document {
   offer: Door | null;
   model: Model | null;
   pairs: Array<PairOffered>;
-  beside: Beside | null;
+  other: OtherPass | null;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
@@ -142,6 +135,7 @@ export interface Fill {
   isShare: boolean;
   nears: Array<Near>;
   lead?: [number, number];
+  score?: string;
   unit?: string;
 }
 
@@ -156,6 +150,7 @@ export interface WrongMask {
   kind: "mistake";
   name: string;
   query: string;
+  sides: [string, string];
   words: Array<string>;
   hidden: Array<boolean>;
   right: Array<number>;
@@ -333,13 +328,13 @@ export interface PairOffered {
 }
 
 /** A second pass, A, beside this one, B. */
-export interface Beside {
+export interface OtherPass {
   document: Document;
   between: Array<[string, string, string]>;
   parted: string;
   first: string | null;
   places: Record<string, Array<number | null>>;
-  stages: Record<string, StageBeside>;
+  stages: Record<string, StageDistance>;
   at: Array<number>;
 }
 
@@ -543,7 +538,7 @@ export interface Training {
 }
 
 /** How far the numbers of a stage are from those beside it. */
-export interface StageBeside {
+export interface StageDistance {
   said: string;
   other: number;
   matched: boolean;

@@ -1,18 +1,19 @@
 // What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
 import { addressOf } from "../seams/history.js";
+import { searchOf } from "../lesson/course.js";
 import { fetchedFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
 import { fileKept, sendFile } from "../talk/ownFile.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
 
 const text = new TextDecoder(),
-  plans = makePlans();
+  templates = makeTemplates();
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
@@ -21,7 +22,7 @@ let left = null;
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
-  const answer = plans.whole(JSON.parse(text.decode(data)));
+  const answer = templates.whole(JSON.parse(text.decode(data)));
   if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
   const host = () => ({
     address: addressOf(window),
@@ -47,13 +48,16 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 function teach(root, given, site, open) {
   const host = {
     address: addressOf(window),
-    fetched: fetchedFrom(site, plans),
+    fetched: fetchedFrom(site, templates),
+    has: () => true,
+    hrefTo: searchOf,
     open: address => {
       open(address);
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
     store: () => localStorage,
+    isLinked: true,
   };
   const shown = pages.get(root) ?? mountLessons(root, given, host);
   pages.set(root, shown);
@@ -84,7 +88,7 @@ function readShell(text) {
 function serverAt(site) {
   if (!server) {
     const address = addressOf(window);
-    server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
+    server = makeServer({ post: postTo(new URL("acts", site), templates), look: address.read });
     address.onArrival(server.forget);
   }
   return server;
