@@ -38,9 +38,9 @@ export function makeThumb(name) {
       drawTiles(canvas, tiled, pass.stages.get(name), colourAt);
       if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, colourAt);
     },
-    markHead(head) {
+    markHead([place]) {
       frame.hidden = tiled.heads === 1;
-      put(frame, tileAt(tiled, tiled.hasHeads ? head : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
+      put(frame, tileAt(tiled, tiled.hasHeads ? place : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
     },
     // Frames one number, or none.
     markCell(index) {

@@ -38,6 +38,11 @@ export function isHeaded({ axes }) {
   return isOfHeads(axes[0]);
 }
 
+// Whether a stage has several arrays along its first axis: one for each head, or for each group of heads that share it.
+export function isStacked({ axes }) {
+  return isOfHeads(axes[0]) || axes[0].name === "group";
+}
+
 // Whether the places of an axis are words: a person's, or those that a model answers with.
 export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
