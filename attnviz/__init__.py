@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from attnviz.core.attention import attend, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError
+from attnviz.core.onnxattention import onnx_attention
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
@@ -21,6 +22,7 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
+from attnviz.core.torchattention import scaled_dot_product_attention
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ __all__ = [
     "Trace",
     "attend",
     "compare",
+    "onnx_attention",
     "page",
+    "scaled_dot_product_attention",
     "show",
     "trace_of",
 ]

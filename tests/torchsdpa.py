@@ -25,6 +25,7 @@ CASES = {
     "causal": (SELF, {"is_causal": True}),
     "causal, fewer queries than keys": (CROSS, {"is_causal": True}),
     "causal, more queries than keys": ({"query": (1, 5, 3), "key": (1, 3, 3), "value": (1, 3, 2)}, {"is_causal": True}),
+    "causal, the other corner": (CROSS, {"is_causal": True, "causal_corner": "lower right"}),
     "scale": (SELF, {"scale": 0.3}),
     "a negative scale": (SELF, {"scale": -1.5}),
     "a boolean mask": (SELF, {"attn_mask": ("bool", (5, 5))}),
@@ -74,6 +75,7 @@ def mask(kind: str, shape: tuple[int, ...], random: np.random.RandomState) -> np
 def record(name: str) -> dict[str, np.ndarray]:
     """What PyTorch returns, and in float64 the slopes of that times `upstream`."""
     import torch
+    import torch.nn.attention.bias
 
     arrays, arguments = inputs(name)
     dtype = getattr(torch, CASES[name][1].get("dtype", "float64"))
@@ -81,9 +83,12 @@ def record(name: str) -> dict[str, np.ndarray]:
         each: torch.from_numpy(array) if array.dtype == bool else torch.from_numpy(array).to(dtype)
         for each, array in arrays.items()
     }
-    differentiable = [each for each in tensors if each != "attn_mask"] if dtype == torch.float64 else []
+    differentiable = ["query", "key", "value"] if dtype == torch.float64 else []
     for each in differentiable:
         tensors[each].requires_grad_()
+    if arguments.pop("causal_corner", None):
+        arguments["is_causal"] = False
+        tensors["attn_mask"] = torch.nn.attention.bias.causal_lower_right(*(tensors[n].shape[-2] for n in ("query", "key")))
     output = torch.nn.functional.scaled_dot_product_attention(**tensors, **arguments)
     found = {"output": output.detach().double().numpy()}
     if differentiable:
