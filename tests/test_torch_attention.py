@@ -8,8 +8,8 @@ from attnviz import ArrayError, compare, scaled_dot_product_attention, show
 from attnviz.core.graph import backward
 
 TORCH = np.load(RECORDED)
-ROUNDING = {"float64": 2**-50, "float32": 2**-21, "float16": 2**-9, "bfloat16": 2**-6}
-"""Of PyTorch, which rounds each step: 8, 8, 4 and 4 units in the last place of numbers up to 2."""
+ROUNDING = {"float64": 2**-50, "float32": 2**-21, "float16": 2**-8, "bfloat16": 2**-5}
+"""Four units in the last place of 1: PyTorch rounds after each step."""
 
 
 def array(*shape, seed=0):
