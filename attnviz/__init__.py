@@ -26,6 +26,7 @@ from attnviz.core.torchattention import scaled_dot_product_attention
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
+    from attnviz.analysis.recording.recorded import Recorded, record
     from attnviz.text.check.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
@@ -42,6 +43,7 @@ __all__ = [
     "Parameters",
     "RMSNorm",
     "ReLU",
+    "Recorded",
     "Settings",
     "SettingsError",
     "Softmax",
@@ -52,6 +54,7 @@ __all__ = [
     "compare",
     "onnx_attention",
     "page",
+    "record",
     "scaled_dot_product_attention",
     "show",
     "trace_of",
@@ -61,6 +64,8 @@ _WHEN_ASKED = {
     "Comparison": "attnviz.text.check.report",
     "compare": "attnviz.text.check.report",
     "page": "attnviz.viewer.page",
+    "Recorded": "attnviz.analysis.recording.recorded",
+    "record": "attnviz.analysis.recording.recorded",
     "show": "attnviz.viewer.page",
 }
 
