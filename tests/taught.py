@@ -31,7 +31,7 @@ _PAGE = """
     window.opened = [];
     window.begin = (search) => {
         document.documentElement.removeAttribute("style");
-        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, plans_js.makePlans())).get;
+        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, templates_js.makeTemplates())).get;
         again(search);
     };
     window.again = (search) => { // with the moments that have come

@@ -332,7 +332,7 @@ def test_the_answer_and_when_another_one_would_be_given(name):
     offered = [each["label"] for each in question["candidates"]]
     assert [offered[place] for place in question["right"]] == [answers[row.index(max(row))]]
     assert len(set(offered)) == len(offered) >= 2
-    others = [passes.b.original, *([passes.b.beside.trace] if passes.b.beside else [])]
+    others = [passes.b.original, *([passes.b.other.trace] if passes.b.other else [])]
     firsts = {answers[each["probabilities"].value[-1].argmax()] for each in others}
     assert firsts <= set(offered), "what it answered before is offered"
     for each in question["candidates"]:

@@ -78,7 +78,6 @@ class Projections:
 
     def passes(self, masks: Sequence[np.ndarray | None], **options: Any) -> list[Trace]:
         """The pass of each sentence; `options` as in `attend_projected`."""
-        options = {k: v for k, v in options.items() if v is not None}
         sentences = zip(self.q, self.k, self.v, masks, strict=True)
         return [attend_projected(q, k, v, mask=mask, **options) for q, k, v, mask in sentences]
 

@@ -110,7 +110,7 @@ def scaled_dot_product_attention(
         raise ArrayError(f"causal_corner={causal_corner!r} needs is_causal=True or a window; got neither.")
     batch = given.passes(masks, scale=scale, softcap=softcap, sinks=sinks)
     trace = named(batch[0], tokens, given.n_queries, given.n_keys)
-    return trace.leading(batch) if getattr(query, "ndim", 0) == 4 else trace
+    return trace.with_batch(batch) if getattr(query, "ndim", 0) == 4 else trace
 
 
 def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_gqa: bool) -> Projections:

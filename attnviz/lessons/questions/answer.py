@@ -102,7 +102,7 @@ def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
     found = []
     if passes.b.scene.changes:
         found.append(("It was the answer before the change", passes.b.original["probabilities"].value[-1]))
-    beside = passes.b.beside
-    if beside and beside.trace.labels["answer"] == passes.trace().labels["answer"]:
+    other = passes.b.other
+    if other and other.trace.labels["answer"] == passes.trace().labels["answer"]:
         found.append(("It is the answer in A", _row(passes, "A")))
     return found

@@ -53,7 +53,7 @@ export interface ActsRequest {
   look: string;
   view: "audit" | "pass" | "script";
   acts: Array<[unknown, unknown]>;
-  plans: Array<string>;
+  templates: Array<string>;
 }
 
 /** The boxes of a scene: those of the line, and the rare ones. */
@@ -86,7 +86,7 @@ export interface Document {
   offer: Door | null;
   model: Model | null;
   pairs: Array<PairOffered>;
-  beside: Beside | null;
+  other: OtherPass | null;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
@@ -333,13 +333,13 @@ export interface PairOffered {
 }
 
 /** A second pass, A, beside this one, B. */
-export interface Beside {
+export interface OtherPass {
   document: Document;
   between: Array<[string, string, string]>;
   parted: string;
   first: string | null;
   places: Record<string, Array<number | null>>;
-  stages: Record<string, StageBeside>;
+  stages: Record<string, StageDistance>;
   at: Array<number>;
 }
 
@@ -543,7 +543,7 @@ export interface Training {
 }
 
 /** How far the numbers of a stage are from those beside it. */
-export interface StageBeside {
+export interface StageDistance {
   said: string;
   other: number;
   matched: boolean;

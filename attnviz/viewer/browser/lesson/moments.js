@@ -21,12 +21,12 @@ export function makeMoments(fetched) {
   };
 }
 
-// What asks the server at `site`; `plans` puts together what it sends of a pass.
-export function fetchedFrom(site, plans) {
+// What asks the server at `site`; `templates` puts together what it sends of a pass.
+export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
     if (!answer.ok) throw new Error(await answer.text());
     const sent = await answer.json();
-    return { ...sent, document: plans.whole({ pass: sent.document }).pass };
+    return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
 }

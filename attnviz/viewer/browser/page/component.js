@@ -7,12 +7,12 @@ import { join } from "./outlets.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
 import { fileKept, sendFile } from "../talk/ownFile.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
 
 const text = new TextDecoder(),
-  plans = makePlans();
+  templates = makeTemplates();
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
@@ -21,7 +21,7 @@ let left = null;
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
-  const answer = plans.whole(JSON.parse(text.decode(data)));
+  const answer = templates.whole(JSON.parse(text.decode(data)));
   if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
   const host = () => ({
     address: addressOf(window),
@@ -47,7 +47,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 function teach(root, given, site, open) {
   const host = {
     address: addressOf(window),
-    fetched: fetchedFrom(site, plans),
+    fetched: fetchedFrom(site, templates),
     open: address => {
       open(address);
       return true;
@@ -84,7 +84,7 @@ function readShell(text) {
 function serverAt(site) {
   if (!server) {
     const address = addressOf(window);
-    server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
+    server = makeServer({ post: postTo(new URL("acts", site), templates), look: address.read });
     address.onArrival(server.forget);
   }
   return server;

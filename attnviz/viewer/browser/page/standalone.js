@@ -3,7 +3,7 @@
 import { readPass } from "../pass/pass.js";
 import { readPlace } from "../scene/address.js";
 import { hashOf } from "../seams/hash.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { mount } from "../viewer/viewer.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
@@ -37,6 +37,6 @@ const host = {
 
 at("h1").textContent = document.title;
 at("#alone").textContent = SAID;
-const { pass } = makePlans().whole({ pass: JSON.parse(at("#document").textContent) }),
+const { pass } = makeTemplates().whole({ pass: JSON.parse(at("#document").textContent) }),
   place = host.address.read();
 mount(at(".viewer"), host).show(place ? { ...pass, where: readPlace(readPass(pass), place) } : pass);
