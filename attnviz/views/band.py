@@ -77,6 +77,12 @@ def joins(trace: Trace, stage: Stage) -> bool:
     return several_heads(trace.layer_of(stage.name).trace)
 
 
+def is_compared(trace: Trace, stage: Stage) -> bool:
+    """Whether a stage is the keys that queries are compared with."""
+    scores = trace.layer_of(stage.name).names.get("scores")
+    return scores is not None and stage.name in trace[scores].inputs[1:]
+
+
 def is_product(stage: Stage) -> bool:
     """Whether a stage is made of rows times columns."""
     return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}

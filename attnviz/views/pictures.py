@@ -160,7 +160,7 @@ def _operand(operand: Operand, stage: Stage) -> Slot:
 
 def _slot(stage: Stage, **drawn: object) -> Slot:
     """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
-    has_rows = len(stage.axes) - stage.is_headed > 1
+    has_rows = len(stage.axes) - (stage.axes[0] in ("head", "group")) > 1
     last = len(stage.axes) - 1
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 
