@@ -79,9 +79,7 @@ class Attention(Module):
     def __init__(self, d_model=6, n_heads=2, scale=3**-0.5, seed=0):
         super().__init__()
         self.num_heads, self.scale = n_heads, scale
-        self.W_query, self.W_key, self.W_value, self.out_proj = (
-            Linear(d_model, d_model, seed + at) for at in range(4)
-        )
+        self.W_query, self.W_key, self.W_value, self.out_proj = (Linear(d_model, d_model, seed + at) for at in range(4))
 
     def forward(self, x, attention_mask=None):
         sentences, tokens, _ = x.shape

@@ -44,7 +44,9 @@ def _imports(node: ast.AST) -> Iterator[str]:
 
 
 def test_nothing_imports_torch_whose_modules_and_tensors_are_taken_as_they_come():
-    assert not [name for name, path in MODULES.items() if {each.partition(".")[0] for each in imported(path)} & {"torch"}]
+    assert not [
+        name for name, path in MODULES.items() if any(each.partition(".")[0] == "torch" for each in imported(path))
+    ]
 
 
 def room_of(module: str) -> str:

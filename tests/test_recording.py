@@ -51,7 +51,7 @@ def test_it_says_what_was_found_and_what_was_not_read():
         "0: layers.0: x, q, k, v, concat, output, attention\n"
         "not read: layers.1: LatentAttention has no projections of known names: kv_b_proj.weight"
     )
-    with pytest.raises(OwnArraysError, match="No module of attention was found in LatentAttention. the model: Latent"):
+    with pytest.raises(OwnArraysError, match=r"No module of attention was found in LatentAttention\. the model: Latent"):
         heard(LatentAttention())
     with pytest.raises(OwnArraysError, match="No module of attention was found in Linear"):
         heard(Linear(2, 2, 0))
@@ -87,9 +87,9 @@ def test_what_was_heard_is_a_copy():
 
 
 def test_a_recorded_layer_is_shown_with_its_words():
-    recorded = heard(Model(Attention(), Attention(scale=1.0)), tokens="the cat sat on it".split())
+    recorded = heard(Model(Attention(), Attention(scale=1.0)), tokens=["the", "cat", "sat", "on", "it"])
     assert show(recorded).title == "the cat sat on it"
-    with pytest.raises(OwnArraysError, match="layer 1 of the recorded ones isn't. Q, K and V agree"):
+    with pytest.raises(OwnArraysError, match=r"layer 1 of the recorded ones isn't\. Q, K and V agree"):
         show(recorded, layer=1)
     with pytest.raises(OwnArraysError, match="tokens must be the 5 words of the recorded sentence; got 2"):
         show(heard(Attention(), tokens=["a", "b"]))

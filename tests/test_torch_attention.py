@@ -114,7 +114,9 @@ Q, K, V = drawn()
 REFUSED = {
     "dropout_p must be 0": {"dropout_p": 0.1},
     "takes no attn_mask": {"is_causal": True, "attn_mask": np.ones((4, 6), bool)},
-    "attn_mask must broadcast to (batch, heads, queries, keys) = (1, 2, 4, 6); got (6, 4)": {"attn_mask": np.ones((6, 4), bool)},
+    "attn_mask must broadcast to (batch, heads, queries, keys) = (1, 2, 4, 6); got (6, 4)": {
+        "attn_mask": np.ones((6, 4), bool)
+    },
     "mask must be boolean (True is visible) or float": {"attn_mask": np.ones((4, 6), int)},
     "got NaN or inf": {"attn_mask": np.full((4, 6), np.nan)},
     "scale must be an array of real numbers; got str": {"scale": "one"},

@@ -55,7 +55,8 @@ CONFIGURATIONS = {
         "first_k_dense_replace": 2,
         "rope_parameters": ROPE,
     },
-    "gpt_neox": SHARED | {"hidden_size": 16, "num_attention_heads": 2, "rope_parameters": ROPE | {"partial_rotary_factor": 0.25}},
+    "gpt_neox": SHARED
+    | {"hidden_size": 16, "num_attention_heads": 2, "rope_parameters": ROPE | {"partial_rotary_factor": 0.25}},
 }
 """By the name of their type, each as small as it can be with all that its attention has."""
 

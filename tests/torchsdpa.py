@@ -88,7 +88,9 @@ def record(name: str) -> dict[str, np.ndarray]:
         tensors[each].requires_grad_()
     if arguments.pop("causal_corner", None):
         arguments["is_causal"] = False
-        tensors["attn_mask"] = torch.nn.attention.bias.causal_lower_right(*(tensors[n].shape[-2] for n in ("query", "key")))
+        tensors["attn_mask"] = torch.nn.attention.bias.causal_lower_right(
+            *(tensors[n].shape[-2] for n in ("query", "key"))
+        )
     output = torch.nn.functional.scaled_dot_product_attention(**tensors, **arguments)
     found = {"output": output.detach().double().numpy()}
     if differentiable:

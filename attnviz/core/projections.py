@@ -71,7 +71,9 @@ class Projections:
         """These with kept keys and values before their own."""
         for name, kept, new in ((names[0], k, self.k), (names[1], v, self.v)):
             if kept.shape[:2] + kept.shape[3:] != new.shape[:2] + new.shape[3:]:
-                raise ArrayError(f"{name} must have the shape {new.shape} but for the number of keys; got {kept.shape}.")
+                raise ArrayError(
+                    f"{name} must have the shape {new.shape} but for the number of keys; got {kept.shape}."
+                )
         if k.shape[2] != v.shape[2]:
             raise ArrayError(f"{' and '.join(names)} must have as many keys; got {k.shape} and {v.shape}.")
         return replace(self, k=np.concatenate((k, self.k), axis=2), v=np.concatenate((v, self.v), axis=2))
@@ -111,7 +113,9 @@ def named(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> T
     """
     if tokens is None:
         return trace
-    rule = f"tokens must be {n_keys} words, one for each key, or a pair, of {n_queries} for queries and {n_keys} for keys"
+    rule = (
+        f"tokens must be {n_keys} words, one for each key, or a pair, of {n_queries} for queries and {n_keys} for keys"
+    )
     if isinstance(tokens, str):
         raise ArrayError(f"{rule}; got text. Write tokens.split().")
     pair = tuple(tokens) if len(tokens) == 2 and not any(isinstance(each, str) for each in tokens) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from attnviz.core.errors import ArrayError
@@ -70,8 +69,7 @@ def scaled_dot_product_attention(
     Returns
     -------
     Trace
-        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and the stages of what was asked for besides.
-        PyTorch returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
+        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and what was asked for besides. PyTorch returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
 
     Raises
     ------
@@ -96,7 +94,9 @@ def scaled_dot_product_attention(
     if dropout_p != 0:
         raise ArrayError(f"dropout_p must be 0, as dropout makes the numbers random; got {dropout_p!r}.")
     if is_causal and attn_mask is not None:
-        raise ArrayError("is_causal=True takes no attn_mask besides, as in PyTorch. Put the causal mask into attn_mask.")
+        raise ArrayError(
+            "is_causal=True takes no attn_mask besides, as in PyTorch. Put the causal mask into attn_mask."
+        )
     given = _projections(query, key, value, enable_gqa)
     n_new = given.n_keys
     if past is not None:

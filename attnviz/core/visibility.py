@@ -6,7 +6,9 @@ from attnviz.core.arrays import detached
 from attnviz.core.errors import ArrayError
 
 
-def near(n_queries: int, n_keys: int, offset: int = 0, *, left: int | None = None, right: int | None = None) -> np.ndarray:
+def near(
+    n_queries: int, n_keys: int, offset: int = 0, *, left: int | None = None, right: int | None = None
+) -> np.ndarray:
     """Which keys each query sees where key `offset` + i is query i's own.
 
     Parameters

@@ -90,7 +90,11 @@ class Call:
             return mask[min(self._sentence, len(mask) - 1)]
         if mask.ndim == 3:  # PyTorch's: sentence by sentence, each head of it
             return mask.reshape(self._n_sentences, -1, *mask.shape[1:])[self._sentence]
-        if mask.ndim == 2 and len(mask) == self._n_sentences and ("padding" in name or len(mask) != len(self.arrays["x"])):
+        if (
+            mask.ndim == 2
+            and len(mask) == self._n_sentences
+            and ("padding" in name or len(mask) != len(self.arrays["x"]))
+        ):
             return mask[self._sentence]
         return mask
 

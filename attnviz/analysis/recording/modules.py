@@ -59,7 +59,7 @@ def attention_modules(model: Any) -> tuple[list[AttentionModule], dict[str, str]
     innermost = [path for path in whole if not any(other != path and _is_in(other, path) for other in whole)]
     found = [_read(path, modules, innermost) for path in innermost]
     skipped = {
-        path: f"{type(module).__name__} has no projections of known names: {', '.join(_names(module)) or 'no parameters'}"
+        path: f"{type(module).__name__} has no projections of known names: {_names(module)}"
         for path, module in modules.items()
         if "attention" in type(module).__name__.lower()
         and not any(_is_in(path, each) or _is_in(each, path) for each in innermost)
@@ -96,8 +96,8 @@ def _projecting(path: str, module: Any) -> Iterator[tuple[str, Any]]:
             yield _joined(path, name), parameter
 
 
-def _names(module: Any) -> list[str]:
-    return [name for name, _ in module.named_parameters()][:8]
+def _names(module: Any) -> str:
+    return ", ".join([name for name, _ in module.named_parameters()][:8]) or "no parameters"
 
 
 def _joined(path: str, name: str) -> str:

@@ -48,7 +48,9 @@ class Recorded(Sequence):
         if place is None:
             raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
         if place not in self._layers:
-            raise OwnArraysError(f"{self.paths[place] or 'The model'} was not called inside the with block. Call it there.")
+            raise OwnArraysError(
+                f"{self.paths[place] or 'The model'} was not called inside the with block. Call it there."
+            )
         return dict(self._layers[place])
 
     def __repr__(self) -> str:

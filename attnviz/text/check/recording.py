@@ -17,7 +17,9 @@ def pass_of(recorded: Recorded, layer: int) -> Trace:
     """
     found = compare(None, recorded[layer])
     if found.trace is None or found.first is not None:
-        raise OwnArraysError(f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {found}")
+        raise OwnArraysError(
+            f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {found}"
+        )
     if recorded.tokens is None:
         return found.trace
     words = labels([cleaned(each) for each in recorded.tokens])
