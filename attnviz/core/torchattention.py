@@ -69,7 +69,8 @@ def scaled_dot_product_attention(
     Returns
     -------
     Trace
-        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and what was asked for besides. PyTorch returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
+        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and what was asked for besides. PyTorch
+        returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
 
     Raises
     ------
