@@ -20,7 +20,7 @@ MODULES = {
     for path in ROOT.glob("attnviz/**/*.py")
 }
 SCRIPTS = sorted(BROWSER.glob("*/*.js"))
-DOORS = {"attnviz", "attnviz.__main__"}
+DOORS = {"attnviz", "attnviz.__main__", "attnviz.testing"}
 """Modules in no room: they open all of them."""
 INTERFACE = {"streamlit", "plotly", "pandas"}
 

@@ -13,6 +13,9 @@ from attnviz.analysis.recording.modules import AttentionModule
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
 
+COMPUTED = ("q", "k", "v", "attention", "concat", "output")
+"""The arrays of a call that the module computes; the others are its parameters and what it was called with."""
+
 _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.check.names import named
 
 _SEPARATE = {"w_q", "w_k", "w_v"}
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
+_OWN_NAMES: Mapping[str, str] = {}
+
+StageOf = Callable[[str], str | None]
+"""The stage that a parameter of some name is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,20 +27,32 @@ class AttentionModule:
         Its name in the model; empty for the model itself.
     module : torch.nn.Module
     parameters : mapping of names to tensors
-        Those of its projections, by their full names.
-    projections : mapping of stages to modules
-        Of "w_q", "w_k", "w_v" and "w_o" those that are modules of their own.
+        Those of its projections and norms, by their full names.
+    stages : mapping of names to stages
+        What each of them is.
+    owners : mapping of names to modules
+        Which module each belongs to.
     """
 
     path: str
     module: Any
     parameters: Mapping[str, Any]
-    projections: Mapping[str, Any]
+    stages: Mapping[str, str]
+    owners: Mapping[str, Any]
+
+    @property
+    def projections(self) -> dict[str, Any]:
+        """Of "w_q", "w_k", "w_v" and "w_o" those that are layers of their own."""
+        return {
+            self.stages[name]: owner
+            for name, owner in self.owners.items()
+            if owner is not self.module and self.stages[name].startswith("w_")
+        }
 
     @property
     def has_output_outside(self) -> bool:
         """Whether the last matrix stands beside the module, as in BERT."""
-        return any(named(name).stage == "w_o" and not name.startswith(self.path) for name in self.parameters)
+        return any(stage == "w_o" and not name.startswith(self.path) for name, stage in self.stages.items())
 
     @property
     def n_heads(self) -> int | None:
@@ -52,12 +69,22 @@ class AttentionModule:
         return getattr(self.module, "batch_first", True)
 
 
-def attention_modules(model: Any) -> tuple[list[AttentionModule], dict[str, str]]:
-    """The modules that compute attention, in the model's order, and those that seem to and can't be read, with why."""
+def attention_modules(
+    model: Any, names: Mapping[str, str] = _OWN_NAMES
+) -> tuple[list[AttentionModule], dict[str, str]]:
+    """The modules that compute attention, in the model's order, and those that seem to and can't be read, with why.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    names : mapping of names to stages, optional
+        What parameters are whose names don't say it.
+    """
+    stage_of = partial(_stage_of, names)
     modules = dict(model.named_modules())
-    whole = [path for path, module in modules.items() if _is_whole(module)]
+    whole = [path for path, module in modules.items() if _is_whole(path, module, names)]
     innermost = [path for path in whole if not any(other != path and _is_in(other, path) for other in whole)]
-    found = [_read(path, modules, innermost) for path in innermost]
+    found = [_read(path, modules, innermost, stage_of) for path in innermost]
     skipped = {
         path: f"{type(module).__name__} has no projections of known names: {_names(module)}"
         for path, module in modules.items()
@@ -67,33 +94,37 @@ def attention_modules(model: Any) -> tuple[list[AttentionModule], dict[str, str]
     return found, skipped
 
 
-def _is_whole(module: Any) -> bool:
+def _stage_of(names: Mapping[str, str], name: str) -> str | None:
+    if name in names:
+        return names[name]
+    known = named(name)
+    return known and known.stage
+
+
+def _is_whole(path: str, module: Any, names: Mapping[str, str]) -> bool:
     """Whether a module has what makes queries, keys and values, by names inside it: a layer for q, k and v is none."""
-    has = {known.stage for name, _ in module.named_parameters() if (known := named(name))}
+    inside = (name for name, _ in module.named_parameters())
+    has = {names.get(_joined(path, name)) or _stage_of(names, name) for name in inside}
     return has >= _SEPARATE or "w_qkv" in has
 
 
-def _read(path: str, modules: Mapping[str, Any], others: list[str]) -> AttentionModule:
-    parameters = dict(_projecting(path, modules[path]))
+def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: StageOf) -> AttentionModule:
+    stages = _parameters(path, modules[path], stage_of)
     parent = path.rpartition(".")[0]
     is_alone = path and not any(other != path and _is_in(other, parent) for other in others)
-    if is_alone and not any(named(name).stage == "w_o" for name in parameters):
-        parameters |= {
-            name: each for name, each in _projecting(parent, modules[parent]) if named(name).stage in ("w_o", "b_o")
-        }
-    projections = {}
-    for name in parameters:
-        owner = name.rpartition(".")[0]
-        if owner != path and owner in modules and (stage := named(name).stage).startswith("w_"):
-            projections[stage] = modules[owner]
-    return AttentionModule(path, modules[path], parameters, projections)
+    if is_alone and "w_o" not in stages.values():
+        beside = _parameters(parent, modules[parent], stage_of)
+        stages |= {name: stage for name, stage in beside.items() if stage in ("w_o", "b_o")}
+    tensors = dict(modules[""].named_parameters())
+    owners = {name: modules.get(name.rpartition(".")[0], modules[path]) for name in stages}
+    return AttentionModule(path, modules[path], {name: tensors[name] for name in stages}, stages, owners)
 
 
-def _projecting(path: str, module: Any) -> Iterator[tuple[str, Any]]:
-    for name, parameter in module.named_parameters():
-        known = named(_joined(path, name))
-        if known and known.stage in {f"{kind}_{each}" for kind in "wb" for each in ("q", "k", "v", "o", "qkv")}:
-            yield _joined(path, name), parameter
+def _parameters(path: str, module: Any, stage_of: StageOf) -> dict[str, str]:
+    """The names in full and the stages of a module's projections and norms."""
+    names = (_joined(path, name) for name, _ in module.named_parameters())
+    known = {name: stage for name in names if (stage := stage_of(name))}
+    return {name: stage for name, stage in known.items() if stage == "sinks" or stage[:2] in ("w_", "b_", "g_")}
 
 
 def _names(module: Any) -> str:

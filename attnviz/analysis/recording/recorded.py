@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -68,7 +68,9 @@ class Recorded(Sequence):
 
 
 @contextmanager
-def record(model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0) -> Iterator[Recorded]:
+def record(
+    model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0, names: Mapping[str, str] | None = None
+) -> Iterator[Recorded]:
     """Record the attention of each layer of a PyTorch model while it is called.
 
     It finds `nn.MultiheadAttention`, the attention of Hugging Face's models and modules of one's own by the names of
@@ -82,6 +84,8 @@ def record(model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0
         The words of the sentence, for `show`.
     sentence : int
         Which one of a batch is recorded.
+    names : mapping of str to str, optional
+        For parameters whose names don't say it, which stage each is: {"proj_a.weight": "w_q"}.
 
     Yields
     ------
@@ -104,12 +108,12 @@ def record(model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0
     """
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
-    found, skipped = attention_modules(model)
+    found, skipped = attention_modules(model, names or {})
     if not found:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded(found, skipped, tokens)
-    handles = [handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence)]
+    handles = [handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)]
     try:
         yield recorded
     finally:
@@ -117,7 +121,9 @@ def record(model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0
             handle.remove()
 
 
-def _listening(attention: AttentionModule, place: int, recorded: Recorded, sentence: int) -> Iterator[Any]:
+def _listening(
+    attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str] | None
+) -> Iterator[Any]:
     """The hooks that hear one module of attention."""
     calls: list[Call] = []
 
@@ -137,7 +143,10 @@ def _listening(attention: AttentionModule, place: int, recorded: Recorded, sente
             finish()
 
     def finish() -> None:
-        parameters = {name: array_of(each) for name, each in attention.parameters.items()}
+        parameters = {
+            attention.stages[name] if names and name in names else name: array_of(each)
+            for name, each in attention.parameters.items()
+        }
         recorded.keep(place, calls.pop().arrays | parameters)
 
     yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
