@@ -27,6 +27,7 @@ from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
     from attnviz.analysis.recording.recorded import Recorded, record
+    from attnviz.text.check.library import Check, check
     from attnviz.text.check.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
@@ -37,6 +38,7 @@ __all__ = [
     "ArrayError",
     "Change",
     "ChangeError",
+    "Check",
     "Comparison",
     "LayerNorm",
     "OwnArraysError",
@@ -51,6 +53,7 @@ __all__ = [
     "SumNormalise",
     "Trace",
     "attend",
+    "check",
     "compare",
     "onnx_attention",
     "page",
@@ -62,6 +65,8 @@ __all__ = [
 
 _WHEN_ASKED = {
     "Comparison": "attnviz.text.check.report",
+    "Check": "attnviz.text.check.library",
+    "check": "attnviz.text.check.library",
     "compare": "attnviz.text.check.report",
     "page": "attnviz.viewer.page",
     "Recorded": "attnviz.analysis.recording.recorded",

@@ -12,6 +12,16 @@ class Tensor(np.ndarray):
     def cpu(self):
         return self
 
+    @property
+    def data(self):
+        return self
+
+    def copy_(self, other):
+        self[...] = other
+
+    def new_tensor(self, array):
+        return tensor(array)
+
 
 def tensor(array):
     return np.asarray(array, dtype=np.float64).view(Tensor)
@@ -81,7 +91,7 @@ class Attention(Module):
         self.num_heads, self.scale = n_heads, scale
         self.W_query, self.W_key, self.W_value, self.out_proj = (Linear(d_model, d_model, seed + at) for at in range(4))
 
-    def forward(self, x, attention_mask=None):
+    def forward(self, x):
         sentences, tokens, _ = x.shape
         q, k, v = (
             np.swapaxes(layer(x).reshape(sentences, tokens, self.num_heads, -1), 1, 2)

@@ -86,7 +86,7 @@ class Call:
             self._width = array.shape[1] // n_heads
         if not self._width or array.shape[1] % self._width:
             return array
-        return array.reshape(len(array), -1, self._width)
+        return array.reshape(len(array), -1, self._width).swapaxes(0, 1)
 
     def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
         if mask.ndim >= 3 and len(mask) in (1, self._n_sentences):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def calls(attention: AttentionModule, x: np.ndarray, names: dict[str, str]) -> I
         visible = np.tri(x.shape[1], dtype=bool)
         hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
         for meaning in (~visible,) if hides else (visible, ~visible, np.where(visible, 0.0, -np.inf)):
-            yield "causal", _heard(attention, x, {mask: meaning}, names)
+            with suppress(TypeError, ValueError, RuntimeError):  # a mask of another type than it expects
+                yield "causal", _heard(attention, x, {mask: meaning}, names)
     elif flag := next((name for name in _FLAGS if name in takes), None):
         yield "causal", _heard(attention, x, {flag: True}, names)
 

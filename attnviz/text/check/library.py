@@ -95,8 +95,8 @@ def check(
         x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
         passes = {way: _pass(arrays) for way, arrays in calls(library, x, {})}
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
-    if len(ways) == 1:  # it takes no mask, and may well be causal by itself
-        (_, arrays), notes = ways[0], [*notes, "Yours takes no mask: it was called once."]
+    if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
+        (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
         ways = [(way, arrays) for way in passes]
         return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes))
     found: dict[str, Comparison] = {}
