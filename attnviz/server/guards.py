@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts_route, arrays_route, lesson_route, scripts
+from attnviz.server import acts_route, arrays_route, lesson_route, scripts, talk_route
 from attnviz.server.allowed_paths import AllowedPaths
 from attnviz.server.cleanup import swept
 from attnviz.server.headers import Headers, configured_policy
@@ -20,7 +20,7 @@ from attnviz.server.websocket import Messages
 
 def routes() -> list[BaseRoute]:
     """The routes beside the pages, which start no session."""
-    own = (scripts, acts_route, arrays_route, lesson_route)
+    own = (scripts, acts_route, arrays_route, lesson_route, talk_route)
     return [Route("/healthz", _healthy), *(each.route() for each in own)]
 
 

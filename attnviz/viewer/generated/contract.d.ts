@@ -16,15 +16,8 @@ export interface Answer {
   script?: Program | null;
 }
 
-/** A moment of a lesson. */
+/** A moment of a lesson, or of a talk of somebody's own. */
 export interface Moment {
-  lesson: string;
-  number: number;
-  nMoments: number;
-  name: string;
-  place: number;
-  nLessons: number;
-  minutes: number;
   title: string;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -142,6 +135,7 @@ export interface Fill {
   isShare: boolean;
   nears: Array<Near>;
   lead?: [number, number];
+  score?: string;
   unit?: string;
 }
 
@@ -156,6 +150,7 @@ export interface WrongMask {
   kind: "mistake";
   name: string;
   query: string;
+  sides: [string, string];
   words: Array<string>;
   hidden: Array<boolean>;
   right: Array<number>;
