@@ -75,7 +75,10 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "bias of q left out": ("self.q_proj(x),", "self.q_proj(x) - self.q_proj.bias,"),
     "bias of the output twice": (_OUT, "output = self.out_proj(joined) + self.out_proj.bias"),
     "residual added": (_OUT, "output = self.out_proj(joined) + x"),
-    "averaged over heads": (_SOFTMAX, "attention = torch.softmax(scores, -1).mean(1, keepdim=True).expand(-1, 3, -1, -1)"),
+    "averaged over heads": (
+        _SOFTMAX,
+        "attention = torch.softmax(scores, -1).mean(1, keepdim=True).expand(-1, 3, -1, -1)",
+    ),
 }
 """The line that is right, and the one in its place."""
 

@@ -74,7 +74,11 @@ def test_names_that_say_nothing_are_given_and_a_single_matrix_that_is_left_is_th
 
 def test_what_does_not_match_is_said():
     for mine, library, said in (
-        (Attention(d_model=8), Attention(), r"W_query.weight must have the shape \(6, 6\) of the library's w_q; got \(8, 8\)"),
+        (
+            Attention(d_model=8),
+            Attention(),
+            r"W_query.weight must have the shape \(6, 6\) of the library's w_q; got \(8, 8\)",
+        ),
         (LatentAttention(), Attention(), "my_module must have one layer of attention, .* got 0 in LatentAttention"),
         (Attention(), Linear(2, 2, 0), "like must have one layer of attention, .* got 0 in Linear, with weight"),
         (Attention(), 3, "like must be a PyTorch module; got int"),

@@ -22,7 +22,9 @@ def drawn(width: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(N_SENTENCES, N_TOKENS, width))
 
 
-def calls(attention: AttentionModule, x: np.ndarray, names: dict[str, str]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+def calls(
+    attention: AttentionModule, x: np.ndarray, names: dict[str, str]
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     """The arrays of the first sentence in each way that the module can be called.
 
     Parameters

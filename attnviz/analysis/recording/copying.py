@@ -79,7 +79,9 @@ def _is_in_out(module: AttentionModule, name: str) -> bool:
     if len(module.parameters[name].shape) != 2:
         return False
     owner = module.owners[name]
-    return type(owner).__name__ == "Conv1D" or (owner is module.module and "in_proj" not in name and "_proj_w" not in name)
+    return type(owner).__name__ == "Conv1D" or (
+        owner is module.module and "in_proj" not in name and "_proj_w" not in name
+    )
 
 
 def _left(mine: AttentionModule, theirs: Mapping[str, np.ndarray]) -> list[str]:

@@ -113,7 +113,9 @@ def record(
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded(found, skipped, tokens)
-    handles = [handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)]
+    handles = [
+        handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)
+    ]
     try:
         yield recorded
     finally:
