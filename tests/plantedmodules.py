@@ -113,11 +113,10 @@ NAMED = {
 
 FIRST = {
     **dict.fromkeys(MISTAKES, "attention"),
-    **dict.fromkeys(("softmax along the queries", "softmax along the heads", "v left out"), "concat"),
-    **dict.fromkeys(("heads joined untransposed", "heads joined in another order"), "concat"),
+    **dict.fromkeys(("heads joined untransposed", "heads joined in another order", "v left out"), "concat"),
     **dict.fromkeys(("W_O transposed", "W_O left out", "bias of the output twice", "residual added"), "output"),
 }
-"""The first stage that differs. Shares that don't add up to 1 are returned by none of these, so what follows differs."""
+"""The first stage that differs."""
 
 RIGHT = {"mask added as 0 and 1"}
 """Right after all with a mask of 0 and −∞, which is what it gets then."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.recording.modules import AttentionModule
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
@@ -68,8 +67,8 @@ class Call:
         first, *rest = output if isinstance(output, (tuple, list)) else (output,)
         if not self._attention.has_output_outside and _is_tensor(first):
             self.arrays["output"] = self._of_sentence(first)
-        for value in rest:
-            if _is_tensor(value) and value.ndim in (3, 4) and _are_shares(array := array_of(value)):
+        for array in (array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)):
+            if _are_shares(array, len(self.arrays["x"])):
                 self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
                 break
 
@@ -118,6 +117,6 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") and getattr(value, "ndim", 0) >= 2
 
 
-def _are_shares(array: np.ndarray) -> bool:
-    sums = array.sum(axis=-1)
-    return bool((array >= 0).all() and (sums < 1 + NEAR_ONE).all() and sums.max() > 0)
+def _are_shares(array: np.ndarray, n_queries: int) -> bool:
+    """Whether an array is attention; its rows may add up to something else, by mistake."""
+    return array.shape[-2] == n_queries and bool((array >= 0).all()) and bool(array.any())

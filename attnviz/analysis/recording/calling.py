@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,7 @@ def _heard(attention: AttentionModule, x: np.ndarray, arguments: dict, names: di
     like = next(iter(attention.parameters.values()))
     x = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
     given = {
-        name: like.new_tensor(value).bool() if getattr(value, "dtype", None) == bool else like.new_tensor(value)
+        name: like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
         for name, value in arguments.items()
         if isinstance(value, np.ndarray)
     }
