@@ -159,13 +159,15 @@ def test_the_latex_of_a_rotation_evaluates_to_what_is_computed(rotation):
     assert len(written) == 2
     for n, j in np.ndindex(ROW, rotation.dims // 2):
         names = {"n": n, "j": j}
-        places = [eval(place.replace("2j", "2 * j"), {"j": j}) for place, _ in written]
+        places = [2 * j, 2 * j + 1] if rotation.pairs == "neighbours" else [j, j + rotation.dims // 2]
+        spelt = [place.replace("2j", f"{2 * j}").replace("j", f"{j}").split("+") for place, _ in written]
+        assert [sum(map(int, each)) for each in spelt] == places
         names["θ"] = value_of(angle, names)
-        for (_, said), place in zip(written, places, strict=True):
-            for (of, _), at in zip(written, places, strict=True):
-                said = said.replace(f"x_{{n,{of}}}", f"{'ab'[at != places[0]]}")
+        for (_, formula), place in zip(written, places, strict=True):
+            for (of, _), letter in zip(written, "ab", strict=True):
+                formula = formula.replace(f"x_{{n,{of}}}", letter)
             names |= {"a": x[0, n, places[0]], "b": x[0, n, places[1]]}
-            assert value_of(said, names) == pytest.approx(rotation.compute(x)[0, n, place], rel=1e-12)
+            assert value_of(formula, names) == pytest.approx(rotation.compute(x)[0, n, place], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", CASES)

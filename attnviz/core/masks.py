@@ -34,9 +34,9 @@ def causal_window(n_queries: int, n_keys: int, size: int) -> np.ndarray:
 MASKS: dict[str, Callable[[int, int, int], np.ndarray]] = {
     "none": none,
     "causal": causal,
+    "causal window": causal_window,
     "padding": padding,
     "window": window,
-    "causal window": causal_window,
 }
 """Masks by name: `(n_queries, n_keys, size)` to booleans (queries, keys)."""
 

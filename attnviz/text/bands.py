@@ -38,7 +38,10 @@ _SUM = (Story("{value} in dimension {column}."),)
 
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
-        "k": ("“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}", _ASKS),
+        "k": (
+            "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
+            _ASKS,
+        ),
         "k_normed compared": (
             "“{word}” asks with its normed :blue[**query**], every {unit} answers with its normed :orange[**key**]: "
             "{story}",
@@ -60,10 +63,10 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "What the heads found, side by side, times the **output parameters**: {story}",
             _PRODUCT,
         ),
-        **{
-            name: ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED)
-            for name in ("q_normed", "k_normed")
-        },
+        **dict.fromkeys(
+            ("q_normed", "k_normed"),
+            ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
+        ),
         "q_rotated row": ("**Turned** by the position of “{word}”: {story}", _SUM),
         "k_rotated row": ("**Turned** by the position of “{key}”: {story}", _SUM),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),

@@ -21,6 +21,7 @@ from attnviz.views.band import (
     Band,
     column,
     contributed,
+    is_asked,
     is_compared,
     is_norm,
     is_output,
@@ -77,7 +78,7 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     own, _ = split_layer(stage.name)
     if is_compared(trace, stage):
         yield from _compared(trace, stage)
-    elif own == "v" or stage.axes[-1] == "d_k" or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
+    elif own == "v" or is_asked(trace, stage) or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
         return  # under the shares; beside the keys, or where these are from; the scores as they are
     elif own == "concat":
         yield from _side_by_side(trace, stage)
@@ -116,7 +117,10 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
             yield Band(
-                sentence(trace, stage.name, bar.array), "exp(score − max)", line(stage, sums=True), array=bar.array
+                sentence(trace, stage.name, bar.array),
+                "exp(score − max)",
+                line(stage, sums=len(stage.inputs) == 1),
+                array=bar.array,
             )
     sums = entry(stage.name).scale == "share"
     yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)

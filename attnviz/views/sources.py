@@ -12,7 +12,18 @@ from attnviz.text.bands import sentence
 from attnviz.text.markup import Runs
 from attnviz.text.step import Step
 from attnviz.text.steps import entry
-from attnviz.views.band import Band, contributed, is_compared, is_norm, is_output, is_product, joins, line, multiplied, normed
+from attnviz.views.band import (
+    Band,
+    contributed,
+    is_compared,
+    is_norm,
+    is_output,
+    is_product,
+    joins,
+    line,
+    multiplied,
+    normed,
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,9 @@ def _changed(trace: Trace, stage: Stage) -> Iterator[Band]:
         _, *bands = normed(trace, stage)
         yield from bands
     else:
-        yield Band(sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, line(stage))
+        yield Band(
+            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, line(stage)
+        )
 
 
 def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:

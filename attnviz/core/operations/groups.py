@@ -8,7 +8,7 @@ from attnviz.core.operations.rule import Rule
 
 
 def repeated(groups: np.ndarray, times: int) -> np.ndarray:
-    """The array of each head, from those of the groups: each group's as often as heads share it, one after the other."""
+    """The array of each head, from those of the groups: each group's, as often as heads share it."""
     return groups if times == 1 else np.repeat(groups, times, axis=-3)
 
 

@@ -78,12 +78,15 @@ class RMSNorm(Operation):
             "squares": Slot("#squares", row),
             "root": Slot("#root", row),
         }
-        own, formula = "{own} ÷ {root}", rf"\frac{{{{own:t}}}}{{\sqrt{{\frac{{{{terms}}}}{{{length}}} + {tex(self.epsilon)}}}}}"
+        own, formula = (
+            "{own} ÷ {root}",
+            rf"\frac{{{{own:t}}}}{{\sqrt{{\frac{{{{terms}}}}{{{length}}} + {tex(self.epsilon)}}}}}",
+        )
         lines = [Line(("z",), "{z:b}²", "square")]
         if gain is not None:
             slots["gain"] = Slot(1, "f")
             lines.append(Line(("gain",), "× {gain}, the gain"))
-            own, formula = f"{own} × {{gain}}", rf"{formula} \cdot {{gain:bt}}"
+            own, formula = f"{own} × {{gain}}", formula + r" \cdot {gain:bt}"
         return Rule.of(
             (x,) if gain is None else (x, gain),
             f"{row} f",

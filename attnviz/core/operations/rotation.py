@@ -110,8 +110,8 @@ class Rotation(Operation):
             "angle": Slot("#angle", f"q {own}"),
         }
         turned = Variant(
-            (Line(("x",), "{x} × {factor:b}", "product"),),
-            "the sum of {n}: the pair is turned by an angle of {angle}, whose cosine and sine these are",
+            (Line(("x",), "{x} × {factor}, the cosine or a sine", "product"),),
+            "the sum of {n}: a pair, turned by an angle of {angle}",
             "{terms}",
             r"{x:bt} \cdot {factor:bt}",
         )
@@ -168,7 +168,9 @@ class Rotation(Operation):
         return rf"{result} = \mathrm{{RoPE}}({x}): \quad {y}, \quad {angle}"
 
     def numpy(self, result: str, x: str) -> tuple[str, ...]:
-        positions = f"np.arange({self.first}, {self.first} + {x}.shape[-2])" if self.first else f"np.arange({x}.shape[-2])"
+        positions = (
+            f"np.arange({self.first}, {self.first} + {x}.shape[-2])" if self.first else f"np.arange({x}.shape[-2])"
+        )
         one, other = (_written(place) for place in self._places)
         return (
             f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.dims}, 2) / {self.dims})  # of each pair",

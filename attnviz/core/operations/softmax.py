@@ -44,9 +44,7 @@ class Softmax(Operation):
         largest, _, sums = self._parts(masked, sinks)
         return of_masked, added_up((-_of_sinks(sinks, largest) / sums * along).sum(axis=(-2, -1)), sinks)
 
-    def _parts(
-        self, masked: np.ndarray, sinks: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _parts(self, masked: np.ndarray, sinks: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each row's maximum, its exponentials and their sum; a sink counts in both."""
         largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
         if sinks is not None:

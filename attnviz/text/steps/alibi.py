@@ -13,12 +13,11 @@ from attnviz.text.wording import precise
 
 def _slopes(trace: Trace, entries: Mapping[str, Entry]) -> str:
     found = [precise(slope) for slope in slopes(trace["biased"].operation.n_heads)]
+    first = "**ALiBi** takes a number from each score, a slope times the distance of query and key."
     if len(found) == 1:
-        return f"For each position between them a score loses {found[0]}."
-    return (
-        f"For each position between them a score loses the slope of its head, from {found[0]} in head 1 to {found[-1]} "
-        f"in head {len(found)}: a head of a steep slope looks nearby."
-    )
+        return f"{first} The slope is {found[0]}."
+    listed = ", ".join(found) if len(found) <= 4 else f"{', '.join(found[:3])} and so on"
+    return f"{first} The heads’ slopes are {listed}: a head with a steep one looks nearby."
 
 
 def _reads(source: str) -> Condition:

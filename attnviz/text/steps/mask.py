@@ -100,7 +100,8 @@ MASK = Step(
         Section(
             "kinds",
             "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
-            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away.",
+            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
+            "both, later and far ones.",
         ),
     ),
     stages=("masked",),

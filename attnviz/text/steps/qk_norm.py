@@ -25,8 +25,7 @@ def _entries(role: Role, one: str, many: str) -> dict[str, Entry]:
         gain: Entry(
             f"g^{role.upper()}",
             f"{one.capitalize()} gain",
-            "a factor for each dimension",
-            role,
+            f"a factor for each dimension of a normed {one}",
             kind="parameter",
             stories=(Story(f"In dimension {{column}}, every normed {one} is multiplied by {{value}}."),),
         ),
@@ -47,7 +46,8 @@ QK_NORM = Step(
     sections=(
         Section(
             "rms",
-            "**RMSNorm** divides each :blue[query] and each :orange[key] by the root of the mean of its squares.",
+            "**RMSNorm** divides each :blue[query] and each :orange[key] by the root of the mean of its squares. It "
+            "keeps its direction, and a score depends on the directions alone.",
         ),
         Section("gain", "Then each dimension has a **gain** that it is multiplied by.", has("g_q_norm")),
     ),

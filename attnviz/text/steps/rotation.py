@@ -71,7 +71,7 @@ ROTATION = Step(
         Section(
             "pairs",
             "**RoPE** takes the dimensions of each :blue[query] and :orange[key] in pairs, and turns each pair by an "
-            "angle: the position times a speed. :green[Values] stay as they are.",
+            "angle, the position times a speed; values stay as they are.",
         ),
         Section("which", _pairs),
         Section("partial", _partial, _is_partial),

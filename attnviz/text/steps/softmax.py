@@ -78,7 +78,7 @@ SOFTMAX = Step(
             "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "
             "exponentiate, and divide by the row's sum. The result is the **attention**: the share that each query "
             "gives each key.",
-            _exponentiates,
+            both(_exponentiates, lacks("sinks")),
         ),
         Section(
             "shares",
@@ -87,8 +87,9 @@ SOFTMAX = Step(
         ),
         Section(
             "sinks",
-            "A **sink** is a score of no key that counts in the sum, too: its share goes nowhere, so each row sums to "
-            "at most 1, and a head that finds nothing may pass on next to nothing.",
+            "Each row goes through the **softmax** with one score more, the **sink**, which is of no key: subtract the "
+            "largest, exponentiate, and divide by the sum. The sink's share goes nowhere, so each row sums to at most "
+            "1, and a head that finds nothing may pass on next to nothing.",
             has("sinks"),
         ),
         Section(
