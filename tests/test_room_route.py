@@ -91,7 +91,7 @@ def test_a_class_follows_answers_and_is_told_what_it_may_know():
         msgspec.convert(seen, ClassNow)
         found = await asked(APP, f"/room/moment?room={code}&seat={seat}&shows={now['shows']}")
         assert json.loads(found.text)["question"]["kind"] == "pick"
-        assert (await post(code, key, do="move", at=LESSON, is_shown=True)).status == 200
+        assert (await post(code, key, do="move", at=LESSON, isShown=True)).status == 200
         late = await post(code, do="answer", seat=seat, number=1, round=1, value=5)
         assert (late.status, late.text) == (400, "No more answers are taken.")
         lines = (await post(code, key, do="counts")).text.splitlines()
@@ -179,7 +179,7 @@ def test_two_thousand_messages_that_no_page_sends_change_nothing():
         for _ in range(2_000):
             sent = {"do": draw.choice(names[1:])} | {
                 name: junk()
-                for name in draw.sample(["seat", "number", "round", "value", "at", "is_open", "link", "cell", "x"], 4)
+                for name in draw.sample(["seat", "number", "round", "value", "at", "isOpen", "link", "cell", "x"], 4)
             }
             if draw.random() < 0.5:
                 sent["seat"] = seat

@@ -82,7 +82,9 @@ def _prompt(kind: str, stage: Stage, axes: tuple[Axis, ...], index: tuple[int, .
         return _run(f"Which word does “{said['query']}” {most}{head}?")
     where = ", ".join(_where(axis, place) for axis, place in zip(axes, index, strict=True) if len(axis.labels) > 1)
     what = "What probability stands" if kind == "share" else "Which number stands"
-    return _run(f"{what} in {entry(stage.name).title} at {where}?" if where else f"{what} in {entry(stage.name).title}?")
+    return _run(
+        f"{what} in {entry(stage.name).title} at {where}?" if where else f"{what} in {entry(stage.name).title}?"
+    )
 
 
 def _where(axis: Axis, place: int) -> str:

@@ -19,7 +19,9 @@ Secret = Annotated[str, Meta(max_length=64)]
 CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]+(,[0-9]+)*\])?$")]
 
 
-class Sent(Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower, forbid_unknown_fields=True):
+class Sent(
+    Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower, rename="camel", forbid_unknown_fields=True
+):
     """A request; its tag says what is to be done."""
 
 

@@ -21,7 +21,11 @@ from attnviz.server.websocket import Messages
 def routes() -> list[BaseRoute]:
     """The routes beside the pages, which start no session."""
     own = (scripts, acts_route, arrays_route, lesson_route)
-    return [Route("/healthz", _healthy), *room_route.routes(), *(each.route() for each in own)]  # /room/moment is no lesson’s
+    return [
+        Route("/healthz", _healthy),
+        *room_route.routes(),
+        *(each.route() for each in own),
+    ]  # /room/moment is no lesson’s
 
 
 def middleware() -> list[Middleware]:

@@ -144,7 +144,8 @@ async def _by_code(request: Request, code: str) -> Held:
     network, now = network_of(request.client.host if request.client else ""), time.monotonic()
     if wait := _guesses.wait(network, now):
         raise Refused(
-            429, f"Too many wrong codes came from your network. Wait {wait:.0f} s, or scan the QR code, which lets you in."
+            429,
+            f"Too many wrong codes came from your network. Wait {wait:.0f} s, or scan the QR code, which lets you in.",
         )
     held = await ROOMS.find(code) or await ROOMS.offering(code)
     if held is None:
