@@ -1,4 +1,4 @@
-"""The routes of rooms: who may do what, what is read, and what each is told. Messages that nobody's page sends change nothing."""
+"""The routes of rooms: who may do what, what is read, and what each is told. What no page sends changes nothing."""
 
 import asyncio
 import json

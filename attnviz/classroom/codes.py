@@ -1,8 +1,8 @@
 """Codes: what a room is called, and the secrets that let people in.
 
 A code is six of twenty letters, so there are 64,000,000. One network may try 30 wrong ones, and ten more each minute
-(`guesses`): 1,230 in the two hours that a room lasts. It hits a given room with 1,230 / 64,000,000 = 0.002 %, and any of
-fifty with 0.1 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
+(`guesses`): 1,230 in the two hours that a room lasts. It hits a given room with 1,230 / 64,000,000 = 0.002 %, and any
+of fifty with 0.1 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
 """
 
 import hashlib
@@ -45,4 +45,4 @@ def hash_of(secret: str) -> str:
 def is_one_of(secret: str, hashes: tuple[str, ...]) -> bool:
     """Whether a secret has one of these hashes."""
     own = hash_of(secret)
-    return any([hmac.compare_digest(own, each) for each in hashes])
+    return any(hmac.compare_digest(own, each) for each in hashes)

@@ -1,4 +1,4 @@
-"""Commands: what happens in a room, one after the other. A room is what its commands, from the first on, have made of it.
+"""Commands: what happens in a room, one after the other. A room is what its commands have made of it.
 
 They are what processes share of a room, as JSON; what a browser sends is `requests`.
 """

@@ -47,7 +47,7 @@ _guesses = Guesses()
 _links: deque[float] = deque(maxlen=LINKS_PER_SECOND)
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A refusal with its status."""
 
     def __init__(self, status: int, said: str) -> None:
@@ -70,7 +70,7 @@ def _answered(act):
     async def answer(request: Request) -> Response:
         try:
             return await act(request)
-        except Refused as refused:
+        except RefusedError as refused:
             return PlainTextResponse(str(refused), refused.status)
         except RoomError as error:
             return PlainTextResponse(str(error), 400)
@@ -92,7 +92,7 @@ async def _done(request: Request) -> Response:
         return await _join(request, room_code, asked)
     if isinstance(asked, requests.Speakers):
         if not is_speaker:
-            raise Refused(403, "Only the speaker does that. Their room may have ended.")
+            raise RefusedError(403, "Only the speaker does that. Their room may have ended.")
         return await _led(held, asked)
     held = await _held(room_code, asked.seat)
     return await _followed(held, asked)
@@ -103,7 +103,7 @@ async def _read(request: Request, most: int) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > most:
-            raise Refused(413, f"A message to a room has at most {most:,} bytes; this one has more.")
+            raise RefusedError(413, f"A message to a room has at most {most:,} bytes; this one has more.")
     return body
 
 
@@ -111,7 +111,7 @@ async def _held(code: str, seat: str) -> Held:
     """The room in which somebody has a seat. A wrong code and a wrong seat get the same answer."""
     held = await ROOMS.find(code)
     if held is None or seat not in held.room.seats:
-        raise Refused(403, _NONE_HERE)
+        raise RefusedError(403, _NONE_HERE)
     return held
 
 
@@ -123,9 +123,9 @@ async def _make() -> Response:
 async def _join(request: Request, code: str, asked: requests.Join) -> Response:
     held = await ROOMS.find(code) if asked.seat or asked.link else await _by_code(request, code)
     if asked.seat and (held is None or asked.seat not in held.room.seats):
-        raise Refused(403, _NONE_HERE)
+        raise RefusedError(403, _NONE_HERE)
     if asked.link and (held is None or not held.room.has_link(asked.link)):
-        raise Refused(404, "This link is of a room that has ended, or of another server.")
+        raise RefusedError(404, "This link is of a room that has ended, or of another server.")
     if asked.link:
         _count_link(time.monotonic())
     if asked.seat:
@@ -133,7 +133,7 @@ async def _join(request: Request, code: str, asked: requests.Join) -> Response:
     if held.room.code != code:  # the code of another device of the speaker's
         return await _take(held, code)
     if held.n_here >= MAX_HERE:
-        raise Refused(503, _FULL)
+        raise RefusedError(503, _FULL)
     seat = new_secret()
     await ROOMS.do(held, commands.Join(time=time.time(), seat=seat))
     return _json({"code": code, "seat": seat})
@@ -143,20 +143,20 @@ async def _by_code(request: Request, code: str) -> Held:
     """The room of a code that somebody typed; one that tries many is not read for a while."""
     network, now = network_of(request.client.host if request.client else ""), time.monotonic()
     if wait := _guesses.wait(network, now):
-        raise Refused(
+        raise RefusedError(
             429,
-            f"Too many wrong codes came from your network. Wait {wait:.0f} s, or scan the QR code, which lets you in.",
+            f"Too many wrong codes came from your network. Wait {wait:.0f} s, or scan the QR code: it lets you in.",
         )
     held = await ROOMS.find(code) or await ROOMS.offering(code)
     if held is None:
         _guesses.wrong(network, now)
-        raise Refused(404, _WRONG_CODE)
+        raise RefusedError(404, _WRONG_CODE)
     return held
 
 
 def _count_link(now: float) -> None:
     if len(_links) == LINKS_PER_SECOND and now - _links[0] < 1:
-        raise Refused(429, _CROWD)
+        raise RefusedError(429, _CROWD)
     _links.append(now)
 
 
@@ -209,7 +209,7 @@ async def _moment(request: Request) -> Response:
     held = await _held(*_seat_of(request))
     place, number = held.room.place, request.query_params.get("shows", "")
     if place is None or number != str(held.room.shows):
-        raise Refused(409, "The class has gone on meanwhile.")
+        raise RefusedError(409, "The class has gone on meanwhile.")
     made = await _in_lane(_compressed, held.room, number)
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(made, media_type="application/json", headers=_NO_STORE | {"Content-Encoding": "gzip"})
@@ -232,7 +232,7 @@ async def _events(request: Request) -> Response:
     code, seat = _seat_of(request)
     held = await _held(code, seat)
     if held.n_here >= MAX_HERE and seat not in held.streams and seat not in held.room.speakers:
-        raise Refused(503, _FULL)
+        raise RefusedError(503, _FULL)
     if request.query_params.get("around") == "1":
         held.around.add(seat)
     known = request.headers.get("last-event-id", "")

@@ -25,7 +25,7 @@ class Round(Sent):
 
 
 class Pointed(Sent):
-    """A number that somebody doesn't understand: the address of its scene or moment, its cell, and how many they are."""
+    """A number that somebody doesn't understand: where the class was, the cell, and how many don't."""
 
     at: str
     cell: Said
