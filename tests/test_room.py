@@ -1,4 +1,4 @@
-"""A room as a state machine: in any order of events, followers are where the speaker is, and each answer counts once."""
+"""A room as a state machine: in any order of events followers are where the speaker is, and an answer counts once."""
 
 import math
 

@@ -386,7 +386,7 @@ export interface Next {
   kept: Array<Kept>;
 }
 
-/** A number that somebody doesn't understand: the address of its scene or moment, its cell, and how many they are. */
+/** A number that somebody doesn't understand: where the class was, the cell, and how many don't. */
 export interface Pointed {
   at: string;
   cell: string;
