@@ -37,7 +37,7 @@ export function forgetShown() {
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
 // hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
 // what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
-// else can open the page's address. Returns {end()}.
+// else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has. Returns {end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -59,7 +59,15 @@ export function mountLessons(root, given, host) {
     heard = element("p", "heard"),
     ownWords = element("textarea", "own-words"), // kept nowhere
     verdict = element("div", "verdict");
-  const foot = makeFoot({ press, back, open, hrefOf: host.hrefOf, present: () => follow("present") }),
+  const desk = host.desk?.(lead, () => moment && draw()) ?? null;
+  const foot = makeFoot({
+      press,
+      back,
+      open,
+      hrefOf: host.hrefOf,
+      present: () => follow("present"),
+      openClass: desk?.open,
+    }),
     contents = makeContents({ go, forget, hrefTo: host.hrefTo }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
@@ -71,6 +79,11 @@ export function mountLessons(root, given, host) {
   head.append(about, contents.button, contents.panel);
   body.append(said, drawn);
   box.append(head, body, foot.element, heard, code.element, glossary.element);
+  if (desk) {
+    box.prepend(desk.element);
+    body.prepend(desk.board);
+    box.append(desk.dialogs);
+  }
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
@@ -130,6 +143,14 @@ export function mountLessons(root, given, host) {
   function open(address) {
     if (!address) memory.opensWalkthrough = true;
     return host.open(address);
+  }
+  // Where another device of the speaker's has led the class.
+  function lead(at, isShown) {
+    const to = placeIn(lessons, `?${at}`);
+    if (!to || !place) return false;
+    if (searchOf({ ...to, present: place.present }) !== searchOf(place)) go({ ...to, present: place.present });
+    else if (isShown && moment && !state().isShown && hasMore()) show(null);
+    return true;
   }
   function forget() {
     memory.forget();
@@ -194,6 +215,7 @@ export function mountLessons(root, given, host) {
       isEnd: placeBeside(lessons, place, 1) === null,
       ownSentence: given.own,
       prefersWalkthrough: memory.opensWalkthrough,
+      isClass: desk?.isOpen,
     });
     if (!moment) {
       said.replaceChildren(
@@ -211,6 +233,18 @@ export function mountLessons(root, given, host) {
     drawPicture();
     fitText(said, place.present);
     explainTerms();
+    tellClass();
+  }
+  function tellClass() {
+    const { question: asked } = moment,
+      title = asked ? asked.prompt.map(([, text]) => text.text ?? text).join("") : "";
+    desk?.shows({
+      at: searchOf({ ...place, present: false }).slice(1),
+      isShown: isDone(),
+      question: asked,
+      title,
+      pass,
+    });
   }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
@@ -303,6 +337,7 @@ export function mountLessons(root, given, host) {
       observer.disconnect();
       presenting.end();
       glossary.end();
+      desk?.end();
       picture?.leave();
       stopListening();
     },
