@@ -4,6 +4,7 @@ import { addressOf } from "../seams/history.js";
 import { fetchedFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
+import { deskAt } from "./ownDesk.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
 import { fileKept, sendFile } from "../talk/ownFile.js";
@@ -22,11 +23,14 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = templates.whole(JSON.parse(text.decode(data)));
-  if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
+  const desk = deskAt(site, templates);
+  if (answer.lessons) return teach(root, answer, site, desk, address => setTriggerValue("opened", address));
+  desk.leadsTo(() => setTriggerValue("run", "lessons"));
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
     run: what => setTriggerValue("run", what),
+    collect: desk.collect,
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
@@ -34,8 +38,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, shown);
-  if (answer.view === "pass") shown.stand(root);
-  else join({ page: shown });
+  if (answer.view === "pass") {
+    shown.stand(root);
+    desk.standIn(root);
+  } else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => {
@@ -44,8 +50,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 }
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
-function teach(root, given, site, open) {
+function teach(root, given, site, desk, open) {
   const host = {
+    ...desk.ofLessons(open),
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
     open: address => {
@@ -56,7 +63,9 @@ function teach(root, given, site, open) {
     store: () => localStorage,
   };
   const shown = pages.get(root) ?? mountLessons(root, given, host);
+  if (!pages.has(root)) desk.arrive(shown, open);
   pages.set(root, shown);
+  desk.standIn(root);
   return onceGone(root, () => {
     if (pages.delete(root)) shown.end();
   });
