@@ -42,6 +42,7 @@ _PAGE = """
         const host = {
             address: history_js.addressOf(window), fetched, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
+            has: () => true, hrefTo: course_js.searchOf, isLinked: true,
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
     };

@@ -173,7 +173,7 @@ def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
 
 
 def test_its_colours_are_those_of_the_app():
-    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell._THEME.read_text("utf-8"))
+    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell.THEME.read_text("utf-8"))
     for text, theme in ((light, THEMES["light"]), (dark, THEMES["dark"])):
         for name, colour in theme.items():
             if name != "primaryColor":  # of Streamlit's own buttons

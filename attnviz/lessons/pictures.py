@@ -44,6 +44,7 @@ class MistakePicture(OfAFile, tag="mistake", frozen=True):
         return WrongMask(
             name=row.said,
             query=self.word,
+            sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),
             hidden=row.hidden.tolist(),
             right=row.right.tolist(),

@@ -135,6 +135,7 @@ export interface Fill {
   isShare: boolean;
   nears: Array<Near>;
   lead?: [number, number];
+  score?: string;
   unit?: string;
 }
 
@@ -149,6 +150,7 @@ export interface WrongMask {
   kind: "mistake";
   name: string;
   query: string;
+  sides: [string, string];
   words: Array<string>;
   hidden: Array<boolean>;
   right: Array<number>;

@@ -2,11 +2,11 @@
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
-import { minutesText, searchOf } from "./course.js";
+import { minutesText } from "./course.js";
 
-// go(place) leads to a lesson; forget() makes this browser forget; edit() and startFrom(), where there is a talk of one's own, open it
-// and make it of the lesson that one is in. Returns {button, panel, update(lessons, place, memory, own)}.
-export function makeContents({ go, forget, edit = null, startFrom = null }) {
+// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit() and startFrom(), where there is
+// a talk of one's own, open it and make it of the lesson that one is in. Returns {button, panel, update(lessons, place, memory, own)}.
+export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
@@ -43,7 +43,7 @@ export function makeContents({ go, forget, edit = null, startFrom = null }) {
             moment: reached && reached < each.nMoments ? reached : 1,
             present: place.present,
           };
-          door.href = searchOf(there);
+          door.href = hrefTo(there);
           if (each.id === place.lesson) door.setAttribute("aria-current", "page");
           door.onclick = event => {
             if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab

@@ -37,10 +37,12 @@ export function forgetShown() {
   states.clear();
 }
 
-// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), open(address), hrefOf(address), store()}:
-// the page's address, what asks for a moment, what opens a scene in the walkthrough and says whether it can, its link, and where
-// the browser keeps things; desk, if there is one, has a talk of one's own (talkDesk.js), and leave(place, next) and left() are
-// called where one goes elsewhere in mid-talk, and where a talk is left. Returns {end(), go(place)}.
+// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
+// hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
+// what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
+// else can open the page's address. host.desk, if there is one, has a talk of one's own (talkDesk.js); resumed() is where one comes
+// back to in it, leave(place, next) and left() are called where one goes elsewhere in mid-talk, and where it is left.
+// Returns {end(), go(place)}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -79,10 +81,11 @@ export function mountLessons(root, given, host) {
     contents = makeContents({
       go,
       forget,
+      hrefTo: host.hrefTo,
       edit: desk && edit,
       startFrom: desk && (() => desk.startFrom(place.lesson)),
     }),
-    code = makeQrCode(window),
+    code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
   said.setAttribute("aria-label", "The moment");
   ownWords.setAttribute("aria-label", "In your own words");
@@ -186,6 +189,10 @@ export function mountLessons(root, given, host) {
     }
   }
   function go(to) {
+    if (!host.has(to)) {
+      window.location.assign(host.hrefTo(to));
+      return true;
+    }
     const isLeft = place?.present && !to.present;
     const isOtherLesson = place !== null && to.lesson !== place.lesson;
     arrive(to);
@@ -208,7 +215,8 @@ export function mountLessons(root, given, host) {
       if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
       moment = found;
       question = moment.question && makeQuestion(moment.question, show);
-      moments.ahead(beside(1));
+      const next = beside(1);
+      if (next && host.has(next)) moments.ahead(next);
     } catch (error) {
       if (place !== to) return;
       moment = null;
@@ -349,9 +357,10 @@ export function mountLessons(root, given, host) {
   const first = { lesson: lessons[0].id, moment: 1, present: false };
   const read = search => (search ? placeIn(course(), search) : null);
   const stopListening = host.address.onArrival(() => arrive(read(host.address.read()) ?? first));
-  const asked = read(host.resumed?.() || host.address.read()),
+  const resumed = read(host.resumed?.()),
+    asked = resumed ?? read(host.address.read()),
     left = memory.last && read(searchOf(memory.last));
-  if (asked || left) host.address.write(searchOf(asked ?? left), false);
+  if (resumed || (!asked && left)) host.address.write(searchOf(resumed ?? left), false);
   const together = makeTogether(window, asked?.speaker ?? "", {
       now: () => ({ lesson: place.lesson, moment: place.moment, isShown: state().isShown }),
       follow: goWith,

@@ -1,6 +1,6 @@
-// Moments: fetched from the server, each once as long as the page is open, and the next one ahead.
+// Moments: asked for once as long as the page is open, and the next one ahead.
 
-// `fetched(place)` asks the server. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
+// `fetched(place)` gives a moment. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
 // that failed; and the asking before anybody needs it. Those with the same name are the same.
 export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const kept = new Map();
@@ -26,7 +26,15 @@ export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
     if (!answer.ok) throw new Error(await answer.text());
-    const sent = await answer.json();
-    return { ...sent, document: templates.whole({ pass: sent.document }).pass };
+    return whole(await answer.json(), templates);
   };
+}
+
+// What finds a moment among those of one lesson that are at hand.
+export function heldIn(moments, templates) {
+  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
+}
+
+function whole(sent, templates) {
+  return { ...sent, document: templates.whole({ pass: sent.document }).pass };
 }

@@ -1,6 +1,7 @@
 // What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
 import { addressOf } from "../seams/history.js";
+import { searchOf } from "../lesson/course.js";
 import { fetchedFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
@@ -55,12 +56,15 @@ function teach(root, given, site, desk, open) {
     ...desk.ofLessons(open),
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
+    has: () => true,
+    hrefTo: searchOf,
     open: address => {
       open(address);
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
     store: () => localStorage,
+    isLinked: true,
   };
   const shown = pages.get(root) ?? mountLessons(root, given, host);
   if (!pages.has(root)) desk.arrive(shown, open);
