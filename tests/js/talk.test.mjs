@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeOwnTalk } from "../../attnviz/viewer/browser/lesson/ownTalk.js";
-import { planText, timeText } from "../../attnviz/viewer/browser/lesson/speaker.js";
+import { planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerPanel.js";
 import {
   added,
   edited,

@@ -9,7 +9,7 @@ import { makeContents } from "./contents.js";
 import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
 import { ID } from "./talkList.js";
-import { makeSpeaker } from "./speaker.js";
+import { makeSpeakerPanel } from "./speakerPanel.js";
 import { makeTogether } from "./together.js";
 import { makeFoot } from "./foot.js";
 import { makeMemory } from "./memory.js";
@@ -40,17 +40,17 @@ export function forgetShown() {
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
 // hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
 // what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
-// else can open the page's address. host.desk, if there is one, has a talk of one's own (talkDesk.js); resumed() is where one comes
-// back to in it, leave(place, next) and left() are called where one goes elsewhere in mid-talk, and where it is left.
-// Returns {end(), go(place)}.
+// else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
+// there is one, is a talk of one's own (talkDesk.js): resumed() is where one comes back to in it, leave(place, next) and left() are
+// called where one goes elsewhere in mid-talk, and where it is left. Returns {end(), go(place)}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
-    { desk } = host,
-    own = () => desk?.entry() ?? null,
+    { own: mine = null } = host,
+    own = () => mine?.entry() ?? null,
     course = () => (own() ? [...lessons, own()] : lessons),
-    nameOf = at => (at.lesson === ID ? JSON.stringify(desk.momentAt(at)) : `${at.lesson} ${at.moment}`),
-    moments = makeMoments(at => (at.lesson === ID ? desk.fetched(at) : host.fetched(at)), nameOf);
+    nameOf = at => (at.lesson === ID ? JSON.stringify(mine.momentAt(at)) : `${at.lesson} ${at.moment}`),
+    moments = makeMoments(at => (at.lesson === ID ? mine.fetched(at) : host.fetched(at)), nameOf);
   let place = null,
     moment = null,
     question = null,
@@ -69,6 +69,7 @@ export function mountLessons(root, given, host) {
     heard = element("p", "heard"),
     ownWords = element("textarea", "own-words"), // kept nowhere
     verdict = element("div", "verdict");
+  const desk = host.desk?.(lead, () => moment && draw()) ?? null;
   const foot = makeFoot({
       press,
       back,
@@ -77,13 +78,14 @@ export function mountLessons(root, given, host) {
       present: () => follow("present"),
       edit,
       showSpeaker,
+      openClass: desk?.open,
     }),
     contents = makeContents({
       go,
       forget,
       hrefTo: host.hrefTo,
-      edit: desk && edit,
-      startFrom: desk && (() => desk.startFrom(place.lesson)),
+      edit: mine && edit,
+      startFrom: mine && (() => mine.startFrom(place.lesson)),
     }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
@@ -95,6 +97,11 @@ export function mountLessons(root, given, host) {
   head.append(about, contents.button, contents.panel);
   body.append(said, drawn);
   box.append(head, body, foot.element, heard, code.element, glossary.element);
+  if (desk) {
+    box.prepend(desk.element);
+    body.prepend(desk.board);
+    box.append(desk.dialogs);
+  }
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
@@ -164,13 +171,21 @@ export function mountLessons(root, given, host) {
     if (!address) memory.opensWalkthrough = true;
     return host.open(address);
   }
+  // Where another device of the speaker's has led the class.
+  function lead(at, isShown) {
+    const to = placeIn(lessons, `?${at}`);
+    if (!to || !place) return false;
+    if (searchOf({ ...to, present: place.present }) !== searchOf(place)) go({ ...to, present: place.present });
+    else if (isShown && moment && !state().isShown && hasMore()) show(null);
+    return true;
+  }
   function forget() {
     memory.forget();
     forgetShown();
     redrawSaid();
   }
   function edit() {
-    desk.open();
+    mine.open();
   }
   function showSpeaker() {
     const isOpen = together.open(name => searchOf({ ...place, present: true, speaker: name }));
@@ -249,6 +264,7 @@ export function mountLessons(root, given, host) {
       isEnd: beside(1) === null,
       ownSentence: given.own,
       prefersWalkthrough: memory.opensWalkthrough,
+      isClass: desk?.isOpen,
     });
     if (!moment) {
       said.replaceChildren(
@@ -267,7 +283,20 @@ export function mountLessons(root, given, host) {
     drawPicture();
     fitText(said, place.present);
     explainTerms();
-    speaker?.update({ moment, next: beside(1) && moments.get(beside(1)), planned: plannedOf(desk, place) });
+    speaker?.update({ moment, next: beside(1) && moments.get(beside(1)), planned: plannedOf(mine, place) });
+    tellClass();
+  }
+  function tellClass() {
+    if (place.lesson === ID) return; // a class opens what everybody can
+    const { question: asked } = moment,
+      title = asked ? asked.prompt.map(([, text]) => text.text ?? text).join("") : "";
+    desk?.shows({
+      at: searchOf({ ...place, present: false }).slice(1),
+      isShown: isDone(),
+      question: asked,
+      title,
+      pass,
+    });
   }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
@@ -365,10 +394,10 @@ export function mountLessons(root, given, host) {
       now: () => ({ lesson: place.lesson, moment: place.moment, isShown: state().isShown }),
       follow: goWith,
     }),
-    speaker = asked?.speaker ? makeSpeaker() : null;
+    speaker = asked?.speaker ? makeSpeakerPanel() : null;
   if (speaker) body.append(speaker.element);
   box.classList.toggle("of-speaker", speaker !== null);
-  const stopFollowing = desk?.onChange(() => {
+  const stopFollowing = mine?.onChange(() => {
     if (place.lesson !== ID) return contents.update(lessons, place, memory, own());
     moment = null; // it may be another one
     arrive(own() ? { ...place, moment: Math.min(place.moment, own().nMoments) } : first);
@@ -384,6 +413,7 @@ export function mountLessons(root, given, host) {
       observer.disconnect();
       presenting.end();
       glossary.end();
+      desk?.end();
       picture?.leave();
       stopListening();
     },
@@ -396,8 +426,8 @@ function aboutOf(entry, lessons) {
 }
 
 // The moments of one's own talk up to where one is, and all of them; of a lesson none, as it plans no minutes for each.
-function plannedOf(desk, { lesson, moment }) {
-  const all = lesson === ID ? desk.talk().moment : [];
+function plannedOf(own, { lesson, moment }) {
+  const all = lesson === ID ? own.talk().moment : [];
   return { sofar: all.slice(0, moment), all };
 }
 

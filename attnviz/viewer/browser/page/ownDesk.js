@@ -13,7 +13,7 @@ import { addressOf } from "../seams/history.js";
 const UNDER_WAY = "attnviz talk under way"; // {here, next, from}: addresses; from is where the talk was begun
 let desk = null;
 
-export function deskAt(site, templates) {
+export function ownTalkAt(site, templates) {
   desk ??= makeDesk(site, templates);
   return desk;
 }
@@ -76,7 +76,7 @@ function makeDesk(site, templates) {
     },
     // What the page of lessons is given.
     ofLessons: opens => ({
-      desk: made,
+      own: made,
       resumed: () => kept().here ?? "",
       leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
       left: () => {

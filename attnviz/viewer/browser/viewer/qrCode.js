@@ -37,8 +37,8 @@ export function modulesOf(text) {
 }
 
 // open() shows the code of the address that there is then, if one leads here; close() says whether it was shown. A click closes
-// it too.
-export function makeQrCode(window, isLinked = true) {
+// it too. `openClass` opens a class that follows, where that can be.
+export function makeQrCode(window, isLinked = true, openClass = null) {
   const box = element("dialog", "qr-code");
   let parameters = {};
   box.setAttribute("aria-label", "QR code of this page");
@@ -51,6 +51,7 @@ export function makeQrCode(window, isLinked = true) {
       box.replaceChildren(
         ...(address ? [drawCode(address), element("p", "address", address)] : []),
         ...said.map(text => element("p", "", text)),
+        ...(openClass ? [button("Open a class: phones follow you", openClass, "primary")] : []),
         button("Close", () => {}),
       );
       box.showModal();
@@ -66,6 +67,7 @@ export function makeQrCode(window, isLinked = true) {
   };
 }
 
+// The code of a text, as a picture.
 export function drawCode(text) {
   const { size, isDark } = modulesOf(text),
     all = size + 2 * QUIET;

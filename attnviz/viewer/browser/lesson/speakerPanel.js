@@ -9,7 +9,7 @@ const SECOND_MS = 1000;
 
 // Returns {element, update({moment, next, planned}), end()}: `next` is a promise of the moment that follows, null at the end;
 // `planned` are the moments of one's own talk up to this one, and all of them.
-export function makeSpeaker() {
+export function makeSpeakerPanel() {
   const box = element("aside", "speaker"),
     clock = element("p", "clock"),
     plan = element("p", "plan"),
