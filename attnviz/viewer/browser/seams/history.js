@@ -49,6 +49,8 @@ export function addressOf(window) {
       shown = parameters;
     },
     move,
+    // What stands behind the # has been read.
+    dropHash: () => taken.replace(`${location.pathname}${location.search}`),
     // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
     show: now => {
       const isStep = !awaited && now.page === page; // another page's parameters are one step with its path
