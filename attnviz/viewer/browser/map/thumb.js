@@ -83,7 +83,7 @@ function drawTiles(canvas, tiled, { length }, colourAt) {
 
 let brush = null;
 
-// What draws one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
+// The canvas of one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
 // as it can be, as all of it is copied for each head.
 function brushFor(width, height) {
   brush ??= Object.assign(element("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
