@@ -277,7 +277,8 @@ OPENINGS = {
     rf"In {DIMENSION}, every normed (query|key) is multiplied by {N}": lambda cell, at, made, number: (
         cell.own == f"g_{PROJECTED[made]}_norm" and cell.label(-1) == at and number == short(cell.number())
     ),
-    rf"In {DIMENSION} of the (query|key) of “(.+?)”, the rotation makes {N} of {N} and of the other number of its pair": (
+    rf"In {DIMENSION} of the (query|key) of “(.+?)”, the rotation makes {N} of {N} and of the other number of its "
+    r"pair": (
         lambda cell, at, made, row, number, read: (
             cell.own == f"{PROJECTED[made]}_rotated"
             and cell.is_at(row, at)
@@ -474,7 +475,8 @@ CLAUSES = {
     r", as it sees no other key": lambda cell: (
         cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and cell.number() == 1
     ),
-    rf": its (masked |scaled |capped |biased )?score {N} over {N}, the sum of its row": lambda cell, kind, score, total: (
+    r": its (masked |scaled |capped |biased )?score "
+    rf"{N} over {N}, the sum of its row": lambda cell, kind, score, total: (
         score_named(cell, kind)
         and cell.says(score, "masked")
         and total == short(math.fsum(cell.row("masked")[cell.seen()]))

@@ -48,6 +48,8 @@ class Trace:
     template : hashable, optional
         What decides all of the trace but its numbers: traces of one template have the same stages, words and rules, and
         the same is said of them. None where nobody says; that of a trace that was made from another one, too.
+    batch : tuple of Trace
+        Those of all sentences of a batch, where it is the first of them; else none.
     """
 
     stages: tuple[Stage, ...]
@@ -55,6 +57,7 @@ class Trace:
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
     template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
+    batch: tuple[Trace, ...] = field(default=(), init=False)
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -335,6 +338,12 @@ class Trace:
         """The trace, with what decides all of it but its numbers."""
         made = replace(self)
         object.__setattr__(made, "template", template)
+        return made
+
+    def with_batch(self, batch: Sequence[Trace]) -> Trace:
+        """The trace, with those of all sentences of its batch."""
+        made = replace(self)
+        object.__setattr__(made, "batch", tuple(batch))
         return made
 
 

@@ -104,7 +104,7 @@ def _of_models(now: Scene) -> Iterator[Pair]:
 
 
 def _muted(now: Scene) -> Iterator[Pair]:
-    """What attention adds to a language model, and what its MLP does: the same without what it writes."""
+    """A language model beside itself without its attention, or without its MLP."""
     model = choice_of(now).at(now.model_seed, now.checkpoint)
     if not model.task.is_open:
         return

@@ -71,7 +71,7 @@ export function makeMap(tools) {
     if (isOther || isMoved) fit();
     if (isMoved || drawn.step !== where.step) show(current);
     drawn = { pass, colours, breadth, step: where.step };
-    for (const thumb of diagram.thumbs()) thumb.markHead(pass.indexAt(thumb.name, where.cell));
+    for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
   };
   const fit = () => {
     box.classList.remove("titles");

@@ -38,17 +38,12 @@ export function isHeaded({ axes }) {
   return isOfHeads(axes[0]);
 }
 
-// Whether a stage has several arrays along its first axis: one for each head, or for each group of heads that share it.
-export function isStacked({ axes }) {
-  return isOfHeads(axes[0]) || axes[0].name === "group";
-}
-
 // Whether the places of an axis are words: a person's, or those that a model answers with.
 export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
-// What a place that is no word is called in full, and where there is little room.
+// The name of a place that is no word, in full and where there is little room.
 export function placeNameAt(axis, place) {
   return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[place]}`;
 }

@@ -1,12 +1,12 @@
 // Tilings: how the heads of a stage are set out beside each other and one above the other, so that its cells are largest.
-import { isStacked } from "../pass/axes.js";
+import { isHeaded } from "../pass/axes.js";
 
 const MAX_HEADS_APART = 16; // heads that stand apart
 
 // The stage in a box {width, height, largest}, whose last is the most that a cell may measure.
 export function tiling(stage, box) {
   const { shape } = stage,
-    hasHeads = isStacked(stage);
+    hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
   const heads = hasHeads ? shape[0] : 1,
     [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
   const apart = heads > MAX_HEADS_APART ? 0 : 2;
