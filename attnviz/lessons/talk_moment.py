@@ -11,12 +11,11 @@ from attnviz.lessons.moment import as_sent, opened
 from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
-from attnviz.scene.contract.lesson import Fill, Question
-from attnviz.scene.document.encoding import to_json
+from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
-def talk_moment(made: TalkMoment) -> bytes:
-    """A moment of a talk as JSON, as `contract.lesson` declares it.
+def talk_moment(made: TalkMoment) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it.
 
     Raises
     ------
@@ -29,7 +28,7 @@ def talk_moment(made: TalkMoment) -> bytes:
         with np.errstate(all="ignore"):
             sent = as_sent(made, passes, filled_where_it_fits)
         check_answer(sent.question)
-        return to_json(sent)
+        return sent
     except TalkError:
         raise
     except LessonError as error:

@@ -9,9 +9,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
+from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkMoment, read, read_json, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
+from attnviz.scene.document.encoding import to_json
 
 
 class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -43,7 +45,15 @@ class TalkAsked(Asked, tag="talk", frozen=True):
     json: str = ""
 
 
-TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked
+class ExportAsked(Asked, tag="export", frozen=True):
+    """The questions of a lesson or a talk, as a file."""
+
+    form: Form
+    lesson: str = ""
+    talk: Talk | None = None
+
+
+TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked | ExportAsked
 
 
 @singledispatch
@@ -60,7 +70,7 @@ def reply(asked: TalkRequest) -> bytes:
 
 @reply.register
 def _(asked: MomentAsked) -> bytes:
-    return talk_moment(asked.moment)
+    return to_json(talk_moment(asked.moment))
 
 
 @reply.register
@@ -77,3 +87,9 @@ def _(asked: FileAsked) -> bytes:
 def _(asked: TalkAsked) -> bytes:
     talk = read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
     return msgspec.json.encode({"talk": talk})
+
+
+@reply.register
+def _(asked: ExportAsked) -> bytes:
+    made = of_lesson(asked.form, asked.lesson) if asked.talk is None else of_talk(asked.form, asked.talk)
+    return msgspec.json.encode({"file": made})
