@@ -29,7 +29,7 @@ def questions(file):
     """The category of a file, and its questions."""
     lines = [line for line in file.splitlines() if not line.startswith("//")]
     blocks = [block for block in re.split(r"\n\s*\n", "\n".join(lines)) if block.strip()]
-    category, *rest = blocks
+    category, *rest = (block.strip() for block in blocks)
     assert category.startswith("$CATEGORY:")
     return category.removeprefix("$CATEGORY:").strip(), [question(block) for block in rest]
 

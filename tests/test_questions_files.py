@@ -1,6 +1,7 @@
 """The questions of lessons and talks as files: GIFT read back as Moodle reads it; Markdown whose slides are counted."""
 
 import json
+from urllib.parse import urlencode
 
 import pytest
 from giftread import questions
@@ -9,15 +10,18 @@ from attnviz.lessons.export import of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
 from attnviz.lessons.questions.number import Number
+from attnviz.lessons.questions.word import Word
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment
+from attnviz.lessons.talk_moment import talk_moment
 from attnviz.lessons.talk_request import ExportAsked, reply
 
-SIGNS = r"~ = # { } : \ \n \\ // -> [html] %50% <b>&amp; $x$ ::a:: ####"
+SIGNS = r"~ = # { } : \ \n \\ // -> [html] %50% <b>&amp; $ ::a:: ####"
 
 
 def text_of(runs):
     texts = (text if isinstance(text, str) else text["text"] for _, text in runs)
-    return "".join(f"\\({text}\\)" if style == "math" else text for (style, _), text in zip(runs, texts, strict=True))
+    written = (f"\\({text}\\)" if style == "math" else text for (style, _), text in zip(runs, texts, strict=True))
+    return "".join(written).strip().replace("\xa0", " ")
 
 
 def expected(lesson):
@@ -71,29 +75,41 @@ def talk(**parts):
 
 
 def test_what_somebody_writes_in_a_talk_stays_text():
-    sentence = "~cat =sat #{on} [html] %50%"
-    ask = {"kind": "word", "of": "attention[0, 0, *]", "pick": "largest", "prompt": SIGNS}
-    for asked, at in ((Number(of="1 - 3", prompt=SIGNS), None), (ask, sentence)):
-        made = talk(title=SIGNS, after=SIGNS) if at is None else talk(title=SIGNS)
-        parts = {"ask": asked} if at is None else {}
-        moment = TalkMoment(at=made.moment[0].at, title=SIGNS, text=SIGNS, after=SIGNS, **parts)
-        _, found = questions(of_talk("gift", Talk(title=SIGNS, moment=(moment,))))
-        if at is None:
-            (read,) = found
-            assert read.name == f"1 {SIGNS}"
-            assert read.text.count(SIGNS) == 2
-            assert read.after == SIGNS
-            assert read.answers[0].number == (-2.0, pytest.approx(0.5, abs=1e-6))
+    prompt = SIGNS.replace("{ }", "")  # there a prompt has the numbers of its pass
+    made = talk(title=SIGNS, after=SIGNS, ask=Number(of="1 - 3", prompt=prompt))
+    _, (read,) = questions(of_talk("gift", made))
+    assert read.name == f"1 {SIGNS}"
+    assert prompt in read.text
+    assert SIGNS in read.text
+    assert read.after == SIGNS
+    assert read.answers[0].number == (-2.0, pytest.approx(0.5))
 
 
-def test_slides_have_a_question_and_its_answer_each():
-    for lesson in LESSONS:
-        text = of_lesson("slides", lesson)
-        slides = text.split("\n\n---\n\n")
-        assert len(slides) == 1 + 2 * len([*expected(lesson)])
-        assert slides[0] == f"# {LESSONS[lesson].title}"
-    assert "\\`" not in of_lesson("slides", "masks")
-    assert "- B: `np.where(mask, scaled, -np.inf)`" in of_lesson("slides", "masks")
+def test_what_somebody_types_stays_text_in_an_answer():
+    at = f"{urlencode({'sentence': '[html] %50% = ~ # {d} -> //'})}&heads=1"
+    made = talk(at=at, ask=Word(of="attention[head 1, =, *]", prompt="Which?"))
+    _, (read,) = questions(of_talk("gift", made))
+    labels = [each.label for each in talk_moment(made.moment[0]).question.candidates]
+    assert {"[", "%", "=", "~", "#", "{", "}"} <= {*labels}
+    assert [answer.text for answer in read.answers] == labels
+    assert sum(answer.part for answer in read.answers) == 100
+
+
+@pytest.mark.parametrize("lesson", ["masks", "two-layers"])
+def test_slides_have_a_question_and_its_answer_each(lesson):
+    slides = of_lesson("slides", lesson).split("\n\n---\n\n")
+    asked = [each for each in LESSONS[lesson].moment if each.ask]
+    assert len(slides) == 1 + 2 * len(asked) + 2, "the title, and the ending"
+    assert slides[0] == f"# {LESSONS[lesson].title}"
+    if lesson == "masks":
+        assert "\n- B: `np.where(mask, scaled, -np.inf)`" in slides[5]
+        assert "**B**: `np.where(mask, scaled, -np.inf)`" in slides[6]
+
+
+def test_what_somebody_writes_stays_text_on_a_slide():
+    text = of_talk("slides", talk(text="# a | b\n- <b>", title="1. & ---", ask=Number(of="1 - 3", prompt="?")))
+    assert "\\# a \\| b - \\<b\\>" in text
+    assert "## 1. 1\\. \\& ---" in text
 
 
 def test_a_browser_asks_for_the_file_of_a_lesson_or_a_talk():
