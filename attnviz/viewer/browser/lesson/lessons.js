@@ -9,6 +9,7 @@ import { makeContents } from "./contents.js";
 import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
 import { makeFoot } from "./foot.js";
+import { makeHandout } from "./handout.js";
 import { makeMemory } from "./memory.js";
 import { makeMistakePicture } from "./mistakePicture.js";
 import { makeMoments } from "./moments.js";
@@ -16,6 +17,7 @@ import { makePassPicture } from "./passPicture.js";
 import { makeSweepPicture } from "./sweepPicture.js";
 import { candidateAt, makeQuestion } from "./question.js";
 import { drawSaid } from "./said.js";
+import { makeTakeaway } from "./takeaway.js";
 import { verdictOn } from "./verdict.js";
 
 /** @type {Map<string, typeof makePassPicture>} */
@@ -35,9 +37,9 @@ export function forgetShown() {
 }
 
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
-// hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
-// what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
-// else can open the page's address. Returns {end()}.
+// hrefOf(address), questions(lesson, form), store(), isLinked}: the page's address, what gives a moment, whether a place is on this
+// page, the link to one, what opens a scene in the walkthrough and says whether it can, its link, a promise of the questions of a
+// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address. Returns {end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -60,6 +62,12 @@ export function mountLessons(root, given, host) {
     ownWords = element("textarea", "own-words"), // kept nowhere
     verdict = element("div", "verdict");
   const foot = makeFoot({ press, back, open, hrefOf: host.hrefOf, present: () => follow("present") }),
+    handout = makeHandout(window, box, ({ picture: own }) => PICTURES.get(own?.kind ?? "pass")(() => false)),
+    takeaway = makeTakeaway({
+      title: () => entry().name,
+      questions: form => host.questions(place.lesson, form),
+      print: async () => handout.print(entry().name, await allMoments()),
+    }),
     contents = makeContents({ go, forget, hrefTo: host.hrefTo }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
@@ -68,13 +76,15 @@ export function mountLessons(root, given, host) {
   ownWords.placeholder = "In your own words. Kept nowhere.";
   ownWords.rows = 4;
   for (const each of [heard, verdict]) each.setAttribute("role", "status");
-  head.append(about, contents.button, contents.panel);
+  head.append(about, contents.button, contents.panel, takeaway.button, takeaway.panel);
   body.append(said, drawn);
   box.append(head, body, foot.element, heard, code.element, glossary.element);
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
   const entry = () => lessons.find(({ id }) => id === place.lesson);
+  const allMoments = () =>
+    Promise.all(Array.from({ length: entry().nMoments }, (_, nth) => moments.get({ ...place, moment: nth + 1 })));
   const state = () => {
     const name = `${place.lesson} ${place.moment}`;
     if (!states.has(name)) states.set(name, { answer: null, isShown: false });
@@ -181,7 +191,9 @@ export function mountLessons(root, given, host) {
     if (!box.isConnected) return;
     const own = entry(),
       isFirst = areWordsAlone() && own === lessons[0];
-    write(about, `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ${own.name} · ${minutesText(own.minutes)}`);
+    const nth = lessons.length > 1 ? `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ` : "";
+    write(about, `${nth}${own.name} · ${minutesText(own.minutes)}`);
+    contents.button.hidden = lessons.length === 1;
     contents.update(lessons, place, memory);
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
@@ -301,6 +313,7 @@ export function mountLessons(root, given, host) {
     end: () => {
       document.removeEventListener("keydown", onKey);
       observer.disconnect();
+      handout.end();
       presenting.end();
       glossary.end();
       picture?.leave();

@@ -2,7 +2,7 @@
 // it imports as one text (../script.py).
 import { addressOf } from "../seams/history.js";
 import { searchOf } from "../lesson/course.js";
-import { fetchedFrom } from "../lesson/moments.js";
+import { fetchedFrom, questionsFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
 import { mountPage } from "./page.js";
@@ -56,6 +56,7 @@ function teach(root, given, site, open) {
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
+    questions: questionsFrom(site),
     store: () => localStorage,
     isLinked: true,
   };
