@@ -10,8 +10,9 @@ from msgspec import Meta, Struct
 
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
+from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered
-from attnviz.lessons.talk import Talk, TalkMoment, read, read_json, write
+from attnviz.lessons.talk import Talk, TalkMoment, as_talk, read, read_json, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
 from attnviz.scene.document.encoding import to_json
 
@@ -39,10 +40,11 @@ class FileAsked(Asked, tag="file", frozen=True):
 
 
 class TalkAsked(Asked, tag="talk", frozen=True):
-    """The talk of a file in TOML, or of a link's JSON."""
+    """The talk of a file in TOML, of a link's JSON, or a lesson as one, by its id."""
 
     file: str = ""
     json: str = ""
+    lesson: str = ""
 
 
 class ExportAsked(Asked, tag="export", frozen=True):
@@ -85,8 +87,13 @@ def _(asked: FileAsked) -> bytes:
 
 @reply.register
 def _(asked: TalkAsked) -> bytes:
-    talk = read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
-    return msgspec.json.encode({"talk": talk})
+    return msgspec.json.encode({"talk": _talk(asked)})
+
+
+def _talk(asked: TalkAsked) -> Talk:
+    if asked.lesson in LESSONS:
+        return as_talk(LESSONS[asked.lesson])
+    return read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
 
 
 @reply.register

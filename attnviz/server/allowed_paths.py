@@ -11,18 +11,19 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.server import acts_route, arrays_route, lesson_route, talk_route
+from attnviz.classroom.codes import code_in
+from attnviz.server import acts_route, arrays_route, lesson_route, room_route, talk_route
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
-_POSTED = (acts_route.PATH, arrays_route.PATH, talk_route.PATH)
-_ASKED = (*_POSTED, lesson_route.PATH)
+_POSTED = (acts_route.PATH, arrays_route.PATH, talk_route.PATH, room_route.PATH)
+_ASKED = (*_POSTED, lesson_route.PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
 """Where pages are now: the first has no name of its own, and the walkthrough has taken the place of two others."""
-_LESSONS = {"lesson", "moment", "present"}
+_LESSONS = {"lesson", "moment", "present", "room", "speaker"}
 """The parameters of the first page. It was the walkthrough, to which links with any other lead."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 
@@ -34,7 +35,7 @@ def is_open(path: str) -> bool:
 
 
 def leads_somewhere(path: str) -> bool:
-    """Whether a path, below where the app is mounted, may be that of a page, a file, acts, arrays, a moment or a talk.
+    """Whether a path, below where the app is mounted, may be that of a page, a file, or what our pages ask for.
 
     Streamlit answers any other with its page too. At `/audit/extra` a browser would
     look for the scripts of that page below `/audit`, and show nothing.
@@ -44,11 +45,15 @@ def leads_somewhere(path: str) -> bool:
 
 
 def moved(path: str, query: str) -> str | None:
-    """The page that an address leads to now, its path below where the app is mounted; None where it has not moved."""
+    """Where an address leads now, its path below where the app is mounted; None where it has not moved.
+
+    A room is opened by its code alone, as people type it.
+    """
     names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
     if path == "/" and not names <= _LESSONS:
         return _WALKTHROUGH
-    return _ELSEWHERE.get(path.rstrip("/"))
+    code = code_in(path.strip("/"))
+    return f"?room={code}" if code else _ELSEWHERE.get(path.rstrip("/"))
 
 
 def methods(path: str) -> tuple[str, ...]:
@@ -78,7 +83,8 @@ class AllowedPaths:
         page = moved(path, url.query)
         if page is not None:
             up = ".." if path.endswith("/") and path != "/" else "."
-            return RedirectResponse(f"{up}/{page}{url.query and f'?{url.query}'}")
+            is_whole = "?" in page
+            return RedirectResponse(f"{up}/{page}{'' if is_whole else url.query and f'?{url.query}'}")
         if not leads_somewhere(path):
             first_page = url.replace(path=f"{base}/", query="")
             return PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)

@@ -38,6 +38,7 @@ def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
         app,
         log_level="warning",
         h11_max_incomplete_event_size=MAX_ADDRESS_BYTES,
+        timeout_graceful_shutdown=2,  # the streams of a class have no end of their own
         ws_max_size=options["server.maxMessageSize"] * 1_000_000,
         ws_per_message_deflate=False,  # each open tab would take memory for it
         ws_ping_interval=30,

@@ -24,6 +24,9 @@ a page has room for (150 kB)."""
 
 _CHARACTERS = 8 * 4 / 3  # of a number: float64 as base64
 
+_TALK = "a-talk"
+"""The lesson that a talk is on its page: `talk` is the one that a browser keeps."""
+
 
 def lesson_page_name(lesson: str) -> str:
     """The file of a lesson."""
@@ -53,9 +56,9 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
     name, title = talk_page_name(talk), talk.title or "A talk"
     moments = [talk_moment(each) for each in talk.moment]
     minutes = max(round(sum(each.minutes for each in talk.moment)), 1)
-    entry = LessonEntry(id="talk", name=title, says="", minutes=minutes, n_moments=len(moments))
+    entry = LessonEntry(id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments))
     course = LessonsPage(lessons=[entry], own=json.loads(contents())["own"])
-    yield from _pages("talk", title, moments, Json(to_json(course)), {"talk": name})
+    yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
 
 
 def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages: dict[str, str]) -> Iterator[Page]:

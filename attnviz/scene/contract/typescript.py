@@ -13,12 +13,13 @@ from pathlib import Path
 from msgspec import inspect
 
 from attnviz.scene.contract.answer import Answer
+from attnviz.scene.contract.classroom import ClassNow
 from attnviz.scene.contract.constants import javascript
 from attnviz.scene.contract.lesson import LessonsPage, Moment
 from attnviz.scene.contract.request import ActsRequest
 
 FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
-MESSAGES = (Answer, Moment, LessonsPage, ActsRequest)
+MESSAGES = (Answer, Moment, LessonsPage, ActsRequest, ClassNow)
 """The messages to a browser, and from it."""
 
 _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"

@@ -33,8 +33,8 @@ _NOTICES = "notices"
 _SOURCE = {"model", "source", "sentence"}
 """The parameters that say whose pass an address is of."""
 
-LESSONS = ("lesson", "moment")
-"""The parameters of the page of lessons, which the browser writes; it has `present` too."""
+LESSONS = ("lesson", "moment", "room")
+"""The parameters of the page of lessons and classes, which the browser writes; it has `present` too."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,20 @@ export interface ActsRequest {
   templates: Array<string>;
 }
 
+/** A class, as it is now. */
+export interface ClassNow {
+  number: number;
+  at: string;
+  shows: number;
+  isOwn: boolean;
+  isShown: boolean;
+  round: Round | null;
+  hasEnded: boolean;
+  waits: boolean;
+  isApart: boolean;
+  audience?: Audience;
+}
+
 /** The boxes of a scene: those of the line, and the rare ones. */
 export interface Settings {
   line: Array<Choice | Text | Button | Pills | Switch | Note>;
@@ -83,6 +97,15 @@ export interface Document {
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
+}
+
+/** The part that the speaker alone is told. */
+export interface Audience {
+  here: number;
+  around: number;
+  answered: number;
+  counts: Array<Array<[number, number]>>;
+  pointed: Array<Pointed>;
 }
 
 /** An act that is offered in words. */
@@ -214,6 +237,12 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
+}
+
+/** The question of the place where a class is. */
+export interface Round {
+  number: number;
+  isOpen: boolean;
 }
 
 /** An array of the pass. */
@@ -350,6 +379,13 @@ export interface Next {
   parts: Writers | null;
   names: Names | null;
   kept: Array<Kept>;
+}
+
+/** A number that somebody doesn't understand: where the class was, the cell, and how many don't. */
+export interface Pointed {
+  at: string;
+  cell: string;
+  count: number;
 }
 
 /** One of a list. */

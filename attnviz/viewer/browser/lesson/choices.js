@@ -2,8 +2,8 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 
-// answer(place) is called as one is chosen. Returns {element, update(state)}; a state is {answer, isShown}.
-export function makeChoices({ candidates, right, isCode = false }, { answer }) {
+// answer(place) is called as one is chosen. Returns {element, update(state)}; a state is that of question.js.
+export function makeChoices({ candidates, right, isCode = false }, { answer, verb: _verb }) {
   const box = element("div", `choices${isCode ? " code" : ""}`),
     made = candidates.map(({ label }, place) => button(isCode ? "" : label, () => answer(place)));
   if (isCode) for (const [place, each] of made.entries()) each.append(element("code", "", candidates[place].label));
@@ -18,8 +18,11 @@ export function makeChoices({ candidates, right, isCode = false }, { answer }) {
           isOwn = state.isShown && state.answer === place;
         each.classList.toggle("right", isRight);
         each.classList.toggle("wrong", isOwn && !isRight);
-        each.disabled = state.isShown;
-        const said = [isOwn ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""].filter(Boolean).join(", ");
+        each.classList.toggle("own", !state.isShown && state.answer === place);
+        each.disabled = state.isShown || state.isClosed === true;
+        const said = [state.answer === place ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""]
+          .filter(Boolean)
+          .join(", ");
         if (said) each.setAttribute("aria-label", `${candidates[place].label}: ${said}`);
         else each.removeAttribute("aria-label");
       }),

@@ -17,18 +17,18 @@ export function numberIn(text, isPart = false) {
   return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
 }
 
-// answer(number) is called as one is checked. Returns {element, update(state)}; a state is {answer, isShown}.
+// answer(number) is called as one is checked. Returns {element, update(state)}; a state is that of question.js.
 export function makeFill(question, acts) {
   return question.isShare ? makeSlider(question, acts) : makeBox(question, acts);
 }
 
-function makeSlider(question, { answer }) {
+function makeSlider(question, { answer, verb }) {
   const box = element("div", "slider"),
     track = element("div", "track"),
     input = element("input"),
     own = element("output", "own"),
     right = element("span", "right", question.text),
-    check = button("Check", () => answer(Number(input.value) / 100), "check");
+    check = button(verb, () => answer(Number(input.value) / 100), "check");
   Object.assign(input, { type: "range", min: "0", max: "100", step: "1", value: String(HALF) });
   input.setAttribute("aria-label", "Your share, in per cent");
   const draw = () => {
@@ -48,23 +48,23 @@ function makeSlider(question, { answer }) {
   draw();
   return {
     element: box,
-    update: ({ answer: given, isShown }) => {
+    update: ({ answer: given, isShown, isClosed = false }) => {
       if (isShown && given !== null) input.value = String(Math.round(100 * given));
       draw();
       own.hidden = isShown && given === null;
-      input.disabled = isShown;
+      input.disabled = isShown || isClosed;
       box.classList.toggle("unanswered", isShown && given === null);
       right.hidden = !isShown;
-      check.hidden = isShown;
+      check.hidden = isShown || isClosed;
     },
   };
 }
 
-function makeBox(question, { answer }) {
+function makeBox(question, { answer, verb }) {
   const box = element("form", "number-box"),
     input = element("input", "typed"),
     unit = element("span", "unit", question.unit ?? ""),
-    check = button("Check", () => {}, "check"),
+    check = button(verb, () => {}, "check"),
     help = element("p", "help");
   check.type = "submit";
   input.type = "text";
@@ -83,11 +83,11 @@ function makeBox(question, { answer }) {
   box.append(input, unit, check, help);
   return {
     element: box,
-    update: ({ answer: given, isShown }) => {
+    update: ({ answer: given, isShown, isClosed = false }) => {
       if (isShown) input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given);
-      input.disabled = isShown;
+      input.disabled = isShown || isClosed;
       box.classList.toggle("unanswered", isShown && given === null);
-      check.hidden = isShown;
+      check.hidden = isShown || isClosed;
     },
   };
 }

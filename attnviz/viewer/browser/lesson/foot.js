@@ -3,7 +3,8 @@ import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 
-// acts: {press, back, open(address), hrefOf(address), present}. Returns {element, takeFocus(), update({place, entry, moment, isDone,
+// acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass}: edit and showSpeaker are of a talk of
+// one's own; the last is there where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
 // isFirst, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
 export function makeFoot(acts) {
   const box = element("footer"),
@@ -19,18 +20,21 @@ export function makeFoot(acts) {
     whole = makeDoor("open the whole walkthrough", acts),
     around = makeDoor("Look around from here", acts, "button"),
     presenting = button("Present", acts.present),
+    editing = button("Edit", acts.edit),
+    speaking = button("Speaker’s window", acts.showSpeaker),
+    inClass = button("Class", acts.openClass),
     notes = makeNotes();
   dots.setAttribute("aria-label", "Moments");
   first.append(show, element("span", "", "or "), own.element, " · ", whole.element);
   ways.append(back, on);
-  out.append(around.element, presenting, notes.button, notes.panel);
+  out.append(around.element, presenting, speaking, editing, inClass, notes.button, notes.panel);
   box.append(first, ways, dots, count, out);
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [on, show, back].find(isUsable)?.focus({ preventScroll: true });
   return {
     element: box,
     takeFocus,
-    update({ place, entry, moment, isDone, isFirst, isStart, isEnd, ownSentence, prefersWalkthrough }) {
+    update({ place, entry, moment, isDone, isFirst, isStart, isEnd, ownSentence, prefersWalkthrough, isClass }) {
       const held = box.getRootNode().activeElement;
       first.hidden = !isFirst;
       ways.hidden = isFirst;
@@ -39,11 +43,21 @@ export function makeFoot(acts) {
       back.disabled = isStart;
       on.disabled = isEnd && isDone;
       on.classList.toggle("check", isDone && !isEnd);
-      write(on, isDone && place.moment === entry.nMoments && !isEnd ? "Next lesson" : "Next");
+      inClass.hidden = !acts.openClass || isClass; // then its own bar has all of it
+      write(
+        on,
+        isClass && moment?.question && !isDone
+          ? "Reveal"
+          : isDone && place.moment === entry.nMoments && !isEnd
+            ? "Next lesson"
+            : "Next",
+      );
       own.update(ownSentence);
       whole.update("");
       if (moment) around.update(moment.at);
       write(presenting, place.present ? "Leave" : "Present");
+      editing.hidden = !entry.isOwn || place.present;
+      speaking.hidden = !entry.isOwn || "speaker" in place;
       notes.update(moment?.notes ?? "");
       redraw(
         dots,

@@ -1,12 +1,17 @@
-// What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
+// The component: Streamlit calls it on every run of the page, by way of loader.js, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
+import { mountClass } from "../classroom/classPage.js";
+import { makeDesk } from "../classroom/desk.js";
+import { makeSpeaker } from "../classroom/speaker.js";
 import { addressOf } from "../seams/history.js";
 import { searchOf } from "../lesson/course.js";
 import { fetchedFrom, questionsFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
+import { ownTalkAt } from "./ownDesk.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
+import { makeClassLine } from "../talk/classLine.js";
 import { fileKept, sendFile } from "../talk/ownFile.js";
 import { makeTemplates } from "../talk/templates.js";
 import { postTo } from "../talk/post.js";
@@ -17,17 +22,23 @@ const text = new TextDecoder(),
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
+const FIRST = "lesson=who-is-it&moment=1"; // where a class begins that was led nowhere
 let left = null;
+let speaker = null; // of a class, as long as the tab lasts
 
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = templates.whole(JSON.parse(text.decode(data)));
-  if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
+  const own = ownTalkAt(site, templates);
+  if (answer.lessons) return teach(root, answer, site, own, address => setTriggerValue("opened", address));
+  own.leadsTo(() => setTriggerValue("run", "lessons"));
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
+    desk: deskAt(site),
     run: what => setTriggerValue("run", what),
+    collect: own.collect,
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
@@ -35,8 +46,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, shown);
-  if (answer.view === "pass") shown.stand(root);
-  else join({ page: shown });
+  if (answer.view === "pass") {
+    shown.stand(root);
+    own.standIn(root);
+  } else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => {
@@ -45,8 +58,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 }
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
-function teach(root, given, site, open) {
+function teach(root, given, site, own, open) {
   const host = {
+    ...own.ofLessons(open),
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
     has: () => true,
@@ -58,13 +72,56 @@ function teach(root, given, site, open) {
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
     questions: questionsFrom(site),
     store: () => localStorage,
+    desk: deskAt(site),
     isLinked: true,
   };
-  const shown = pages.get(root) ?? mountLessons(root, given, host);
+  const code = new URLSearchParams(host.address.read()).get("room");
+  const begin = () => {
+    if (code) return mountClass(root, code.toUpperCase(), classHost(site));
+    const page = mountLessons(root, given, host);
+    own.arrive(page, open);
+    return page;
+  };
+  const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
+  own.standIn(root);
   return onceGone(root, () => {
     if (pages.delete(root)) shown.end();
   });
+}
+
+// What a page of a class is given.
+function classHost(site) {
+  const hrefOf = at => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
+  return {
+    line: makeClassLine(site, templates),
+    hash: location.hash.slice(1),
+    hrefOf,
+    storeOf: () => sessionStorage,
+    go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
+    // Another device of the speaker's begins where the class is.
+    speak: given => {
+      const line = makeClassLine(site, templates),
+        heard = { own: () => {}, lost: () => {}, gone: () => {} };
+      line.listen(given, () => false, {
+        ...heard,
+        now: ({ at }) => {
+          speakerAt(site).take(given);
+          location.assign(hrefOf(at || FIRST));
+        },
+      });
+    },
+  };
+}
+
+function speakerAt(site) {
+  speaker ??= makeSpeaker(makeClassLine(site, templates), () => sessionStorage);
+  return speaker;
+}
+
+// Makes what the speaker of a class has on a page.
+function deskAt(site) {
+  return (lead, changed) => makeDesk(speakerAt(site), site, lead, changed);
 }
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.

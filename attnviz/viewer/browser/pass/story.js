@@ -1,10 +1,10 @@
 // Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
-import { hasWords } from "./axes.js";
+import { hasWords, placeAt } from "./axes.js";
 import { counted, percent, short } from "./numeral.js";
 import { alikeOf, bestOf, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
 import { pieces } from "./template.js";
 
-// What a slot says of a cell, by its format; undefined where there is nothing to say.
+// The text of a slot for a cell, by its format; undefined where there is nothing to say.
 const FORMATS = {
   "": (pass, cell) => numeral(pass, cell, short),
   percent: (pass, cell) => numeral(pass, cell, percent),
@@ -85,13 +85,13 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
   return told === undefined ? undefined : (gapAt(asked) ?? told);
 }
 
-// What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+// The name of a place: on the last two axes of the cell's stage, or by a coordinate.
 /** @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];
   const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
   if (!axis) return undefined;
-  const text = axis.labels[fromEnd ? index.at(-fromEnd) : selection[axis.coordinates[0][0]]];
+  const text = axis.labels[fromEnd ? index.at(-fromEnd) : placeAt(axis, selection)];
   return hasWords(axis) ? { text, style: "word" } : { text };
 }
 

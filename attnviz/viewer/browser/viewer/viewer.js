@@ -11,7 +11,7 @@ import { lookAt, withPair } from "../scene/looks.js";
 import { makePlay, ticksOf } from "../scene/play.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { revealAt, revealsOf } from "../scene/reveal.js";
-import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
+import { atStep, carried, fitted, focusOf, QUESTIONS } from "../scene/state.js";
 import { beginnings } from "../sheet/worksheet.js";
 import { makeRequestsOnce } from "../talk/requestOnce.js";
 import { makeCommands } from "./commands.js";
@@ -24,11 +24,11 @@ import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
 
-// `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence; example(),
+// `host` is where the viewer stands: collect(pass, where), where there is a talk of one's own, keeps what is shown for it; send(event, message) reaches the server; type() gives the keyboard to the sentence; example(),
 // where there are settings, takes the next of the example sentences, and says whether there is one;
 // address has read(), write(search, isNewPlace) and onArrival(listener);
 // page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
-// so: send says false then. `left` is what an earlier viewer's end() gave: one begins where it was left.
+// so: send says false then. desk(lead, changed), where a class can be opened, makes what its speaker has. `left` is what an earlier viewer's end() gave: one begins where it was left.
 // Returns {show(document), end()}.
 /** @param {HTMLElement} root @param {Host} host */
 export function mount(root, host, left = null) {
@@ -61,7 +61,16 @@ export function mount(root, host, left = null) {
   // A frame too narrow for the digits of all words begins with those of one.
   const inFrame = place =>
     isNarrowFrame(window) && !hasView(host.address.read()) ? { ...place, view: "sheet" } : place;
-  const write = isNewPlace => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
+  const write = isNewPlace => {
+    host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
+    tellClass();
+  };
+  const tellClass = () =>
+    desk?.shows({
+      at: searchAt(pass, { ...where, present: false }, host.address.read()).slice(1),
+      pass,
+      focus: focusOf(pass, where),
+    });
   const stop = () => {
     play.end();
     part = null;
@@ -71,7 +80,8 @@ export function mount(root, host, left = null) {
     const { step } = where;
     arrive({ ...where, ...(parts.step && parts.step !== step ? atStep(pass, where, parts.step) : {}), ...parts });
     chosen = here();
-    if (!isPlaying) write(where.step !== step);
+    if (isPlaying) tellClass();
+    else write(where.step !== step);
     render();
   };
   const play = makePlay(
@@ -108,9 +118,14 @@ export function mount(root, host, left = null) {
     },
   });
 
-  const edge = makeEdge(),
+  const desk =
+      host.desk?.(
+        () => false,
+        () => pass && render(),
+      ) ?? null, // another device leads through lessons alone
+    edge = makeEdge(),
     follow = makeCommands(host, { now, go, send, begin, edge }),
-    code = makeQrCode(window, !host.alone),
+    code = makeQrCode(window, !host.alone, desk?.open),
     presenting = makePresenting(document, root, follow, code);
   const printer = makePrinter(window, root, now),
     printDialog = makePrintDialog(printer.print),
@@ -122,6 +137,7 @@ export function mount(root, host, left = null) {
     showCode: code.open,
     isLinked: !host.alone,
     shell: host.page,
+    collect: host.collect && (() => follow("moment")),
     download: download.start,
     print: () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print()),
     act: send,
@@ -131,6 +147,7 @@ export function mount(root, host, left = null) {
     edge,
     toolbar,
     code,
+    desk,
     printDialog,
     follow,
     enter: ({ event, value }) => {
@@ -150,6 +167,7 @@ export function mount(root, host, left = null) {
     arrive(inFrame(readPlace(pass, host.address.read())));
     chosen = here();
     render();
+    tellClass();
   });
 
   return {
@@ -168,6 +186,7 @@ export function mount(root, host, left = null) {
     end: () => {
       play.end();
       for (const each of [views, presenting, printer]) each.end();
+      desk?.end();
       forget();
       return chosen && { ...chosen, isNew: views.isNew() }; // the welcome stays where Streamlit draws the viewer anew
     },

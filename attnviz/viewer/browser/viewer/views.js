@@ -18,9 +18,9 @@ import { makeThread } from "../words/thread.js";
 import { makeAnnouncer } from "./announcer.js";
 import { makeStatus } from "./status.js";
 
-// `edge`, `toolbar`, `code` and `printDialog` stand among them; follow(command) and enter(offer) do what is asked for, isPlaying()
+// `edge`, `toolbar`, `code`, `desk` and `printDialog` stand among them; follow(command) and enter(offer) do what is asked for, isPlaying()
 // says whether steps are played, `isNew` whether somebody is welcomed. Returns {update(pass, where, look), isNew(), end()}.
-export function makeViews(root, tools, { edge, toolbar, code, printDialog, follow, enter, isPlaying, isNew }) {
+export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog, follow, enter, isPlaying, isNew }) {
   const map = makeMap(tools),
     way = makeStepButtons(map.element, tools, by => follow(by > 0 ? "on" : "back"));
   const nextLetter = makeNextLetter(tools),
@@ -45,7 +45,9 @@ export function makeViews(root, tools, { edge, toolbar, code, printDialog, follo
   main.append(foot);
   const columns = boxOf("columns", [{ element: main }, panel]);
   root.replaceChildren(
+    ...(desk ? [desk.element] : []),
     ...[way, training, { element: columns }, announcer, edge, glossary, code, printDialog].map(each => each.element),
+    ...(desk ? [desk.dialogs] : []),
   );
 
   const narrow = [way, map, training, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],

@@ -1,0 +1,97 @@
+"""Asking: a question that the speaker asks of a cell on the screen, as a lesson would ask it."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from attnviz.analysis.provenance import parse_trail
+from attnviz.classroom.commands import Asked
+from attnviz.classroom.room import RoomError
+from attnviz.core.axes import Axis
+from attnviz.core.layers import split_layer
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.lessons.questions.ask import Ask
+from attnviz.lessons.questions.number import Number
+from attnviz.lessons.questions.share import Share
+from attnviz.lessons.questions.word import Word
+from attnviz.lessons.reference import LessonError, Passes
+from attnviz.scene.contract.lesson import LessonRuns, Question
+from attnviz.text.steps import entry
+
+_SHARES = ("attention", "probabilities")
+_ROWS = ("scores", "scaled", "masked", "attention")
+"""Stages whose rows have a number for each word."""
+
+
+def ask_of(asked: Asked, trace: Trace) -> tuple[Ask, LessonRuns]:
+    """A question of a cell, and how it is put.
+
+    Raises
+    ------
+    RoomError
+        If the pass has no such cell, or the question doesn't fit it.
+    """
+    cells, _ = parse_trail(trace, asked.cell)
+    if not cells:
+        raise RoomError("The class is asked for a cell of the pass on the screen; this is none of it.")
+    stage, index = trace[cells[0].stage], cells[0].index
+    kind = split_layer(stage.name)[0]
+    if asked.kind == "word" and kind not in _ROWS:
+        raise RoomError("“Which word” is asked of a row of scores or shares. Select a cell of one.")
+    if asked.kind == "share" and kind not in _SHARES:
+        raise RoomError("A share is asked of attention or of probabilities. Select a cell of one.")
+    makes = {"number": Number, "share": Share, "word": Word}[asked.kind]
+    of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, asked.kind == 'word'))}]"
+    given = {"pick": "largest"} if asked.kind == "word" else {}
+    return makes(prompt="", of=of, **given), _prompt(asked.kind, stage, trace.axes(stage.name), index)
+
+
+def question_of(asked: Ask, prompt: LessonRuns, passes: Passes) -> Question:
+    """The question with all its answers.
+
+    Raises
+    ------
+    RoomError
+        If it has no answer to find.
+    """
+    try:
+        made = asked.question(passes)
+    except LessonError as error:
+        raise RoomError(f"This can’t be asked: {error}") from None
+    return structs.replace(made, prompt=[*prompt, *made.prompt])
+
+
+def _names(axes: tuple[Axis, ...], index: tuple[int, ...], is_row: bool) -> list[str]:
+    """A cell's place on each axis, by its name where that can be quoted; of a row the last is open."""
+    names = [
+        f'"{axis.label(place)}"' if '"' not in axis.label(place) else str(place + 1)
+        for axis, place in zip(axes, index, strict=True)
+    ]
+    return [*names[:-1], "*"] if is_row else names
+
+
+def _prompt(kind: str, stage: Stage, axes: tuple[Axis, ...], index: tuple[int, ...]) -> LessonRuns:
+    said = {axis.name: axis.label(place) for axis, place in zip(axes, index, strict=True)}
+    one = entry(stage.name).one or entry(stage.name).title.lower()
+    head = f", in {said['head']}" if len(axes[0].labels) > 1 and axes[0].name == "head" else ""
+    if kind == "share" and "key" in said:
+        return _run(f"What share of its attention does “{said['query']}” give to “{said['key']}”{head}?")
+    if kind == "word":
+        most = "look at most" if split_layer(stage.name)[0] == "attention" else f"have the largest {one} with"
+        return _run(f"Which word does “{said['query']}” {most}{head}?")
+    where = ", ".join(_where(axis, place) for axis, place in zip(axes, index, strict=True) if len(axis.labels) > 1)
+    what = "What probability stands" if kind == "share" else "Which number stands"
+    return _run(
+        f"{what} in {entry(stage.name).title} at {where}?" if where else f"{what} in {entry(stage.name).title}?"
+    )
+
+
+def _where(axis: Axis, place: int) -> str:
+    is_word = axis.name in ("query", "key", "token", "context token", "answer")
+    label = axis.label(place)
+    return f"“{label}”" if is_word else label if axis.name == "head" else f"{axis.name} {label}"
+
+
+def _run(text: str) -> LessonRuns:
+    return [("", text)]

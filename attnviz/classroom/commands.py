@@ -1,0 +1,158 @@
+"""Commands: what happens in a room, one after the other. A room is what its commands have made of it.
+
+They are what processes share of a room, as JSON; what a browser sends is `requests`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from msgspec import Struct
+
+from attnviz.scene.looks import VIEWERS
+
+Value = int | float
+"""An answer: the place of a candidate, or a number."""
+
+
+class Asked(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that the speaker asks of a cell of the pass on the screen.
+
+    Attributes
+    ----------
+    kind
+        For its number, for its share, or for the word that its row is largest at.
+    cell
+        Its address.
+    """
+
+    kind: Literal["number", "share", "word"]
+    cell: str
+
+
+class Takes(Struct, frozen=True):
+    """The answers that a question takes: one of `n_choices`; any number if those are 0, or a share."""
+
+    n_choices: int = 0
+    is_share: bool = False
+
+
+class Place(Struct, frozen=True):
+    """Where a class is.
+
+    Attributes
+    ----------
+    at
+        The address: of a moment of a lesson, or of a scene, without `present`.
+    asked
+        What is asked there, where it isn't the moment's own question.
+    takes
+        The answers to its question; None where there is none.
+    is_own
+        Whether the speaker shows numbers of their own, which no address has: nobody can follow there.
+    """
+
+    at: str
+    asked: Asked | None = None
+    takes: Takes | None = None
+    is_own: bool = False
+
+    @property
+    def is_of_lesson(self) -> bool:
+        """Whether it is a moment of a lesson."""
+        return self.at.startswith("lesson=")
+
+    @property
+    def shown(self) -> Place:
+        """The place that stands for all in which one sees the same pass and question: without where one looks."""
+        if self.is_of_lesson or self.asked or self.is_own:
+            return Place(self.at, self.asked, is_own=self.is_own)
+        texts = parse_qsl(self.at, keep_blank_values=True)
+        return Place(urlencode([(name, text) for name, text in texts if name not in VIEWERS]))
+
+
+class Command(Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower):
+    """A command; `time` is in seconds, of the process that took it."""
+
+    time: float
+
+
+class Make(Command, frozen=True):
+    """Open a room; what it keeps of secrets are hashes, but for seats."""
+
+    code: str
+    key: str
+    link: str
+    seat: str
+
+
+class Join(Command, frozen=True):
+    """Take a seat."""
+
+    seat: str
+
+
+class Move(Command, frozen=True):
+    """Lead the class to a place; `is_shown` says whether the answer is shown there."""
+
+    place: Place
+    is_shown: bool = False
+
+
+class Open(Command, frozen=True):
+    """Take answers to the question, or take no more."""
+
+    is_open: bool
+
+
+class Again(Command, frozen=True):
+    """Ask the question again, and keep the answers of the first round beside those of the second."""
+
+
+class Answer(Command, frozen=True):
+    """Answer the question of the place of that number, in that round."""
+
+    seat: str
+    number: int
+    round: int
+    value: Value
+
+
+class Point(Command, frozen=True):
+    """Say that one doesn't understand a number, or, with an empty cell, that one does."""
+
+    seat: str
+    cell: str
+
+
+class Hand(Command, frozen=True):
+    """Offer a second code by which another device of the speaker's joins."""
+
+    code: str
+
+
+class Take(Command, frozen=True):
+    """Take up that offer: a key and a seat of its own."""
+
+    code: str
+    key: str
+    seat: str
+
+
+class End(Command, frozen=True):
+    """End the room."""
+
+
+AnyCommand = Make | Join | Move | Open | Again | Answer | Point | Hand | Take | End
+
+
+def written(command: AnyCommand) -> bytes:
+    """A command as JSON."""
+    return msgspec.json.encode(command)
+
+
+def read(text: bytes) -> AnyCommand:
+    """The command that was written."""
+    return msgspec.json.decode(text, type=AnyCommand)

@@ -1,0 +1,246 @@
+"""Room: a class that follows one speaker, as a state machine without a clock, a network or an interface."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from attnviz.classroom.codes import is_one_of
+from attnviz.classroom.commands import (
+    Again,
+    Answer,
+    AnyCommand,
+    End,
+    Hand,
+    Join,
+    Make,
+    Move,
+    Open,
+    Place,
+    Point,
+    Take,
+)
+from attnviz.classroom.question import Question
+
+SECONDS = 2 * 60 * 60
+"""How long a room lasts after the speaker's last move."""
+
+HAND_SECONDS = 5 * 60
+"""How long the code for another device of the speaker's holds."""
+
+ANSWER_SECONDS = 1.0
+"""Between two answers of a seat."""
+
+MAX_SEATS = 5_000
+"""Seats that a room gives out. Who closes a tab and joins again takes another; 500 are here at once at most."""
+
+MAX_QUESTIONS = 200
+MAX_DEVICES = 5
+"""Devices of the speaker's."""
+
+
+class RoomError(ValueError):
+    """What can't be done in a room, in a sentence for who tried."""
+
+
+@dataclass
+class Room:
+    """A room.
+
+    Attributes
+    ----------
+    code, link : str
+        What it is called, and the hash of what its QR code holds.
+    keys : tuple of str
+        The hashes of the speaker's keys, one for each device.
+    seats : dict of str to float
+        The seats that were taken, each with the time of its last answer.
+    speakers : set of str
+        The seats of the speaker's devices.
+    place : Place or None
+        Where the class is.
+    number : int
+        How often it was led to another place.
+    shows : int
+        The number of the first place from which on followers see the same pass and question.
+    is_shown : bool
+        Whether the answer is shown there.
+    questions : dict of Place to Question
+        All that was asked, in order.
+    points : dict of str to (Place, str)
+        The cell that a seat doesn't understand, and where that was.
+    hand : tuple of str and float
+        The code for another device of the speaker's, and when it was offered.
+    moved, has_ended
+        When the class was led last, and whether it has ended.
+    """
+
+    code: str
+    link: str
+    keys: tuple[str, ...]
+    speakers: set[str]
+    moved: float
+    seats: dict[str, float] = field(default_factory=dict)
+    place: Place | None = None
+    number: int = 0
+    shows: int = 0
+    is_shown: bool = False
+    questions: dict[Place, Question] = field(default_factory=dict)
+    points: dict[str, tuple[Place, str]] = field(default_factory=dict)
+    hand: tuple[str, float] = ("", 0.0)
+    has_ended: bool = False
+
+    @classmethod
+    def made(cls, command: Make) -> Room:
+        """The room that was opened by a command."""
+        seats = {command.seat: 0.0}
+        return cls(command.code, command.link, (command.key,), {command.seat}, command.time, seats)
+
+    @property
+    def question(self) -> Question | None:
+        """The question of the place where the class is."""
+        return self.questions.get(self.place)
+
+    def has_key(self, key: str) -> bool:
+        """Whether a key is the speaker's."""
+        return is_one_of(key, self.keys)
+
+    def has_link(self, link: str) -> bool:
+        """Whether a link is that of the QR code."""
+        return is_one_of(link, (self.link,))
+
+    def has_offered(self, code: str, now: float) -> bool:
+        """Whether a code lets another device of the speaker's in."""
+        offered, when = self.hand
+        return bool(code) and code == offered and now - when <= HAND_SECONDS
+
+    def is_over(self, now: float) -> bool:
+        """Whether it has ended, by the speaker or by itself."""
+        return self.has_ended or now - self.moved > SECONDS
+
+    def counts_of_points(self) -> list[tuple[Place, str, int]]:
+        """How many don't understand which cell, most first."""
+        return [(*at, count) for at, count in Counter(self.points.values()).most_common()]
+
+    def apply(self, command: AnyCommand) -> None:
+        """Do what a command says.
+
+        Raises
+        ------
+        RoomError
+            If it can't be done; nothing is changed then.
+        """
+        if refusal := self.refusal(command):
+            raise RoomError(refusal)
+        self._do(command)
+
+    def refusal(self, command: AnyCommand) -> str:
+        """Why a command can't be done now; empty where it can."""
+        return "This room has ended." if self.is_over(command.time) else self._refusal(command)
+
+    @singledispatchmethod
+    def _refusal(self, command: AnyCommand) -> str:
+        return ""
+
+    @_refusal.register
+    def _(self, command: Join) -> str:
+        is_full = len(self.seats) >= MAX_SEATS and command.seat not in self.seats
+        return f"This room has given out all of its {MAX_SEATS:,} seats." if is_full else ""
+
+    @_refusal.register
+    def _(self, command: Move) -> str:
+        is_new = command.place.takes is not None and command.place not in self.questions
+        is_full = is_new and len(self.questions) >= MAX_QUESTIONS
+        return f"A room has at most {MAX_QUESTIONS} questions. Open another." if is_full else ""
+
+    @_refusal.register
+    def _(self, command: Open | Again) -> str:
+        if self.question is None:
+            return "Nothing is asked here."
+        if self.is_shown and (isinstance(command, Again) or command.is_open):
+            return "The answer is shown already."
+        return "It was asked twice already." if isinstance(command, Again) and len(self.question.rounds) > 1 else ""
+
+    @_refusal.register
+    def _(self, command: Answer) -> str:
+        asked = self.question
+        if command.seat not in self.seats:
+            return "This seat is none of this room’s. Join again."
+        if asked is None or (command.number, command.round) != (self.number, len(asked.rounds)):
+            return "The class has gone on to something else."
+        if not asked.is_open:
+            return "No more answers are taken."
+        if not asked.takes(command.value):
+            return "That is no answer to this question."
+        is_same = asked.rounds[-1].get(command.seat) == command.value  # sent twice
+        is_early = command.time - self.seats[command.seat] < ANSWER_SECONDS
+        return "One answer a second." if is_early and not is_same else ""
+
+    @_refusal.register
+    def _(self, command: Point) -> str:
+        return "" if command.seat in self.seats and self.place else "Join again."
+
+    @_refusal.register
+    def _(self, command: Take) -> str:
+        if len(self.keys) >= MAX_DEVICES:
+            return f"A room has at most {MAX_DEVICES} devices of the speaker’s."
+        return "" if self.has_offered(command.code, command.time) else "This code is used or too old. Ask for another."
+
+    @singledispatchmethod
+    def _do(self, command: AnyCommand) -> None:
+        raise TypeError(f"A room does what its commands say; it has none for {type(command).__name__}.")
+
+    @_do.register
+    def _(self, command: Join) -> None:
+        self.seats.setdefault(command.seat, 0.0)
+
+    @_do.register
+    def _(self, command: Move) -> None:
+        self.moved = command.time
+        if command.place != self.place:
+            self.number += 1
+            if self.place is None or command.place.shown != self.place.shown:
+                self.shows = self.number
+            self.place = command.place
+        if command.place.takes:
+            self.questions.setdefault(command.place, Question(command.place))
+        self.is_shown = command.is_shown
+        if self.is_shown and self.question:
+            self.question.is_open = False
+
+    @_do.register
+    def _(self, command: Open) -> None:
+        self.question.is_open = command.is_open
+
+    @_do.register
+    def _(self, command: Again) -> None:
+        self.question.rounds.append({})
+        self.question.is_open = True
+
+    @_do.register
+    def _(self, command: Answer) -> None:
+        self.question.rounds[-1][command.seat] = command.value
+        self.seats[command.seat] = command.time
+
+    @_do.register
+    def _(self, command: Point) -> None:
+        if command.cell:
+            self.points[command.seat] = self.place, command.cell
+        else:
+            self.points.pop(command.seat, None)
+
+    @_do.register
+    def _(self, command: Hand) -> None:
+        self.hand = command.code, command.time
+
+    @_do.register
+    def _(self, command: Take) -> None:
+        self.keys = (*self.keys, command.key)
+        self.seats[command.seat] = 0.0
+        self.speakers.add(command.seat)
+        self.hand = "", 0.0
+
+    @_do.register
+    def _(self, command: End) -> None:
+        self.has_ended = True

@@ -1,0 +1,91 @@
+"""A class, as browsers are told of it: where the speaker is, what is asked, and to the speaker how many said what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from attnviz.scene.contract.sent import Place, Said, Sent
+
+
+class Round(Sent):
+    """The question of the place where a class is.
+
+    Attributes
+    ----------
+    number
+        Of the round: 2 once it is asked again.
+    is_open
+        Whether answers are taken.
+    """
+
+    number: Annotated[int, Meta(ge=1)]
+    is_open: bool
+
+
+class Pointed(Sent):
+    """A number that somebody doesn't understand: where the class was, the cell, and how many don't."""
+
+    at: str
+    cell: Said
+    count: Annotated[int, Meta(ge=1)]
+
+
+class Audience(Sent):
+    """The part that the speaker alone is told.
+
+    Attributes
+    ----------
+    here, around
+        How many are here, and how many of them look around by themselves.
+    answered
+        How many answered in the round that is open.
+    counts
+        For each round how many gave each answer, as pairs of an answer and a count.
+    pointed
+    """
+
+    here: Place
+    around: Place
+    answered: Place
+    counts: list[list[tuple[float, int]]]
+    pointed: list[Pointed]
+
+
+class ClassNow(Sent):
+    """A class, as it is now.
+
+    Attributes
+    ----------
+    number
+        How often it was led to another place.
+    at
+        The address of that place; empty before the first.
+    shows
+        The number of the moment to ask for: the same as long as followers see the same pass and question.
+    is_own
+        Whether the speaker shows numbers of their own, so that nobody can follow.
+    is_shown
+        Whether the answer is shown.
+    round
+        The question's; null where nothing is asked.
+    has_ended
+    waits
+        Whether nothing is heard of the speaker's machine.
+    is_apart
+        Whether the processes that serve the class have lost each other.
+    audience
+        For the speaker alone.
+    """
+
+    number: Place
+    at: str
+    shows: Place
+    is_own: bool
+    is_shown: bool
+    round: Round | None
+    has_ended: bool
+    waits: bool
+    is_apart: bool
+    audience: Audience | UnsetType = UNSET

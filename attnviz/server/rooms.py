@@ -1,0 +1,204 @@
+"""Rooms: those that this process knows, with who is here; whoever changes one tells all that listen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from attnviz.classroom.codes import hash_of, new_code, new_secret
+from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
+from attnviz.classroom.room import Room, RoomError
+from attnviz.scene.contract.classroom import Audience, ClassNow, Pointed, Round
+from attnviz.scene.document.encoding import to_json
+
+MAX_ROOMS = 50
+MAX_HERE = 500
+"""People in a room at once."""
+
+ASLEEP_SECONDS = 25.0
+"""Without a sign of life of the speaker's machine, which gives one every 8 s."""
+
+SWEEP_SECONDS = 5.0
+
+FOR_ALL = (Move, Open, Again, End)
+"""The commands of which everybody is told; of the others the speaker is."""
+
+
+@dataclass
+class Presence:
+    """Who is here by way of one process: how many, how many look around, and when the speaker's machine was heard."""
+
+    here: int = 0
+    around: int = 0
+    speaker: float = 0.0
+
+
+@dataclass
+class Held:
+    """A room as this process has it.
+
+    Attributes
+    ----------
+    room : Room
+    streams : Counter of str
+        How many streams each seat has open here.
+    around : set of str
+        The seats that look around.
+    speaker : float
+        When the speaker's machine was heard here last.
+    others : Presence
+        Of all other processes.
+    is_apart : bool
+        Whether what is done here reaches no other process.
+    """
+
+    room: Room
+    streams: Counter = field(default_factory=Counter)
+    around: set[str] = field(default_factory=set)
+    speaker: float = field(default_factory=time.time)
+    others: Presence = field(default_factory=Presence)
+    is_apart: bool = False
+    _made: dict[bool, tuple[str, bytes]] = field(default_factory=dict)
+    _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
+
+    @property
+    def presence(self) -> Presence:
+        """Who is here by way of this process; the speaker's own devices don't count."""
+        here = self.streams.keys() - self.room.speakers
+        return Presence(len(here), len(here & self.around), self.speaker)
+
+    @property
+    def n_here(self) -> int:
+        """How many are here by way of any process."""
+        return self.presence.here + self.others.here
+
+    def waits(self, now: float) -> bool:
+        """Whether nothing was heard of the speaker's machine for long."""
+        return now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS
+
+    def tell(self, *, speaker_alone: bool = False) -> None:
+        """Tell everybody who listens that something has changed, or the speaker alone."""
+        for is_speaker in (True,) if speaker_alone else (True, False):
+            self._made.pop(is_speaker, None)
+            self._changed[is_speaker].set()
+            self._changed[is_speaker] = asyncio.Event()
+
+    async def change(self, is_speaker: bool, seconds: float) -> bool:
+        """Wait until something has changed for the speaker, or for the others; False if nothing has for so long."""
+        try:
+            await asyncio.wait_for(self._changed[is_speaker].wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def event(self, is_speaker: bool) -> tuple[str, bytes]:
+        """The class as it is now, and what stands for it: the same as long as it is the same."""
+        if is_speaker not in self._made:
+            text = to_json(self._now(is_speaker))
+            self._made[is_speaker] = hash_of(text.decode())[:12], text
+        return self._made[is_speaker]
+
+    def _now(self, is_speaker: bool) -> ClassNow:
+        room, now = self.room, time.time()
+        asked = room.question
+        state = ClassNow(
+            number=room.number,
+            at=room.place.at if room.place else "",
+            shows=room.shows,
+            is_own=bool(room.place and room.place.is_own),
+            is_shown=room.is_shown,
+            round=Round(number=len(asked.rounds), is_open=asked.is_open) if asked else None,
+            has_ended=room.is_over(now),
+            waits=self.waits(now),
+            is_apart=self.is_apart,
+        )
+        if is_speaker:
+            state.audience = self._audience()
+        return state
+
+    def _audience(self) -> Audience:
+        own, asked = self.presence, self.room.question
+        pointed = [Pointed(at=each.at, cell=cell, count=n) for each, cell, n in self.room.counts_of_points()]
+        return Audience(
+            here=own.here + self.others.here,
+            around=own.around + self.others.around,
+            answered=len(asked.rounds[-1]) if asked else 0,
+            counts=asked.counts if asked else [],
+            pointed=pointed,
+        )
+
+
+class Rooms:
+    """The rooms of one process, in its memory."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Held] = {}
+
+    async def make(self) -> tuple[Held, dict[str, str]]:
+        """Open a room; returns its secrets too.
+
+        Raises
+        ------
+        RoomError
+            If there are `MAX_ROOMS`.
+        """
+        secrets = {"key": new_secret(), "link": new_secret(), "seat": new_secret()}
+        made = Make(
+            time=time.time(),
+            code=await self.free_code(),
+            key=hash_of(secrets["key"]),
+            link=hash_of(secrets["link"]),
+            seat=secrets["seat"],
+        )
+        held = self.held[made.code] = Held(Room.made(made))
+        await self.begun(held, made)
+        return held, {"code": made.code} | secrets
+
+    async def find(self, code: str) -> Held | None:
+        """The room of a code, if it is not over."""
+        held = self.held.get(code)
+        return held if held and not held.room.is_over(time.time()) else None
+
+    async def offering(self, code: str) -> Held | None:
+        """The room that offers a code for another device of the speaker's."""
+        now = time.time()
+        return next((held for held in self.held.values() if held.room.has_offered(code, now)), None)
+
+    async def do(self, held: Held, command: AnyCommand) -> None:
+        """Do what a command says, and tell everybody.
+
+        Raises
+        ------
+        RoomError
+            If it can't be done.
+        """
+        held.room.apply(command)
+        held.tell(speaker_alone=not isinstance(command, FOR_ALL))
+
+    async def free_code(self) -> str:
+        """A code that no room has."""
+        self.sweep()
+        if len(self.held) >= MAX_ROOMS:
+            raise RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")
+        while (code := new_code()) in self.held:
+            pass
+        return code
+
+    async def begun(self, held: Held, made: Make) -> None:
+        """Note a room that was opened."""
+
+    def sweep(self) -> None:
+        """Forget rooms that are over, and tell those whose speaker sleeps, or is awake again."""
+        now = time.time()
+        for code, held in [*self.held.items()]:
+            held.tell()
+            if held.room.is_over(now):
+                del self.held[code]
+
+    async def run(self) -> None:
+        """Sweep for as long as the process lasts."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.sweep()

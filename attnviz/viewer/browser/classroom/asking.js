@@ -1,0 +1,113 @@
+// Asking: the class is asked for a number on the screen. The question covers the pass until the answer is shown.
+import { button } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { makePopover } from "../elements/popover.js";
+import { makeBoard } from "./answerDots.js";
+import { plainOf } from "./plain.js";
+import { verdictOn } from "../lesson/verdict.js";
+
+const ROWS = ["scores", "scaled", "masked", "attention"],
+  SHARES = ["attention", "probabilities"];
+
+// Returns {element, button, panel, at(place), isOpen, update()}: a dialog, and what opens it for the number that is selected.
+export function makeAsking(speaker) {
+  const stage = element("dialog", "class-stage viewer"),
+    count = element("p", "class-count"),
+    board = makeBoard(),
+    truth = element("div", "verdict"),
+    acts = element("footer"),
+    opener = button("Ask the class", null),
+    panel = makePopover(opener, "class-ask", "What the class is asked");
+  let place = null,
+    question = null,
+    isShown = false;
+  stage.setAttribute("aria-label", "A question to the class");
+  stage.append(count, board.element, truth, acts);
+  stage.onkeydown = event => {
+    event.stopPropagation(); // a remote's button shows the answer, and goes on after that
+    if (!["PageDown", "ArrowRight"].includes(event.key)) return;
+    event.preventDefault();
+    if (isShown) stage.close();
+    else show();
+  };
+  stage.onclose = () => {
+    question = null;
+    speaker.shows({ at: place.at });
+  };
+  const ask = async (kind, cell) => {
+    panel.hidePopover();
+    asked = { kind, cell };
+    speaker.shows({ at: place.at, asked });
+    isShown = false;
+    question = null;
+    write(count, "The question is put …");
+    stage.showModal();
+    await untilThere(speaker);
+    if (speaker.now?.round === null || !stage.open) return stage.close();
+    question = (await speaker.moment()).question;
+    update();
+  };
+  let asked = null;
+  const show = () => {
+    isShown = true;
+    speaker.shows({ at: place.at, asked, isShown });
+    update();
+  };
+  function update() {
+    if (!stage.open || !question || !speaker.now) return;
+    const { audience, round } = speaker.now;
+    write(count, `${audience.here} here · ${audience.answered} answered`);
+    board.update(question, audience.counts, isShown, plainOf(question.prompt));
+    redraw(truth, isShown ? verdictOn(question, null).said.map(runs => element("p", "", plainOf(runs))) : []);
+    redraw(acts, [
+      ...(isShown
+        ? []
+        : [
+            button("Reveal", show, "check"),
+            ...(round
+              ? [button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen))]
+              : []),
+            ...(round?.number === 1 ? [button("Ask again", () => speaker.again())] : []),
+          ]),
+      button("Back to the pass", () => stage.close(), isShown ? "check" : ""),
+    ]);
+  }
+  return {
+    element: stage,
+    get isOpen() {
+      return stage.open;
+    },
+    button: opener,
+    panel,
+    at: now => {
+      place = now;
+      if (!now.focus) return;
+      const { pass, focus } = now,
+        cell = pass.address(focus.name, focus.index),
+        [kind] = focus.name.split(/_\d+$/);
+      redraw(panel, [
+        element("p", "", `Of the number that is selected, in ${pass.stages.get(focus.name).title}:`),
+        button(SHARES.includes(kind) ? "Which share is it?" : "Which number is it?", () =>
+          ask(SHARES.includes(kind) ? "share" : "number", cell),
+        ),
+        ...(ROWS.includes(kind) ? [button("Which word has the largest in this row?", () => ask("word", cell))] : []),
+      ]);
+    },
+    update,
+  };
+}
+
+// Until the class is at the question that was put, or that was refused.
+function untilThere(speaker) {
+  return new Promise(done => {
+    const end = () => {
+      clearTimeout(timer);
+      stop();
+      done(null);
+    };
+    const stop = speaker.onChange(() => {
+      if (speaker.isTold && (speaker.now.round || speaker.said)) end();
+    });
+    const timer = setTimeout(end, 5000);
+  });
+}

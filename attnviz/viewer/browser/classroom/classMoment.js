@@ -1,0 +1,101 @@
+// A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
+// which what would give the answer away is covered until the speaker shows it.
+import { element, redraw } from "../elements/element.js";
+import { makeMistakePicture } from "../lesson/mistakePicture.js";
+import { makePassPicture } from "../lesson/passPicture.js";
+import { candidateAt, makeQuestion } from "../lesson/question.js";
+import { drawSaid } from "../lesson/said.js";
+import { makeSweepPicture } from "../lesson/sweepPicture.js";
+import { answerText, verdictOn } from "../lesson/verdict.js";
+
+/** @type {Map<string, typeof makePassPicture>} */
+const PICTURES = new Map([
+  ["pass", makePassPicture],
+  ["mistake", makeMistakePicture],
+  ["sweep", makeSweepPicture],
+]);
+
+// answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
+// own, isPresented), end()}: `own` is what one answered, or null.
+export function makeClassMoment({ answer, touched }) {
+  const body = element("div", "lesson-body"),
+    said = element("section", "lesson-said"),
+    drawn = element("div", "lesson-picture"),
+    status = element("div", "class-own");
+  let moment = null,
+    question = null,
+    picture = null,
+    kind = "",
+    isOpen = false;
+  said.setAttribute("aria-label", "The moment");
+  status.setAttribute("role", "status");
+  body.append(said, drawn);
+  const numbers = {
+    point: link => picture?.point(link),
+    open: link => {
+      touched(link.cell);
+      picture?.open(link);
+    },
+  };
+  const clicked = what => {
+    const found = isOpen ? candidateAt(moment.question, what) : -1;
+    if (found >= 0) answer(found);
+    else touched(what.cell ?? "");
+    return found >= 0;
+  };
+  return {
+    element: body,
+    show: (shown, { round, isShown }, own) => {
+      if (shown !== moment) {
+        moment = shown;
+        question = moment.question && makeQuestion(moment.question, answer, "Send");
+      }
+      isOpen = Boolean(moment.question && round?.isOpen && !isShown);
+      const areWordsAlone = moment.saysWordsAlone && !isShown;
+      question?.element.remove();
+      body.classList.toggle("words-alone", areWordsAlone);
+      said.classList.toggle("answered", isShown);
+      const { title, text, after, ending } = moment;
+      redraw(status, moment.question ? drawOwn(moment, own, isOpen, isShown).map(runs => drawSaid(runs, numbers)) : []);
+      status.className = `class-own verdict ${isShown && own !== null ? (verdictOn(moment.question, own).isRight ? "right" : "wrong") : ""}`;
+      redraw(said, [
+        ...(title ? [element("h2", "", title)] : []),
+        ...(text.length ? [drawSaid(text, numbers, "p", "text")] : []),
+        ...(moment.question
+          ? [drawSaid(moment.question.prompt, numbers, "p", "prompt"), question.element, status]
+          : []),
+        ...(isShown && after.length && !moment.question ? [drawSaid(after, numbers)] : []),
+        ...(ending
+          ? [
+              drawSaid(ending.explain, numbers, "p", "prompt"),
+              ...(isShown ? [drawSaid(ending.answer, numbers, "div", "verdict shown")] : []),
+            ]
+          : []),
+      ]);
+      question?.update({ answer: own, isShown, isClosed: !isOpen });
+      if (areWordsAlone) return drawn.replaceChildren();
+      const wanted = moment.picture?.kind ?? "pass";
+      if (wanted !== kind) {
+        picture?.leave();
+        picture = PICTURES.get(wanted)(clicked);
+        kind = wanted;
+      }
+      if (picture.element.parentNode !== drawn) drawn.replaceChildren(picture.element);
+      picture.show(moment, !isShown && Boolean(moment.question), false);
+    },
+    end: () => picture?.leave(),
+  };
+}
+
+// What is said of one's own answer.
+function drawOwn({ question, after }, own, isOpen, isShown) {
+  if (isShown) return verdictOn(question, own, after).said;
+  if (own === null) return [[["", isOpen ? "Nobody sees who says what." : "No more answers are taken."]]];
+  const text = question.kind === "fill" ? answerText(question, own) : question.candidates[own].label;
+  return [
+    [
+      [question.isCode ? "code" : "strong", text],
+      ["", isOpen ? " is your answer. You can change it until it is shown." : " is your answer."],
+    ],
+  ];
+}

@@ -1,0 +1,225 @@
+// The page of a class: one comes in by its code, and is where the speaker is, until one touches something; then one looks around,
+// and nothing pulls one back.
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { makeClassMoment } from "./classMoment.js";
+import { makeClassViewer } from "./classViewer.js";
+import { takeSeat } from "./seat.js";
+
+const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
+const LOST = "The connection is lost. You are back in a moment.";
+const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
+const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
+const ANSWER_MS = 1100; // between two answers
+
+// `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), storeOf()}: the line to the class; what the page's
+// address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
+// what keeps the seat. Returns {end()}.
+export function mountClass(root, code, host) {
+  const box = element("div", "viewer lesson-page class-page"),
+    head = element("header", "lesson-head"),
+    title = element("span", "class-room"),
+    state = element("span", "class-state"),
+    line = element("p", "class-said"),
+    main = element("div", "class-main"),
+    foot = element("footer", "class-foot");
+  const back = button("Back to the class", () => follow(), "check"),
+    around = element("a", "", "Open it by myself"),
+    point = button("I don’t understand this", () => pointAt());
+  let seat = "",
+    now = null, // ClassNow of generated/contract.d.ts
+    moment = null,
+    fetched = 0, // the moment that is here, by `shows`
+    own = null, // {number, round, value}
+    pending = null, // an answer that is to be sent
+    view = null, // {kind, element, show, cell?, end}
+    touchedCell = "",
+    pointed = "",
+    isAround = false,
+    isLost = false,
+    failure = "",
+    stop = () => {};
+
+  title.append("room ", element("strong", "", code));
+  state.setAttribute("role", "status");
+  line.setAttribute("role", "status");
+  around.target = "_blank";
+  around.rel = "noopener";
+  head.append(title, state);
+  foot.append(back, point, around);
+  box.append(head, line, main, foot);
+  root.replaceChildren(box);
+  root.ariaBusy = "false";
+
+  const post = message => host.line.post(code, { seat, ...message });
+  async function come() {
+    draw();
+    const given = await takeSeat(host.line, code, host.hash, host.storeOf, said => write(line, said));
+    if (!box.isConnected) return;
+    if (given.key) return host.speak(given);
+    if (!given.seat) return refuse(given.said);
+    seat = given.seat;
+    stop = host.line.listen({ code, seat }, () => isAround, {
+      now: hear,
+      own: heard => recall(heard),
+      lost,
+      gone: refuse,
+    });
+  }
+  function hear(state) {
+    isLost = false;
+    now = state;
+    arrive();
+  }
+  // Who comes back hears what they said.
+  function recall(heard) {
+    if (heard) own = heard;
+    draw();
+  }
+  function lost() {
+    isLost = true;
+    draw();
+  }
+  function refuse(said) {
+    stop();
+    main.replaceChildren(drawForm(said));
+    now = null;
+    draw();
+  }
+  async function arrive() {
+    draw();
+    if (isAround || now.isOwn || !now.at || now.hasEnded || fetched === now.shows) return;
+    const { shows } = now;
+    fetched = shows;
+    try {
+      const found = await host.line.moment(code, seat, shows);
+      if (now?.shows !== shows) return;
+      moment = found;
+      failure = "";
+    } catch (error) {
+      if (now?.shows !== shows) return;
+      fetched = 0;
+      moment = null;
+      failure = error instanceof Error ? error.message : String(error);
+    }
+    draw();
+  }
+  const answerNow = () =>
+    own && now?.round && own.number === now.number && own.round === now.round.number ? own.value : null;
+  // One answer a second; of several the last counts.
+  async function answer(value) {
+    own = { number: now.number, round: now.round?.number ?? 1, value };
+    draw();
+    if (pending !== null) {
+      pending = value;
+      return;
+    }
+    pending = value;
+    for (let sent = null; pending !== sent; ) {
+      sent = pending;
+      const { isDone, status, said } = await post({ do: "answer", number: own.number, round: own.round, value: sent });
+      failure = isDone || status === 0 ? "" : said;
+      if (status === 0) sent = null;
+      await new Promise(done => setTimeout(done, ANSWER_MS));
+    }
+    pending = null;
+    draw();
+  }
+  function touched(cell) {
+    touchedCell = cell;
+    if (!isAround) {
+      isAround = true;
+      post({ do: "around", isAround: true });
+    }
+    draw();
+  }
+  function follow() {
+    isAround = false;
+    touchedCell = "";
+    post({ do: "around", isAround: false });
+    view?.end();
+    view = null;
+    arrive();
+  }
+  const cellHere = () => touchedCell || (view?.cell?.() ?? moment?.asked ?? moment?.answer ?? "");
+  function pointAt() {
+    const cell = pointed ? "" : cellHere();
+    pointed = cell;
+    post({ do: "point", cell });
+    draw();
+  }
+
+  function draw() {
+    if (!box.isConnected) return;
+    const isHere = now !== null && !now.hasEnded;
+    write(
+      state,
+      !seat || !now ? "" : now.hasEnded ? "ended" : isLost ? "lost" : isAround ? "you look around" : "● following",
+    );
+    state.classList.toggle("following", isHere && !isAround && !isLost);
+    write(line, said());
+    drawMain(isHere);
+    drawFoot(isHere);
+  }
+  function drawFoot(isHere) {
+    foot.hidden = !isHere;
+    back.hidden = !isAround;
+    point.hidden = !(isHere && moment && (pointed || cellHere()));
+    point.setAttribute("aria-pressed", String(Boolean(pointed)));
+    around.hidden = !isHere || !now.at;
+    if (isHere && now.at) around.href = host.hrefOf(now.at);
+  }
+  function drawMain(isHere) {
+    if (!isHere || isAround || !moment) {
+      if (now?.hasEnded) main.replaceChildren(element("p", "class-end", "The class has ended. Thank you for coming."));
+      return;
+    }
+    if (now.isOwn || fetched !== now.shows) return;
+    showIn(isMoment(moment, now) ? "moment" : "viewer");
+  }
+  function showIn(kind) {
+    if (view?.kind !== kind) {
+      view?.end();
+      view = { kind, ...(kind === "moment" ? makeClassMoment({ answer, touched }) : makeClassViewer({ touched })) };
+      main.replaceChildren(view.element);
+    }
+    view.show(moment, now, answerNow());
+  }
+  function said() {
+    if (isLost) return LOST;
+    if (!now || now.hasEnded) return "";
+    if (now.waits) return WAITS;
+    if (now.isApart) return APART;
+    if (now.isOwn) return OWN;
+    if (failure) return failure;
+    return now.at ? "" : "You are in. The class begins in a moment.";
+  }
+  function drawForm(said) {
+    const form = element("form", "class-form"),
+      input = element("input", "typed"),
+      join = button("Join", () => {}, "check");
+    join.type = "submit";
+    input.autocomplete = "off";
+    input.maxLength = 6;
+    input.setAttribute("aria-label", "The six letters of the class");
+    input.value = code;
+    form.onsubmit = event => {
+      event.preventDefault();
+      if (input.value.trim()) host.go(input.value.trim());
+    };
+    form.append(element("p", "", said), element("label", "", "The six letters on the screen"), input, join);
+    return form;
+  }
+  come();
+  return {
+    end: () => {
+      stop();
+      view?.end();
+    },
+  };
+}
+
+// A moment of a lesson, or a question to the class; all else is a pass to look at.
+function isMoment({ question, picture }, { at }) {
+  return at.startsWith("lesson=") || question !== null || picture !== null;
+}

@@ -1,0 +1,46 @@
+// A seat in a class: taken by the code, the QR code's link or the seat that this tab has had, and kept in it.
+
+const LATER_MS = 1000;
+const NAME = "attnviz seat";
+const LATER = [0, 429, 502, 503, 504];
+
+// Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {said}, why not;
+// wait(said) is told why it takes longer.
+export async function takeSeat(line, code, hash, storeOf, wait) {
+  const kept = read(storeOf)[code];
+  const asks = [...(kept ? [{ seat: kept }] : []), ...(hash ? [{ link: hash }] : []), {}];
+  let said = "";
+  for (const each of asks) {
+    const answer = await asked(line, code, each, wait);
+    if (answer.isDone) {
+      keep(storeOf, code, answer.data.seat);
+      return answer.data;
+    }
+    said = answer.said;
+  }
+  return { said };
+}
+
+// Asks until it is answered. Who typed the code is told to wait, who has a link or a seat is let in by and by.
+async function asked(line, code, how, wait) {
+  for (;;) {
+    const answer = await line.post(code, { do: "join", ...how });
+    if (!LATER.includes(answer.status) || (answer.status === 429 && !how.link)) return answer;
+    wait(answer.said);
+    await new Promise(done => setTimeout(done, LATER_MS));
+  }
+}
+
+function read(storeOf) {
+  try {
+    return JSON.parse(storeOf().getItem(NAME)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function keep(storeOf, code, seat) {
+  try {
+    storeOf().setItem(NAME, JSON.stringify({ ...read(storeOf), [code]: seat }));
+  } catch {} // where nothing can be kept, a reload takes another seat
+}

@@ -1,0 +1,147 @@
+// The speaker of a class: where they are is told to it, and how many are there and what they said is heard.
+
+const NAME = "attnviz class";
+const HERE_MS = 8000; // between two signs of life
+const LATER_MS = 1000;
+
+// `line` is that of classLine.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
+export function makeSpeaker(line, storeOf) {
+  let room = read(storeOf), // {code, key, link, seat}
+    now = null, // ClassNow of generated/contract.d.ts
+    stop = null,
+    beat = null,
+    wanted = null, // {at, asked, isShown} as it should be
+    sent = "", // as it was told last
+    number = -1, // of the place that was told last
+    isSending = false,
+    said = ""; // what went wrong
+  const listeners = new Set(),
+    tell = () => {
+      for (const each of listeners) each();
+    };
+  const keep = () => {
+    try {
+      if (room) storeOf().setItem(NAME, JSON.stringify(room));
+      else storeOf().removeItem(NAME);
+    } catch {} // another site's frame may keep nothing
+  };
+  const forget = why => {
+    stop?.();
+    clearInterval(beat);
+    [room, now, stop, sent, number, said] = [null, null, null, "", -1, why];
+    keep();
+    tell();
+  };
+  const post = message => line.post(room.code, message, room.key);
+  const begin = () => {
+    const heard = {
+      now: state => {
+        const isFirst = now === null;
+        now = state;
+        if (state.hasEnded) return forget("The class has ended.");
+        if (isFirst) number = state.number;
+        if (!isFirst || !isShownThere()) flush();
+        tell();
+      },
+      own: () => {},
+      lost: () => {},
+      gone: () => forget("The class has ended."),
+    };
+    stop = line.listen(room, () => false, heard);
+    beat = setInterval(() => post({ do: "here" }), HERE_MS);
+  };
+  // Whether the answer is shown to the class already, where this page does not show it: another device or a page before did.
+  function isShownThere() {
+    return Boolean(now?.isShown && wanted && !wanted.isShown && !wanted.asked && now.at === wanted.at);
+  }
+  async function flush() {
+    if (!room || !now || !wanted || isSending || JSON.stringify(wanted) === sent) return;
+    isSending = true;
+    const telling = JSON.stringify(wanted),
+      { isDone, status, data, said: why } = await post({ do: "move", ...JSON.parse(telling) });
+    isSending = false;
+    if (!room) return;
+    if (isDone) {
+      sent = telling;
+      number = data.number;
+      said = data.isOwn ? "These numbers are your own: no address holds them, so the class can’t follow here." : "";
+    } else {
+      said = why;
+      if (status === 400)
+        sent = telling; // it will never be done
+      else setTimeout(flush, LATER_MS);
+    }
+    tell();
+    flush();
+  }
+  const done = async message => {
+    const { isDone, said: why, data } = await post(message);
+    said = isDone ? "" : why;
+    tell();
+    return isDone ? (data ?? why) : null;
+  };
+  if (room) begin();
+  return {
+    get room() {
+      return room;
+    },
+    get now() {
+      return now;
+    },
+    get said() {
+      return said;
+    },
+    // Whether the class is told all that there is to tell.
+    get isTold() {
+      return !isSending && JSON.stringify(wanted) === sent && now !== null && now.number >= number;
+    },
+    // Where another device of the speaker's has led the class: {at, isShown}, or null where nobody else has.
+    get led() {
+      const isElsewhere = now !== null && !isSending && number >= 0 && now.number > number;
+      return isElsewhere || (!isSending && isShownThere()) ? { at: now.at, isShown: now.isShown } : null;
+    },
+    // Goes where the other device is.
+    followed: () => {
+      if (now) number = now.number;
+    },
+    open: async () => {
+      const { isDone, said: why, data } = await line.post("", { do: "make" });
+      if (isDone) {
+        room = data;
+        keep();
+        begin();
+      } else said = why;
+      tell();
+    },
+    // Speaks with what another device was given.
+    take: given => {
+      room = given;
+      keep();
+    },
+    shows: place => {
+      wanted = { asked: null, isShown: false, ...place };
+      flush();
+    },
+    openAnswers: isOpen => done({ do: "open", isOpen }),
+    again: () => done({ do: "again" }),
+    hand: () => done({ do: "hand" }),
+    counts: () => done({ do: "counts" }),
+    end: async () => {
+      await post({ do: "end" });
+      if (room) forget("");
+    },
+    moment: () => line.moment(room.code, room.seat, now.shows),
+    onChange: listener => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function read(storeOf) {
+  try {
+    return JSON.parse(storeOf().getItem(NAME));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,237 @@
+"""A room as a state machine: in any order of events followers are where the speaker is, and an answer counts once."""
+
+import math
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+from attnviz.classroom import commands
+from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
+from attnviz.classroom.commands import Place, Takes, read, written
+from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
+from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
+
+PLACES = [
+    Place("model=who-is-it&step=scores"),
+    Place("model=who-is-it&step=softmax"),
+    Place("lesson=a&moment=1", takes=Takes(n_choices=3)),
+    Place("lesson=a&moment=2", takes=Takes(is_share=True)),
+    Place("lesson=a&moment=3", takes=Takes()),
+    Place("", is_own=True),
+]
+MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
+VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
+
+
+class Class(RuleBasedStateMachine):
+    """A room beside the simplest model of one: where the speaker is, and who said what last in which round."""
+
+    seats = Bundle("seats")
+
+    def __init__(self):
+        super().__init__()
+        self.room, self.log, self.now = Room.made(MAKE), [written(MAKE)], 0.0
+        self.place, self.n_moves, self.shown = None, 0, False
+        self.said, self.rounds, self.open, self.last = {}, {}, {}, {}
+
+    def do(self, kind, **parts):
+        """Whether a command was done; what was refused has changed nothing."""
+        command = kind(time=self.now, **parts)
+        before = repr(self.room)
+        try:
+            self.room.apply(command)
+        except RoomError:
+            assert repr(self.room) == before
+            return False
+        self.log.append(written(command))
+        return True
+
+    @rule(target=seats)
+    def join(self):
+        seat = f"seat {len(self.room.seats)}"
+        assert self.do(commands.Join, seat=seat)
+        return seat
+
+    @rule(seat=seats)
+    def come_back(self, seat):
+        """A phone that slept, left or lost its network has its seat still, and its answers."""
+        before = self.room.seats[seat]
+        assert self.do(commands.Join, seat=seat)
+        assert self.room.seats[seat] == before
+
+    @rule(seconds=st.floats(0, 100))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @rule(place=st.sampled_from(PLACES), is_shown=st.booleans())
+    def move(self, place, is_shown):
+        assert self.do(commands.Move, place=place, is_shown=is_shown)
+        self.n_moves += place != self.place
+        self.place, self.shown = place, is_shown
+        if place.takes:
+            self.rounds.setdefault(place, 1)
+            self.open[place] = self.open.get(place, True) and not is_shown
+
+    @rule(is_open=st.booleans())
+    def open_or_close(self, is_open):
+        may = self.asks() and not (self.shown and is_open)
+        assert self.do(commands.Open, is_open=is_open) == may
+        if may:
+            self.open[self.place] = is_open
+
+    @rule()
+    def ask_again(self):
+        may = self.asks() and not self.shown and self.rounds[self.place] == 1
+        assert self.do(commands.Again) == may
+        if may:
+            self.rounds[self.place], self.open[self.place] = 2, True
+
+    @rule(seat=seats, value=VALUES, late=st.booleans())
+    def answer(self, seat, value, late):
+        if late:
+            self.now += ANSWER_SECONDS
+        asked = {"number": self.n_moves, "round": self.rounds.get(self.place, 1)}
+        is_early = self.now - self.last.get(seat, -math.inf) < ANSWER_SECONDS
+        is_same = self.asks() and self.said.get((self.place, asked["round"], seat)) == value
+        may = self.asks() and self.open[self.place] and self.fits(value) and (is_same or not is_early)
+        done = self.do(commands.Answer, seat=seat, value=value, **asked)
+        assert done == may
+        if done:
+            assert self.do(commands.Answer, seat=seat, value=value, **asked), "what is sent twice counts once"
+            self.said[self.place, asked["round"], seat] = value
+            self.last[seat] = self.now
+
+    @rule(seat=seats, number=st.integers(0, 3), nth=st.integers(1, 3))
+    def answer_what_is_over(self, seat, number, nth):
+        if not self.asks() or (number, nth) != (self.n_moves, self.rounds[self.place]):
+            assert not self.do(commands.Answer, seat=seat, value=0, number=number, round=nth)
+
+    @rule(value=VALUES)
+    def answer_without_a_seat(self, value):
+        number, nth = self.n_moves, self.rounds.get(self.place, 1)
+        assert not self.do(commands.Answer, seat="nobody", value=value, number=number, round=nth)
+
+    @rule(seat=seats, cell=st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]))
+    def point(self, seat, cell):
+        self.do(commands.Point, seat=seat, cell=cell)
+
+    @rule()
+    def kill(self):
+        """Another process has nothing but what was done, and knows the same."""
+        made, *rest = map(read, self.log)
+        room = Room.made(made)
+        for each in rest:
+            room.apply(each)
+        assert repr(room) == repr(self.room)
+        self.room = room
+
+    @invariant()
+    def followers_are_where_the_speaker_is(self):
+        assert (self.room.place, self.room.is_shown) == (self.place, self.shown)
+        assert self.room.number == self.n_moves
+
+    @invariant()
+    def each_answer_counts_once(self):
+        found = {
+            (place, nth, seat): value
+            for place, question in self.room.questions.items()
+            for nth, answers in enumerate(question.rounds, start=1)
+            for seat, value in answers.items()
+        }
+        assert found == self.said
+        for question in self.room.questions.values():
+            for counts, answers in zip(question.counts, question.rounds, strict=True):
+                assert sum(n for _, n in counts) == len(answers)
+
+    def asks(self):
+        return self.place is not None and self.place.takes is not None
+
+    def fits(self, value):
+        takes = self.place.takes
+        if isinstance(value, bool):
+            return False
+        if takes.n_choices:
+            return isinstance(value, int) and value in range(takes.n_choices)
+        return math.isfinite(value) and ((0 <= value <= 1) if takes.is_share else abs(value) <= 1e12)
+
+
+Class.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestClass = Class.TestCase
+
+
+def room():
+    return Room.made(MAKE)
+
+
+def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move():
+    own, join = room(), commands.Join(time=SECONDS + 1.0, seat="late")
+    with pytest.raises(RoomError, match="has ended"):
+        own.apply(join)
+    own.apply(commands.Move(time=60.0, place=PLACES[0]))
+    own.apply(join)
+    own.apply(commands.End(time=SECONDS + 2.0))
+    with pytest.raises(RoomError, match="has ended"):
+        own.apply(commands.Move(time=SECONDS + 3.0, place=PLACES[0]))
+
+
+def test_what_followers_see_is_asked_for_again_only_where_it_is_another_pass_or_question():
+    own, seen = room(), []
+    lesson = Place("lesson=a&moment=1", takes=Takes(n_choices=3))
+    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0]):
+        own.apply(commands.Move(time=1.0, place=place))
+        seen.append(own.shows)
+    assert seen == [1, 1, 3, 4, 5]
+
+
+def test_a_second_code_lets_one_device_in_for_a_while():
+    own = room()
+    take = commands.Take(time=HAND_SECONDS + 2.0, code="BCDFGH", key=hash_of("other"), seat="other")
+    own.apply(commands.Hand(time=1.0, code="BCDFGH"))
+    with pytest.raises(RoomError, match="too old"):
+        own.apply(take)
+    own.apply(commands.Hand(time=2.0, code="BCDFGH"))
+    own.apply(take)
+    assert own.has_key("other")
+    assert "other" in own.speakers
+    with pytest.raises(RoomError, match="used"):
+        own.apply(commands.Take(time=5.0, code="BCDFGH", key=hash_of("third"), seat="third"))
+
+
+def test_a_room_keeps_hashes_of_its_secrets():
+    own = room()
+    assert own.has_key("key")
+    assert own.has_link("link")
+    assert not own.has_key(hash_of("key")), "who reads what is kept can't speak"
+    assert "'key'" not in repr(own)
+
+
+def test_a_code_is_read_in_either_case_and_has_no_look_alikes():
+    assert (len(set(LETTERS)), LETTERS) == (20, LETTERS.upper())
+    assert not set("AEIOULI01") & set(LETTERS)
+    code = new_code()
+    assert len(code) == LENGTH
+    assert code_in(code.lower()) == code
+    assert [code_in(each) for each in ("audit", "KTQWR", "KTQWRMB", "KTQWRA", "ktqwr1", "")] == [None] * 6
+
+
+def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
+    guesses, hits, now = Guesses(), 0, 0.0
+    while now < SECONDS:
+        if guesses.wait("192.0.2.0/24", now) == 0:
+            guesses.wrong("192.0.2.0/24", now)
+            hits += 1
+        else:
+            now += 1.0
+    assert hits == pytest.approx(FREE + PER_MINUTE * 120, abs=2)
+    assert round(100 * hits / len(LETTERS) ** LENGTH, 3) == 0.002
+    assert round(100 * (1 - (1 - hits / len(LETTERS) ** LENGTH) ** 50), 1) == 0.1
+    assert guesses.wait("198.51.100.0/24", now) == 0, "another network may"
+
+
+def test_a_network_is_a_street_of_addresses():
+    assert network_of("192.0.2.7") == network_of("192.0.2.250") != network_of("192.0.3.7")
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:0:1::1")
+    assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7")
+    assert network_of("no address") == "no address"

@@ -1,0 +1,281 @@
+"""The routes of rooms: who may do what, what is read, and what each is told. What no page sends changes nothing."""
+
+import asyncio
+import json
+import random
+import string
+
+import msgspec
+import pytest
+from asgi import APP, asked, run
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from attnviz.classroom.codes import LETTERS
+from attnviz.scene.contract.classroom import ClassNow
+from attnviz.scene.contract.lesson import Moment
+from attnviz.server import room_route, rooms
+from attnviz.server.room_store import ROOMS
+
+LESSON = "?lesson=who-is-it&moment=1&present=1"
+
+
+@pytest.fixture(autouse=True)
+def _nobody_has_been_here(monkeypatch):
+    monkeypatch.setattr(room_route, "_guesses", room_route.Guesses())
+    monkeypatch.setattr(ROOMS, "held", {})
+    room_route._links.clear()
+
+
+async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
+    headers = {} if key is None else {"x-room-key": key}
+    return await raw(code, json.dumps(sent).encode(), app, network, **headers)
+
+
+async def raw(code, body, app=APP, network="192.0.2.7", **headers):
+    async def from_network(scope, receive, send):
+        await app(scope | {"client": (network, 1)}, receive, send)
+
+    return await asked(from_network, f"/room?room={code}", "POST", body=body, **headers)
+
+
+async def opened():
+    """A room with one follower in it: its code, key and link, and the follower's seat."""
+    made = json.loads((await post("", do="make")).text)
+    joined = await post(made["code"], do="join")
+    return made, json.loads(joined.text)["seat"]
+
+
+async def listen(code, seat, n, known="", app=APP):
+    """The first `n` events of a stream, without comments."""
+    found, left = [], asyncio.Event()
+
+    async def receive():
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        for each in message.get("body", b"").decode().split("\n\n"):
+            parts = dict(line.split(": ", 1) for line in each.splitlines() if ": " in line and line[0] != ":")
+            if "data" in parts and len(found) < n:
+                found.append((parts.get("event", "message"), parts.get("id"), json.loads(parts["data"])))
+        if len(found) >= n or message.get("status", 200) != 200:
+            left.set()
+
+    headers = [(b"host", b"127.0.0.1"), *([(b"last-event-id", known.encode())] if known else [])]
+    scope = {"type": "http", "method": "GET", "path": "/room/events", "root_path": "", "headers": headers}
+    await asyncio.wait_for(app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), 5)
+    return found
+
+
+def state():
+    return repr({code: held.room for code, held in ROOMS.held.items()})
+
+
+def test_a_class_follows_answers_and_is_told_what_it_may_know():
+    async def story():
+        made, seat = await opened()
+        code, key = made["code"], made["key"]
+        assert json.loads((await post(code, key, do="move", at=LESSON)).text)["number"] == 1
+        (_, _, own), (_, name, now) = await listen(code, seat, 2)
+        assert own == {"answer": None}
+        assert (now["at"], now["isShown"]) == ("lesson=who-is-it&moment=1", False), "present is the speaker's alone"
+        assert now["round"] == {"number": 1, "isOpen": True}
+        assert "audience" not in now, "counts are the speaker's"
+        msgspec.convert(now, ClassNow)
+        assert (await post(code, do="answer", seat=seat, number=1, round=1, value=4)).status == 200
+        (_, _, own), (_, _, _) = await listen(code.lower(), seat, 2)
+        assert own["answer"]["value"] == 4, "who comes back knows what they said"
+        *_, (_, _, seen) = await listen(code, made["seat"], 2)
+        assert seen["audience"]["counts"] == [[[4, 1]]]
+        msgspec.convert(seen, ClassNow)
+        found = await asked(APP, f"/room/moment?room={code}&seat={seat}&shows={now['shows']}")
+        assert json.loads(found.text)["question"]["kind"] == "pick"
+        assert (await post(code, key, do="move", at=LESSON, isShown=True)).status == 200
+        late = await post(code, do="answer", seat=seat, number=1, round=1, value=5)
+        assert (late.status, late.text) == (400, "No more answers are taken.")
+        lines = (await post(code, key, do="counts")).text.splitlines()
+        assert lines[1] == "Which word will “tired” look at most? Click it.,1,cross,1,no"
+        assert (await post(code, key, do="end")).status == 200
+        assert (await post(code, do="join")).status == 404
+        return name
+
+    assert run(story())
+
+
+def test_who_comes_back_with_the_last_event_is_told_only_of_what_is_new():
+    async def story():
+        made, seat = await opened()
+        _, (_, name, _) = await listen(made["code"], seat, 2)
+        told = asyncio.create_task(listen(made["code"], seat, 2, known=name))
+        await asyncio.sleep(0)
+        await post(made["code"], made["key"], do="move", at="model=who-is-it&step=scores")
+        return await told
+
+    (_, _, own), (_, _, now) = run(story())
+    assert (own["answer"], now["number"]) == (None, 1)
+
+
+def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
+    async def story():
+        made, seat = await opened()
+        move = {"code": made["code"], "key": made["key"], "do": "move", "at": "?model=who-is-it&step=softmax"}
+        for kind in ("share", "word", "number"):
+            done = await post(**move, asked={"kind": kind, "cell": "attention[0,11,1]"})
+            assert done.status == 200
+            number = json.loads(done.text)["number"]
+            made_of = await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={number}")
+            moment = json.loads(made_of.text)
+            assert "attention" in moment["covers"], "it is covered until it is shown"
+            assert "“tired”" in moment["question"]["prompt"][0][1]
+            assert isinstance(moment["question"], dict)
+            assert moment.keys() == {each.encode_name for each in msgspec.structs.fields(Moment)}
+        for kind, cell in (("share", "scores[0,1,1]"), ("word", "q[0,1,1]"), ("number", "q[9,9,9]"), ("number", "<b>")):
+            done = await post(**move, asked={"kind": kind, "cell": cell})
+            assert done.status == 400
+
+    run(story())
+
+
+def test_numbers_of_ones_own_are_not_followed():
+    async def story():
+        made, seat = await opened()
+        done = await post(made["code"], made["key"], do="move", at="?source=own-parameters&step=scores")
+        _, (_, _, now) = await listen(made["code"], seat, 2)
+        return json.loads(done.text), now
+
+    done, now = run(story())
+    assert done["isOwn"] is now["isOwn"] is True
+    assert now["at"] == ""
+
+
+@pytest.mark.parametrize("base", ["", "/course/a"])
+def test_a_room_is_opened_by_its_code_alone_wherever_the_app_is(base):
+    mounted = Starlette(routes=[Mount(base, app=APP)]) if base else APP
+    for text in ("KTQWRM", "ktqwrm"):
+        found = run(asked(mounted, f"{base}/{text}"))
+        assert (found.status, found.headers["location"]) == (307, "./?room=KTQWRM")
+    assert run(asked(mounted, f"{base}/audits")).status == 200, "no page has such a name but by chance"
+
+
+@pytest.mark.slow
+def test_two_thousand_messages_that_no_page_sends_change_nothing():
+    draw = random.Random(1)
+
+    def junk(depth=0):
+        kinds = [
+            lambda: draw.choice([None, True, -1, 0, 1e308, 10**30, "", "KTQWRM", "scores[0,1,1]", "\u202e", "=1+1"]),
+            lambda: "".join(draw.choices(string.printable, k=draw.randrange(60))),
+            lambda: [junk(depth + 1) for _ in range(draw.randrange(3))],
+            lambda: {draw.choice(["do", "at", "seat", "value"]): junk(depth + 1) for _ in range(draw.randrange(3))},
+        ]
+        return draw.choice(kinds[: 2 if depth > 2 else 4])()
+
+    async def story():
+        made, seat = await opened()
+        await post(made["code"], made["key"], do="move", at=LESSON)
+        before = state()
+        names = ["make", "join", "move", "open", "again", "answer", "point", "around", "hand", "counts", "end", "x"]
+        for _ in range(2_000):
+            sent = {"do": draw.choice(names[1:])} | {
+                name: junk()
+                for name in draw.sample(["seat", "number", "round", "value", "at", "isOpen", "link", "cell", "x"], 4)
+            }
+            if draw.random() < 0.5:
+                sent["seat"] = seat
+            body = json.dumps(sent).encode() if draw.random() < 0.9 else bytes(draw.randbytes(40))
+            key = draw.choice([{}, {"x-room-key": "wrong"}, {"x-room-key": seat}])
+            done = await raw(draw.choice([made["code"], "BCDFGH", "", "%00"]), body, **key)
+            assert done.status in (400, 403, 404, 429), (sent, done.text)
+            assert done.text.endswith((".", "in.")), "in words"
+        assert state() == before
+        too_much = await post(made["code"], do="join", link="x" * 3_000)
+        assert too_much.status == 413
+        far_too_much = await post(made["code"], made["key"], do="move", at="x" * 70_000)
+        assert far_too_much.status == 413
+        moved = await post(made["code"], made["key"], do="move", at="?lesson=none&moment=1")
+        assert moved.status == 400
+        assert state() == before
+
+    run(story())
+
+
+@pytest.mark.slow
+def test_after_two_thousand_wrong_codes_the_right_one_lets_in_from_elsewhere_and_by_its_link():
+    draw = random.Random(2)
+
+    async def story():
+        made, _ = await opened()
+        statuses = []
+        for _ in range(2_000):
+            wrong = "".join(draw.choices(LETTERS, k=6))
+            statuses.append((await post(wrong, do="join", network=f"192.0.2.{draw.randrange(256)}")).status)
+        refused = await post(made["code"], do="join")
+        elsewhere = await post(made["code"], do="join", network="198.51.100.7")
+        by_link = await post(made["code"], do="join", link=made["link"])
+        bad_link = await post(made["code"], do="join", link="x" * 22)
+        return statuses, refused, elsewhere, by_link, bad_link
+
+    statuses, refused, elsewhere, by_link, bad_link = run(story())
+    assert statuses[:30] == [404] * 30
+    assert set(statuses[30:]) <= {404, 429}
+    assert statuses.count(404) <= 32
+    assert refused.status == 429, "right or wrong, it is not read"
+    assert "Wait" in refused.text
+    assert (elsewhere.status, by_link.status, bad_link.status) == (200, 200, 404)
+
+
+def test_a_lecture_hall_comes_in_by_the_link_so_many_a_second():
+    async def story():
+        made, _ = await opened()
+        return [(await post(made["code"], do="join", link=made["link"])).status for _ in range(60)]
+
+    statuses = run(story())
+    assert statuses[:50] == [200] * 50
+    assert 429 in statuses[50:]
+
+
+def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):
+    monkeypatch.setattr(rooms, "MAX_ROOMS", 2)
+    monkeypatch.setattr(room_route, "MAX_HERE", 1)
+
+    async def story():
+        made, seat = await opened()
+        await post("", do="make")
+        third = await post("", do="make")
+        ROOMS.held[made["code"]].streams[seat] += 1
+        late = await post(made["code"], do="join")
+        back = await post(made["code"], do="join", seat=seat)
+        return third, late, back
+
+    third, late, back = run(story())
+    assert "rooms already" in third.text
+    assert (late.status, back.status) == (503, 200)
+
+
+def test_another_device_of_the_speakers_joins_by_a_second_code():
+    async def story():
+        made, _ = await opened()
+        handed = json.loads((await post(made["code"], made["key"], do="hand")).text)["code"]
+        other = json.loads((await post(handed, do="join")).text)
+        assert other["code"] == made["code"]
+        assert (await post(made["code"], other["key"], do="move", at=LESSON)).status == 200
+        return await post(handed, do="join")
+
+    assert run(story()).status == 404, "once"
+
+
+def test_followers_are_told_that_the_speakers_machine_sleeps(monkeypatch):
+    async def story():
+        made, seat = await opened()
+        await post(made["code"], made["key"], do="move", at=LESSON)
+        held, seen = ROOMS.held[made["code"]], []
+        for silent in (0, 60):
+            held.speaker -= silent
+            ROOMS.sweep()
+            seen.append((await listen(made["code"], seat, 2))[-1][-1]["waits"])
+        await post(made["code"], made["key"], do="here")
+        ROOMS.sweep()
+        return [*seen, (await listen(made["code"], seat, 2))[-1][-1]["waits"]]
+
+    assert run(story()) == [False, True, False]
