@@ -1,4 +1,4 @@
-// What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
+// The component: Streamlit calls it on every run of the page, by way of loader.js, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
 import { mountClass } from "../classroom/classPage.js";
 import { makeDesk } from "../classroom/desk.js";

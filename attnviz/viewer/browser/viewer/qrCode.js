@@ -10,7 +10,7 @@ const OWN =
   "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
-// What a code holds of an address, and what is to be said of it: {address, said}; no address where even the shortest is too long.
+// The address that a code holds, and the notice on it: {address, said}; no address where even the shortest is too long.
 // An address is ASCII.
 export function codedOf(link) {
   const url = new URL(link),
