@@ -80,7 +80,7 @@ class Finding:
 
     @cached_property
     def turned_trace(self) -> Trace | None:
-        """`trace`; or the pass that rotates queries and keys as theirs does, where an operation of attnviz's does so."""
+        """`trace`; or the pass that rotates queries and keys as theirs does, where an operation of ours does so."""
         candidate = self.diagnosis.candidate
         operation = candidate.rotation and candidate.rotation.operation
         if self.given or operation is None or not {"q", "k", "v", "heads"} <= set(candidate.trace.keys()):
