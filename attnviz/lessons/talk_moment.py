@@ -12,12 +12,11 @@ from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
-from attnviz.scene.contract.lesson import Fill, Question
-from attnviz.scene.document.encoding import to_json
+from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
-def talk_moment(made: TalkMoment) -> bytes:
-    """A moment of a talk as JSON, as `contract.lesson` declares it.
+def talk_moment(made: TalkMoment) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it.
 
     Raises
     ------
@@ -32,7 +31,7 @@ def talk_moment(made: TalkMoment) -> bytes:
         check_answer(sent.question)
         if isinstance(made.ask, Extreme):
             sent.asked = _neutral(made.ask, passes)
-        return to_json(sent)
+        return sent
     except TalkError:
         raise
     except LessonError as error:

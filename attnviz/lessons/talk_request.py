@@ -9,10 +9,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
+from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkMoment, as_talk, read, read_json, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
+from attnviz.scene.document.encoding import to_json
 
 
 class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -45,7 +47,15 @@ class TalkAsked(Asked, tag="talk", frozen=True):
     lesson: str = ""
 
 
-TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked
+class ExportAsked(Asked, tag="export", frozen=True):
+    """The questions of a lesson or a talk, as a file."""
+
+    form: Form
+    lesson: str = ""
+    talk: Talk | None = None
+
+
+TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked | ExportAsked
 
 
 @singledispatch
@@ -62,7 +72,7 @@ def reply(asked: TalkRequest) -> bytes:
 
 @reply.register
 def _(asked: MomentAsked) -> bytes:
-    return talk_moment(asked.moment)
+    return to_json(talk_moment(asked.moment))
 
 
 @reply.register
@@ -84,3 +94,9 @@ def _talk(asked: TalkAsked) -> Talk:
     if asked.lesson in LESSONS:
         return as_talk(LESSONS[asked.lesson])
     return read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
+
+
+@reply.register
+def _(asked: ExportAsked) -> bytes:
+    made = of_lesson(asked.form, asked.lesson) if asked.talk is None else of_talk(asked.form, asked.talk)
+    return msgspec.json.encode({"file": made})

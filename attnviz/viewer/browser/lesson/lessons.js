@@ -12,6 +12,7 @@ import { ID } from "./talkList.js";
 import { makeSpeakerPanel } from "./speakerPanel.js";
 import { makeTogether } from "./together.js";
 import { makeFoot } from "./foot.js";
+import { makeHandout } from "./handout.js";
 import { makeMemory } from "./memory.js";
 import { makeMistakePicture } from "./mistakePicture.js";
 import { makeMoments } from "./moments.js";
@@ -19,6 +20,7 @@ import { makePassPicture } from "./passPicture.js";
 import { makeSweepPicture } from "./sweepPicture.js";
 import { candidateAt, makeQuestion } from "./question.js";
 import { drawSaid } from "./said.js";
+import { makeTakeaway } from "./takeaway.js";
 import { verdictOn } from "./verdict.js";
 
 /** @type {Map<string, typeof makePassPicture>} */
@@ -38,9 +40,9 @@ export function forgetShown() {
 }
 
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
-// hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
-// what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
-// else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
+// hrefOf(address), questions(lesson, form), store(), isLinked}: the page's address, what gives a moment, whether a place is on this
+// page, the link to one, what opens a scene in the walkthrough and says whether it can, its link, a promise of the questions of a
+// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
 // there is one, is a talk of one's own (talkDesk.js): resumed() is where one comes back to in it, leave(place, next) and left() are
 // called where one goes elsewhere in mid-talk, and where it is left. Returns {end(), go(place)}.
 export function mountLessons(root, given, host) {
@@ -80,6 +82,12 @@ export function mountLessons(root, given, host) {
       showSpeaker,
       openClass: desk?.open,
     }),
+    handout = makeHandout(window, box, ({ picture: own }) => PICTURES.get(own?.kind ?? "pass")(() => false)),
+    takeaway = makeTakeaway({
+      title: () => entry().name,
+      questions: form => (place.lesson === ID ? mine.questions(form) : host.questions(place.lesson, form)),
+      print: async () => handout.print(entry().name, await allMoments()),
+    }),
     contents = makeContents({
       go,
       forget,
@@ -94,7 +102,7 @@ export function mountLessons(root, given, host) {
   ownWords.placeholder = "In your own words. Kept nowhere.";
   ownWords.rows = 4;
   for (const each of [heard, verdict]) each.setAttribute("role", "status");
-  head.append(about, contents.button, contents.panel);
+  head.append(about, contents.button, contents.panel, takeaway.button, takeaway.panel);
   body.append(said, drawn);
   box.append(head, body, foot.element, heard, code.element, glossary.element);
   if (desk) {
@@ -107,6 +115,8 @@ export function mountLessons(root, given, host) {
 
   const entry = () => course().find(({ id }) => id === place.lesson);
   const beside = by => placeBeside(course(), place, by);
+  const allMoments = () =>
+    Promise.all(Array.from({ length: entry().nMoments }, (_, nth) => moments.get({ ...place, moment: nth + 1 })));
   const state = () => {
     const name = nameOf(place);
     if (!states.has(name)) states.set(name, { answer: null, isShown: false });
@@ -252,7 +262,9 @@ export function mountLessons(root, given, host) {
     const here = entry(),
       isFirst = areWordsAlone() && here === lessons[0];
     write(about, aboutOf(here, lessons));
+    contents.button.hidden = course().length === 1;
     contents.update(lessons, place, memory, own());
+    takeaway.button.hidden = isFirst; // a first visit is a question, and little else
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
       place,
@@ -411,6 +423,7 @@ export function mountLessons(root, given, host) {
       together.end();
       speaker?.end();
       observer.disconnect();
+      handout.end();
       presenting.end();
       glossary.end();
       desk?.end();
@@ -422,7 +435,8 @@ export function mountLessons(root, given, host) {
 
 function aboutOf(entry, lessons) {
   const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
-  return `${entry.isOwn ? "" : `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `}${entry.name}${minutes}`;
+  const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
+  return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
 }
 
 // The moments of one's own talk up to where one is, and all of them; of a lesson none, as it plans no minutes for each.

@@ -30,6 +30,18 @@ export function fetchedFrom(site, templates) {
   };
 }
 
+// What asks it for the questions of a lesson as a file.
+export function questionsFrom(site) {
+  return async (lesson, form) => {
+    const answer = await fetch(new URL("talk", site), {
+      method: "POST",
+      body: JSON.stringify({ kind: "export", form, lesson }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    return (await answer.json()).file;
+  };
+}
+
 // What finds a moment among those of one lesson that are at hand.
 export function heldIn(moments, templates) {
   return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));

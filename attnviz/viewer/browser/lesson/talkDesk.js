@@ -130,6 +130,7 @@ export function makeTalkDesk(own, asking, host) {
     entry: () => entryOf(own.talk),
     momentAt: ({ moment }) => own.talk.moment[moment - 1],
     fetched: ({ moment }) => asking.moment(own.talk.moment[moment - 1]),
+    questions: form => asking.questionsFileOf(own.talk, form),
     talk: () => own.talk,
     onChange: own.onChange,
   };

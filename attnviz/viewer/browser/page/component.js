@@ -5,7 +5,7 @@ import { makeDesk } from "../classroom/desk.js";
 import { makeSpeaker } from "../classroom/speaker.js";
 import { addressOf } from "../seams/history.js";
 import { searchOf } from "../lesson/course.js";
-import { fetchedFrom } from "../lesson/moments.js";
+import { fetchedFrom, questionsFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
 import { ownTalkAt } from "./ownDesk.js";
@@ -70,6 +70,7 @@ function teach(root, given, site, own, open) {
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
+    questions: questionsFrom(site),
     store: () => localStorage,
     desk: deskAt(site),
     isLinked: true,
