@@ -1,0 +1,31 @@
+"""Attention as it is built today on the sheet, in a hand and presented: all of it is seen, and large enough."""
+
+import pytest
+from tab import at, becomes, expect, resized
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SMALLEST = """all => Math.min(
+  ...all.filter(cell => /[0-9]/.test(cell.textContent)).map(cell => parseFloat(getComputedStyle(cell).fontSize))
+)"""
+"""The smallest digits of some cells, in pixels; more than any where there are none."""
+EVERYTHING = {
+    **{"d_model": 16, "n_heads": 4, "mask": "causal window", "mask_size": 3, "sharing": "pairs", "qk_norm": True},
+    **{"rope": "halves", "softcap": "1", "alibi": True, "sinks": "drawn", "positions": "sinusoidal"},
+}
+LLAMA = {"d_model": 16, "n_heads": 4, "mask": "causal", "sharing": "all", "rope": "neighbours"}
+GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
+
+
+@pytest.mark.parametrize("settings", [EVERYTHING, LLAMA, GEMMA], ids=["everything", "like Llama", "like Gemma"])
+def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
+    settings = {name: str(value) for name, value in settings.items()}
+    page = opened(at(view="sheet", step="weighted-sum", present=1, reveal="all"), **settings)
+    resized(page, 1366, 768)
+    becomes(page, lambda: page.locator(".sheet td").evaluate_all(SMALLEST) >= 0.015 * 768, True)
+    expect(page.locator(".sheet")).to_contain_text("exp(score")
+    page = opened(at(view="sheet", step="weighted-sum"), **settings)
+    for width, height in ((1366, 768), (390, 844)):
+        resized(page, width, height)
+        becomes(page, lambda: page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, True, width)
+    resized(page, 1366, 768)
