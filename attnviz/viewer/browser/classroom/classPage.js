@@ -118,8 +118,9 @@ export function mountClass(root, code, host) {
     for (let sent = null; pending !== sent; ) {
       sent = pending;
       const { isDone, status, said } = await post({ do: "answer", number: own.number, round: own.round, value: sent });
-      failure = isDone || status === 0 ? "" : said;
-      if (status === 0) sent = null;
+      const isLater = status === 0 || status >= 500; // a process is lost: another one is asked
+      failure = isDone || isLater ? "" : said;
+      if (isLater) sent = null;
       await new Promise(done => setTimeout(done, ANSWER_MS));
     }
     pending = null;
