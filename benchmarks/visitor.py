@@ -46,7 +46,7 @@ class Visitor(Screen):
         self._address = urllib.parse.urlsplit(address)
         super().__init__(self._address.query)
         self._http = Connection(self._address.hostname, self._address.port or 80)
-        self._plans: list[str] = []
+        self._templates: list[str] = []
         self.answer: dict = {}
         self.seconds = 0.0
 
@@ -110,7 +110,7 @@ class Visitor(Screen):
         """
         started = time.perf_counter()
         given = {part: self.answer[part] for part in ("tab", "address", "view")}
-        said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
+        said = given | {"look": f"?{self.query}", "acts": [[name, value]], "templates": self._templates}
         answer = await self._http.ask("POST", ACTS, json.dumps(said).encode(), **{"Content-Type": "application/json"})
         self.seconds = time.perf_counter() - started
         self.n_bytes += answer.n_bytes
@@ -135,7 +135,7 @@ class Visitor(Screen):
         """Keep what the viewer is given, and write its address as the viewer does."""
         self.answer = json.loads(answer)
         if self.answer.get("pass"):
-            self._plans = [self.answer["pass"][each]["name"] for each in ("plan", "parameters")]
+            self._templates = [self.answer["pass"][each]["name"] for each in ("template", "parameters")]
         if address := self.answer.get("address"):
             query = dict(urllib.parse.parse_qsl(self.query, keep_blank_values=True)) | address
             self.query = urllib.parse.urlencode({name: text for name, text in query.items() if text is not None})

@@ -1,4 +1,4 @@
-"""Documents as a browser reads them: whole, with the parts of their plans."""
+"""Documents as a browser reads them: whole, with the parts of their templates."""
 
 import json
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from attnviz.scene.address import parse
 from attnviz.scene.document import document as scene_document
 from attnviz.scene.document.extras import Extras
-from attnviz.scene.document.plan import plan_of
+from attnviz.scene.document.template import template_of
 from attnviz.scene.resolution import pass_of, resolve
 from attnviz.scene.start import starts
 from attnviz.text.measured import measured
@@ -36,24 +36,24 @@ def document(fitted, *, arrival=0, **asked):
 
 def document_bytes(fitted, *, arrival=0, **asked):
     """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
-    given, a = {"arrival": arrival}, fitted.beside
+    given, a = {"arrival": arrival}, fitted.other
     if a:
-        given |= {"beside": scene_document.beside_data(a, fitted, document_bytes(a)), "other": a.trace}
+        given |= {"other": scene_document.other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
     return scene_document.document_json(scene_document.body(fitted, **asked), fitted, **given)
 
 
 def whole(given):
-    """A document that came with the parts of its plans; that of a pass beside it may have the same."""
-    rest = {name: part for name, part in given.items() if name not in PLANS}
-    made = merged(merged(given["plan"]["parts"], given["parameters"]["parts"]), rest)
-    if beside := given["beside"]:
-        own = beside["document"]
-        plans = {name: own[name] if own[name]["parts"] else given[name] for name in PLANS}
-        made["beside"] = beside | {"document": whole(own | plans)}
+    """A document that came with the parts of its templates; that of a pass beside it may have the same."""
+    rest = {name: part for name, part in given.items() if name not in TEMPLATES}
+    made = merged(merged(given["template"]["parts"], given["parameters"]["parts"]), rest)
+    if other := given["other"]:
+        own = other["document"]
+        templates = {name: own[name] if own[name]["parts"] else given[name] for name in TEMPLATES}
+        made["other"] = other | {"document": whole(own | templates)}
     return made
 
 
-PLANS = ("plan", "parameters")
+TEMPLATES = ("template", "parameters")
 
 
 def read(answer):
@@ -74,7 +74,7 @@ def document_of(trace):
         "model": model_data(trace, None),
         "measured": measured(trace.n_layers, None, None),
     }
-    return merged(json.loads(bytes(plan_of(trace).parts)), json.loads(json.dumps(read)))
+    return merged(json.loads(bytes(template_of(trace).parts)), json.loads(json.dumps(read)))
 
 
 def with_verdict(trace, runs):

@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 from needs import absent
+from playwright.sync_api import Error
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
 
@@ -39,7 +40,15 @@ class Chromium:
     """A tab of Chromium, as the others are driven."""
 
     def __init__(self, page, errors):
-        self.open, self.press, self.read, self.errors = page.goto, page.keyboard.press, page.evaluate, errors
+        self.page, self.open, self.press, self.errors = page, page.goto, page.keyboard.press, errors
+
+    def read(self, expression):
+        try:
+            return self.page.evaluate(expression)
+        except Error as error:
+            if "navigation" not in error.message:  # one page is giving way to another
+                raise
+            return None
 
 
 class Firefox:
@@ -60,7 +69,8 @@ class Firefox:
 
     def read(self, expression):
         asked = {"expression": f"JSON.stringify({expression})", "target": {"context": self.context}}
-        return json.loads(self._do("script.evaluate", awaitPromise=False, **asked)["result"].get("value", "null"))
+        answer = self._do("script.evaluate", awaitPromise=False, **asked) or {}
+        return json.loads(answer.get("result", {}).get("value", "null"))
 
     def _do(self, method, **params):
         number = next(self.ids)
@@ -69,7 +79,7 @@ class Firefox:
             entry = heard["params"]
             if entry.get("level") == "error":
                 self.errors.append(entry["text"])
-        return heard["result"]
+        return heard.get("result")  # none while one page is giving way to another
 
 
 class WebKit:

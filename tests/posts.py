@@ -21,7 +21,7 @@ def new_tab(sentence="the cat sat"):
 
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
-    usual = {"tab": tab.token, "address": tab.session.address, "look": "", "view": "pass", "plans": []}
+    usual = {"tab": tab.token, "address": tab.session.address, "look": "", "view": "pass", "templates": []}
     return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
 
 

@@ -65,16 +65,8 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
     ],
   };
 }"""
-ABOVE, BESIDE = 110, 24
-"""Pixels that the app has over the viewer at most, and on each side of it (tests/test_browser_settings.py)."""
 _DIGITS = """(root) => [...root.querySelectorAll(".cells td:not(.hidden):not(.flag)")]
   .map((each) => (each.textContent ? parseFloat(getComputedStyle(each).fontSize) : 0))"""
-
-
-def as_in_the_app(page):
-    """Leave the viewer alone the room that it has in the app, until the next viewer."""
-    room = f"height: calc(100vh - {ABOVE}px); margin: 0 {BESIDE}px"
-    page.add_style_tag(content=f"@media (min-width: 821px) {{ .viewer:not(.presenting) {{ {room} }} }}")
 
 
 def out_of_sight(page):

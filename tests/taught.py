@@ -31,7 +31,7 @@ _PAGE = """
     window.opened = [];
     window.begin = (search) => {
         document.documentElement.removeAttribute("style");
-        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, plans_js.makePlans())).get;
+        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, templates_js.makeTemplates())).get;
         again(search);
     };
     window.again = (search) => { // with the moments that have come
@@ -42,6 +42,7 @@ _PAGE = """
         const host = {
             address: history_js.addressOf(window), fetched, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
+            has: () => true, hrefTo: course_js.searchOf, isLinked: true,
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
     };

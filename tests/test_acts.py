@@ -82,10 +82,10 @@ DOES = {
         [0, 1],
         lambda scene: replace(scene, sentence=other_way_round(scene.sentence)),
     ),
-    "pin": (PASSES, True, lambda scene: replace(scene, beside=pinned(scene))),
+    "pin": (PASSES, True, lambda scene: replace(scene, other=pinned(scene))),
     "unpin": (KINDS, True, lambda scene: scene),
     "turn": (PASSES, True, lambda scene: scene),
-    "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
+    "pair": (PASSES, "change", lambda scene: replace(scene, other=replace(pinned(scene), changes=()))),
     "next": (PASSES, True, lambda scene: scene),  # none of these goes on (`test_continuation`)
     "shorter": (PASSES, True, lambda scene: scene),
     "names": (PASSES, True, lambda scene: scene),

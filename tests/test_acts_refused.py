@@ -50,14 +50,14 @@ WRONG = {"tab": [None, 1, [], {}], "address": [None, [], "a=b", {"mask": 1}, {"m
 WRONG |= {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
     "view": [None, 0, True, "", "passes", ["pass"], {}],
-    "plans": [None, {}, "a", [1], [["a"]]],
+    "templates": [None, {}, "a", [1], [["a"]]],
 }
 WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21]}
 
 
 @pytest.mark.parametrize(("part", "value"), [(part, value) for part, values in WRONG.items() for value in values])
 def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value):
-    rule = "{tab, address, look, view, acts, plans}. "
+    rule = "{tab, address, look, view, acts, templates}. "
     if part == "tab":  # which is read before all else
         rule = "of its tab"
     is_refused(post(said(tab, ("mask", "causal"), **{part: value})), rule)
@@ -189,7 +189,7 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.session.scene == Scene(sentence="the cat sat")
 
 
-PART = st.sampled_from(["tab", "address", "look", "view", "acts", "plans"])
+PART = st.sampled_from(["tab", "address", "look", "view", "acts", "templates"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )

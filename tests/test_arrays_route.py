@@ -114,7 +114,7 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
     found = answer(tab, ("change", {"cell": "w_o[0,0]", "value": 2}), ("reset", True), ("slopes", "output[0,0]"))
     assert found["pass"]["words"]["query"] == ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
     assert found["pass"]["slopes"]["values"]
-    pair = answer(tab, ("pin", True), ("change", {"cell": "w_o[0,0]", "value": 2}))["pass"]["beside"]
+    pair = answer(tab, ("pin", True), ("change", {"cell": "w_o[0,0]", "value": 2}))["pass"]["other"]
     assert pair["between"] == [["Set by hand", "nothing", "w_o[1, 1] = 2"]]
     answer(tab, ("unpin", True), ("reset", True))
     assert found["address"]["source"] == OWN_PARAMETERS
@@ -242,7 +242,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     assert np.array_equal(place.resolved().trace["logits"].value, model.trace("zxy")["logits"].value)
     found = answer(tab, ("sentence", "Éy"), ("pin", True), ("sentence", "xy"))
     assert found["pass"]["words"]["query"] == ["BOS", "x", "y"]
-    assert found["pass"]["beside"]["document"]["words"]["query"] == ["BOS", "é", "y"]
+    assert found["pass"]["other"]["document"]["words"]["query"] == ["BOS", "é", "y"]
     assert found["address"] | {"beside": None} == dict.fromkeys(found["address"]) | {
         "source": OWN_MODEL,
         "sentence": "xy",

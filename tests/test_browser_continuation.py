@@ -4,7 +4,6 @@ import re
 
 import pytest
 from numerals import short
-from sight import as_in_the_app
 from tab import at, becomes, expect, parameters, resized, sentence
 
 from attnviz.analysis.stream import parts
@@ -30,7 +29,8 @@ def name_of(text, drawing):
 
 
 def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
-    page = visit().open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
     drawing, model = Drawing(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
     bars = page.locator(".next-letter .bar-of")
     row = model.trace("ka")["probabilities"].value[-1]
@@ -72,11 +72,12 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     page.get_by_role("button", name="Write to the end").click()
     name = name_of("ka", drawing)
     expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")
-    becomes(page, lambda: parameters(page)["sentence"], name)
+    assert parameters(page)["sentence"] == name
     page.get_by_role("button", name="Delete the last letter").click()
     expect(sentence(page)).to_have_value(name[:-1])
     page.get_by_role("button", name="the most probable", exact=True).click()
     becomes(page, lambda: "draw" in parameters(page), False)
+    assert tab.errors == []
 
 
 def test_the_sheet_marks_the_columns_that_are_kept(opened):
@@ -92,10 +93,9 @@ def test_the_sheet_marks_the_columns_that_are_kept(opened):
     expect(page.locator(".sheet tr.kept")).to_have_count(0)
 
 
-@pytest.mark.slow
-def test_two_passes_have_their_answers_and_their_arcs_on_one_page(opened):
-    page = opened("?view=sheet", model="microgpt", sentence="eliza", beside="changes=output%5B%3A%5D%3D0")
-    as_in_the_app(page)
+def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", beside="changes=output%5B%3A%5D%3D0"))
     resized(page, 1366, 768)
     expect(page.locator(".next-letter .kept")).to_have_text(
         re.compile("^Bars are B, lines A. Only the row of “a” is new")
@@ -112,11 +112,9 @@ def test_two_passes_have_their_answers_and_their_arcs_on_one_page(opened):
     assert 0 < arcs["height"] < arcs["y"] < foot["y"] + foot["height"] < page.locator(".toolbar").bounding_box()["y"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("address", [{}, {"present": "1"}])
-def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(opened, address):
-    page = opened(at(view="matrices", **address), model="microgpt", sentence="marian")
-    as_in_the_app(page)
+def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
+    page = visit().open(at(model="microgpt", sentence="marian", view="matrices", **address))
     bars = page.locator(".next-letter .bar-of")
     expect(bars).to_have_count(11 if address else 27)  # in a talk ten, and the others together
     for width in (1440, 1024, 830, 390):
@@ -130,7 +128,8 @@ def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(opened, address):
 
 
 def test_a_neuron_is_muted_and_fires_again(visit):
-    page = visit().open(at(model="microgpt", sentence="eliza", view="sheet", step="neurons", picked="hidden"))
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="neurons", picked="hidden"))
     trace = MODELS["microgpt"].at(0).trace("eliza")
     firing, added_up = (abs(trace[name].value[-1]) for name in ("active", "hidden"))
     neuron = int(firing.argmax())

@@ -4,7 +4,7 @@ import pytest
 from alone import hasten, sent
 from numerals import short
 from page import SENTENCE
-from sight import as_in_the_app, digits_sizes
+from sight import digits_sizes
 from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, parameters, pick, resized, sentence, step_is
 
 from attnviz import Settings, trace_of
@@ -15,38 +15,39 @@ pytestmark = pytest.mark.browser
 TRACE = trace_of(Settings(SENTENCE))
 
 
-@pytest.mark.slow
-def test_in_a_room_every_digit_is_large_and_the_page_has_no_more(opened):
-    page = opened(at(step="Tokens", view="matrices", present=1, reveal=0))
+def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
+    page = visit(width=1920).open(at(step="Tokens", view="matrices", present=1, reveal=0))
     resized(page, 1920, 1080)
-    beyond = "() => document.documentElement.scrollHeight - innerHeight"
+    main = page.get_by_test_id("stMain")
     for number in range(2, 10):
         step_is(page, number)
         while "reveal" in parameters(page):
             page.keyboard.press("PageDown")
         expect(page.locator(".panel h3")).to_contain_text("=")
         # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
-        becomes(page, lambda number=number: (number, min(digits_sizes(page)) >= 28), (number, True))
-        expect(page.locator(".way .map")).to_be_hidden()
-        becomes(page, lambda number=number: (number, page.evaluate(beyond)), (number, 0))
+        becomes(page, lambda: min(digits_sizes(page)) >= 28, True, number)
+        for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings"), page.locator(".way .map")):
+            expect(hidden).to_be_hidden()
+        becomes(page, lambda: main.evaluate("e => e.scrollHeight - e.clientHeight"), 0, number)
         page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    expect(page.locator(".settings")).to_be_visible()
+    assert "present" not in parameters(page)
 
 
 SMALL = ((1280, 720), (1366, 768))
 """Screens of projectors and laptops."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "shown",
     [
         {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
-        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": "1", "view": "matrices"},
+        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
     ],
 )
-def test_all_words_and_answers_of_an_example_are_seen(opened, shown):
-    page = opened(at(**shown), **shown)
-    as_in_the_app(page)
+def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
+    page = visit().open(at(**shown))
     for size in SMALL:
         resized(page, *size)
         for each in page.locator(".thread .words button, .thread .answer").all():

@@ -1,7 +1,6 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
-from sight import ABOVE, BESIDE
 from tab import at, becomes, cell, expect, parameters, pick, resized, sentence
 
 from attnviz.core.settings import MAX_CHARACTERS
@@ -12,6 +11,9 @@ BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x
 BEYOND = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
 """How much of an element has to be scrolled to."""
 SIZES = [(1366, 768), (1920, 1080)]
+
+ABOVE, BESIDE = 110, 24
+"""Pixels that the app has over the viewer at most, and on each side of it."""
 
 
 def place(locator):

@@ -47,6 +47,24 @@ def test_pictures_figures_answer_and_address_follow_the_slider(visit):
         becomes(page, lambda: address(page), here)
 
 
+def test_play_shows_each_checkpoint_to_the_last(visit):
+    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=8))
+    strip_is(page, "who-is-it", 8)
+    figures(page).evaluate(
+        """(box) => {
+            window.shown = [];
+            new MutationObserver(() => shown.push(box.firstChild.textContent)).observe(box, { childList: true });
+        }"""
+    )
+    page.get_by_role("button", name="Play training").click()
+    becomes(
+        page, lambda: list(dict.fromkeys(page.evaluate("shown"))), [f"after {n} of 400 steps:" for n in (100, 200, 400)]
+    )
+    expect(page.get_by_role("button", name="Play training")).to_be_visible()
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    becomes(page, lambda: address(page), {"model": "who-is-it", "step": "softmax"})
+
+
 PLAYED_TO_THE_FIRST = """(button) => new Promise((paused) => {
   const box = button.getRootNode().querySelector(".training .figures");
   const observer = new MutationObserver(() => { // in time before the next, on any machine
@@ -60,34 +78,24 @@ PLAYED_TO_THE_FIRST = """(button) => new Promise((paused) => {
 })"""
 
 
-def test_play_shows_each_checkpoint_to_the_last_begins_anew_there_and_on_a_slide_the_curve_stands_while_it_plays(visit):
-    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=8))
-    strip_is(page, "who-is-it", 8)
+def test_play_at_the_end_begins_anew_and_is_paused(visit):
+    page = visit().open(at(model="mirror"))
+    page.get_by_role("button", name="Play training").evaluate(PLAYED_TO_THE_FIRST)
+    expect(page.get_by_role("button", name="Play training")).to_be_visible()
+    strip_is(page, "mirror", 0)
+    becomes(page, lambda: address(page), {"model": "mirror", "checkpoint": "0"})
+
+
+def test_on_a_slide_the_curve_stands_only_while_training_is_played(visit):
+    page = visit().open(at(model="who-is-it", step="scores", view="sheet", checkpoint=8))
     training, play = page.locator(".training"), page.get_by_role("button", name="Play training")
     page.keyboard.press("p")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     expect(training).to_be_hidden()
     page.keyboard.press("p")
-    figures(page).evaluate(
-        """(box) => {
-            window.shown = [];
-            new MutationObserver(() => shown.push(box.firstChild.textContent)).observe(box, { childList: true });
-        }"""
-    )
     play.click()
     page.keyboard.press("p")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     expect(training).to_be_visible()
-    becomes(
-        page, lambda: list(dict.fromkeys(page.evaluate("shown"))), [f"after {n} of 400 steps:" for n in (100, 200, 400)]
-    )
+    becomes(page, lambda: parameters(page).get("checkpoint"), None)  # the last
     expect(training).to_be_hidden()
-    page.keyboard.press("Escape")
-    expect(play).to_be_visible()
-    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
-    becomes(page, lambda: address(page), {"model": "who-is-it", "step": "softmax"})
-
-    play.evaluate(PLAYED_TO_THE_FIRST)
-    expect(play).to_be_visible()
-    strip_is(page, "who-is-it", 0)
-    becomes(page, lambda: address(page), {"model": "who-is-it", "step": "softmax", "checkpoint": "0"})

@@ -54,11 +54,11 @@ LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_m
 def documents():
     found = {name: fit_and_write(fitted_at(address)) for name, address in ADDRESSES.items()}
     asked = {"slopes": {"slopes_of": "output[1,2]"}, "flips": {"flips_of": "attention[0,1,2]"}}
-    beside = answers()["a pass beside it: pass"]["pass"]
+    other = answers()["a pass beside it: pass"]["pass"]
     return (
         found
         | {name: fit_and_write(fitted_at({}), **each) for name, each in asked.items()}
-        | {"a pass beside it": beside}
+        | {"a pass beside it": other}
     )
 
 
@@ -88,7 +88,7 @@ ANSWERED = {
     "an example": Session(Scene(source="001 with")),
     "a large pass": Session(Scene(sentence="word " * 30)),
     "a number set by hand": Session(Scene(changes=changes_of("scores[0,1,2]=3"))),
-    "a pass beside it": Session(Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
+    "a pass beside it": Session(Scene(other=Scene(options=Options(mask="causal")), compare="difference")),
 }
 TAB = "0123456789abcdef" * 2
 
@@ -135,8 +135,8 @@ def test_what_the_browser_shares_with_python_is_made_of_python():
 @of_each("name", [*ANSWERED])
 def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
     fitted, answer = ANSWERED[name].resolved(), answers()[f"{name}: pass"]
-    alone = answer["pass"] and answer["pass"] | {"beside": None}
-    assert alone == (fit_and_write(fitted) | {"beside": None} if fitted.trace else None)
+    alone = answer["pass"] and answer["pass"] | {"other": None}
+    assert alone == (fit_and_write(fitted) | {"other": None} if fitted.trace else None)
     assert set(fitted.refused) <= set(answer["notices"])
     assert bool(answer["offers"]) == (name == "words that a model does not know")
 

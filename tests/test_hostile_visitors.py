@@ -188,7 +188,7 @@ POSTS = {
     "deep": b"[" * 100_000,
     "long": json.dumps({"acts": MARKER * 20_000}).encode(),
     "no tab": json.dumps(
-        dict.fromkeys(("tab", "name", "look"), MARKER) | {"address": {}, "view": "pass", "acts": [], "plans": []}
+        dict.fromkeys(("tab", "name", "look"), MARKER) | {"address": {}, "view": "pass", "acts": [], "templates": []}
     ).encode(),
 }
 

@@ -102,7 +102,7 @@ def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
         assert page.get_by_role("button", name=label, exact=True).get_attribute("aria-pressed") == "true"
         swept = sweep()[id][8]
         assert (
-            f"spread {swept.spread:.2f}; the curve has {swept.expected:.2f}."
+            f"spread {swept.spread:.2f}, in theory {swept.expected:.2f} (the curve)."
             in page.locator(".chart p").first.inner_text()
         )
         widths = page.locator(".share-bars .bar").evaluate_all(WIDTHS)

@@ -168,8 +168,8 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
     assert question["right"] == [i for i, n in enumerate(numbers) if round(sizes(n), 10) == ordered[0]]
     for place, each in enumerate(question["candidates"]):
         told, own = said(each["told"]), sizes(numbers[place])
-        assert told.startswith(("“", "head ", "dimension "))
-        assert each["label"] in told
+        assert told.startswith(("“", "Head ", "Dimension "))
+        assert each["label"].lower() in told.lower()
         if told.endswith("is hidden by the mask."):
             assert is_hidden(of.cells[place], of.trace)
             continue
@@ -249,6 +249,10 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
     if "lead" in question:
         own_score, others = question["lead"]
         assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
+        stage = {"scaled score": "scaled", "logit": "logits"}[question["score"]]
+        of = find(made.ask.of, passes)
+        own = of.trace[layered(stage, split_layer(of.stage.name)[1])] if stage == "scaled" else of.trace[stage]
+        assert math.isclose(own_score, own.value[of.index], rel_tol=1e-9), "and is called what it is"
     assert ("lead" in question) == (question["isShare"] and PATTERN.fullmatch(made.ask.of) is not None)
     if not question["isShare"]:
         assert format_number(right, made.ask.form) == question["text"]
@@ -332,9 +336,11 @@ def test_the_answer_and_when_another_one_would_be_given(name):
     offered = [each["label"] for each in question["candidates"]]
     assert [offered[place] for place in question["right"]] == [answers[row.index(max(row))]]
     assert len(set(offered)) == len(offered) >= 2
-    others = [passes.b.original, *([passes.b.beside.trace] if passes.b.beside else [])]
+    others = [passes.b.original, *([passes.b.other.trace] if passes.b.other else [])]
     firsts = {answers[each["probabilities"].value[-1].argmax()] for each in others}
     assert firsts <= set(offered), "what it answered before is offered"
+    if not trace.origin.is_open:
+        assert {*trace.labels["key"]} & {*answers} <= {*offered}, "those that the text has are likely guesses"
     for each in question["candidates"]:
         told, place = said(each["told"]), answers.index(each["label"])
         assert place_told(told) == 1 + sum(other > row[place] for other in row), told

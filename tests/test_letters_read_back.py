@@ -39,7 +39,7 @@ WRITERS = """(box) => {
 def test_a_bar_is_as_high_as_its_probabilities_and_is_heard_with_them(opened):
     fitted, page = fitted_at(KA), opened(**KA)
     answers = fitted.trace.axes("probabilities")[1].labels
-    row, in_a = (trace["probabilities"].value[-1] for trace in (fitted.trace, resolve(fitted.scene.beside).trace))
+    row, in_a = (trace["probabilities"].value[-1] for trace in (fitted.trace, resolve(fitted.scene.other).trace))
     weights = weighed(row, Drawing(0.5, 5, 0.9, 3))
     most = max(*row, *in_a, *weights)
     bars = page.locator(".bar-of").evaluate_all(BARS)

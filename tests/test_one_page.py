@@ -130,7 +130,7 @@ def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline,
         tab = offline(texts[-1])
         expect(tab.locator(".panel h3")).to_contain_text("attention[head 1, on, the (2)] = ")
         assert cell(tab, "Attention", 3, 4).get_attribute("class")
-    assert texts[0].replace('"plan":{"name":"","parts":', "").count("<script") == 2
+    assert texts[0].replace('"template":{"name":"","parts":', "").count("<script") == 2
     expect(tab.get_by_role("button", name="Softmax", exact=True)).to_have_attribute("aria-current", "step")
 
 
@@ -147,7 +147,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
     text = (tmp_path / "downloaded.html").read_text("utf-8")
     assert f"{len(text.encode()) / 1e6:.1f} MB" in button.get_attribute("aria-label"), "said before it was written"
     parts = json.loads(Reader(text).texts["document"])
-    document = merged(parts["plan"]["parts"], {name: part for name, part in parts.items() if name != "plan"})
+    document = merged(parts["template"]["parts"], {name: part for name, part in parts.items() if name != "template"})
     assert None not in document["stages"]["attention"]["values"], "all heads are in it"
     saved = offline(text)
     for each in (app, saved):
@@ -173,7 +173,7 @@ def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
 
 
 def test_its_colours_are_those_of_the_app():
-    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell._THEME.read_text("utf-8"))
+    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell.THEME.read_text("utf-8"))
     for text, theme in ((light, THEMES["light"]), (dark, THEMES["dark"])):
         for name, colour in theme.items():
             if name != "primaryColor":  # of Streamlit's own buttons
@@ -187,7 +187,7 @@ def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
     file, harmless = Reader(made.html), Reader(show(trace_of(Settings("a", d_model=2, n_heads=1))).html)
     assert file.elements == harmless.elements, "no element or attribute more"
     assert file.texts["title"] == f"{made.title} – attnviz"
-    words = json.loads(file.texts["document"])["plan"]["parts"]["words"]["query"]
+    words = json.loads(file.texts["document"])["template"]["parts"]["words"]["query"]
     assert words == list(trace.labels["query"])
     output = Reader(made._repr_html_())
     assert [tag for tag, _ in output.elements] == ["iframe", "p"]

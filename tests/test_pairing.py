@@ -259,20 +259,20 @@ def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
 @of_each("name", [*PAIRS])
 def test_an_address_gives_the_pair_that_it_was_written_of(name):
     a, b = PAIRS[name]
-    scene = resolve(replace(b, beside=pinned(resolve(a).scene), compare="difference")).scene
+    scene = resolve(replace(b, other=pinned(resolve(a).scene), compare="difference")).scene
     assert parse(query(scene)) == (scene, ())
 
 
 def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
-    assert parse({"beside": "same"}).scene.beside == pinned(parse({"beside": "same"}).scene)
+    assert parse({"beside": "same"}).scene.other == pinned(parse({"beside": "same"}).scene)
     found = fitted_at({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
-    assert found.scene.beside == Scene(sentence="the cat")
+    assert found.scene.other == Scene(sentence="the cat")
     assert all(notice.startswith("A: ") for notice in found.notices)
     assert len(found.notices) == 3
     nothing = fitted_at({"sentence": "the cat", "beside": "sentence=%20"})
-    assert (nothing.scene.beside, nothing.beside, len(nothing.notices)) == (None, None, 1)
+    assert (nothing.scene.other, nothing.other, len(nothing.notices)) == (None, None, 1)
     refused = fitted_at({"sentence": "the cat", "beside": "changes=scores[9,9,9]=1"})
-    assert (refused.scene.beside.changes, refused.refused) == ((), ())
+    assert (refused.scene.other.changes, refused.refused) == ((), ())
     assert [notice.startswith("A: scores[9,9,9]=1 is left out") for notice in refused.notices] == [True]
     assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
 
@@ -295,18 +295,18 @@ def test_a_link_gives_the_same_picture_in_another_process():
 def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question():
     place = Session(SIX)
     place.do("pair", "mask")
-    assert place.scene.beside.options.mask == "none"
+    assert place.scene.other.options.mask == "none"
     before = place.scene
     assert before.selection is not None
     place.do("turn", True)
-    assert (place.scene.options.mask, place.scene.beside.options.mask) == ("none", "causal")
+    assert (place.scene.options.mask, place.scene.other.options.mask) == ("none", "causal")
     place.do("turn", True)
     assert place.scene == before
     place.do("unpin", True)
-    assert place.scene == replace(before, beside=None)
+    assert place.scene == replace(before, other=None)
     model = Session(FIRST_VISIT)
     model.do("pair", "training")
-    assert (model.scene.beside.checkpoint, model.scene.checkpoint, model.scene.selection) == (0, None, None)
+    assert (model.scene.other.checkpoint, model.scene.checkpoint, model.scene.selection) == (0, None, None)
 
 
 def apart(a, b, place):
@@ -346,7 +346,7 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
     pairs = list(every_pair())
     assert len(pairs) > 68
     for scene, pair in pairs:
-        address = query(replace(pair.b, beside=pair.a))
+        address = query(replace(pair.b, other=pair.a))
         a, b = resolve(pair.a).trace, fitted_at(address)
         opened = where(b.scene, b.trace, a)
         assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
@@ -382,7 +382,7 @@ def test_shuffled_words_are_joined_as_they_are_typed(scene, shuffled):
 def in_browser(node):
     documents = {}
     for name, (a, b) in PAIRS.items():
-        place = Session(replace(b, beside=a))
+        place = Session(replace(b, other=a))
         documents[name] = read(answer_bytes(place, tab=TAB))["pass"]
     found = json.loads(node(str(ROOT / "tests/js/paired.mjs"), text=json.dumps([*documents.values()])))
     return dict(zip(documents, found, strict=True))

@@ -124,7 +124,7 @@ class Pair:
 
     def __init__(self, settings, word):
         b = fitted_at(settings)
-        self.word, self.traces = word, {"A": resolve(b.scene.beside).trace, "B": b.trace}
+        self.word, self.traces = word, {"A": resolve(b.scene.other).trace, "B": b.trace}
         self.selected = {"head": 0, "word": word}
 
     def is_same(self, name):

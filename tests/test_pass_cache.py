@@ -190,6 +190,6 @@ def test_many_threads_get_the_same():
 def test_what_is_kept_of_a_pass_is_the_same_beside_another():
     alone = fitted_at({"model": "who-is-it"}).scene
     for scene in (alone, fitted_at({}).scene):
-        paired = replace(scene, beside=pinned(fitted_at({"model": "who-is-it", "seed": "1"}).scene))
+        paired = replace(scene, other=pinned(fitted_at({"model": "who-is-it", "seed": "1"}).scene))
         assert key_of(paired) == key_of(scene)
         assert body(resolve(paired)) == body(resolve(scene))

@@ -96,7 +96,7 @@ def test_an_address_gives_back_the_scene_that_wrote_it(scene):
 
 @given(scenes(), scenes())
 def test_an_address_gives_back_the_pair_that_wrote_it(scene, other):
-    pair = resolve(replace(scene, beside=pinned(other))).scene
+    pair = resolve(replace(scene, other=pinned(other))).scene
     assert parse(query(pair)) == (pair, ())
 
 

@@ -206,6 +206,8 @@ def test_what_only_types_say_is_not_sent():
 
 
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
-    joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "numbers", "arrival", "standalone"))
+    joined = "".join(
+        bundle(module(entry)) for entry in ("component", "articles", "numbers", "arrival", "standalone", "site")
+    )
     for path in BROWSER.glob("*/*.js"):
         assert path.read_text("utf-8").splitlines()[0] in joined, path.name

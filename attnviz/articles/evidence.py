@@ -18,6 +18,13 @@ TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"
 READ_AT_LAST, READ_AT_IT, SHORT_CUT = "who-is-it", "at-it", "short-cut"
 
+TITLE = "What attention doesn't say"
+INTRODUCTION = (
+    "In most sentences of *Who is “it”?* the last word looks at the noun that “it” stands for, and the model answers "
+    "with that noun. It is tempting to read every picture of attention in this way: *this word looks there, so that is "
+    "why.* Three measurements on models of this app show when that goes wrong."
+)
+
 
 class Rows(NamedTuple):
     """The attention of one token of each of some passes: an array (passes, keys) and what its sides are."""
@@ -27,13 +34,20 @@ class Rows(NamedTuple):
     keys: Side
 
 
+class Table(NamedTuple):
+    """Numbers in rows below a head, as they are written."""
+
+    head: tuple[str, ...]
+    rows: list[list[str]]
+
+
 class Measurement(NamedTuple):
     """A measurement, in Markdown: before its rows of attention, and below them; and doors by their labels."""
 
     title: str
     said: str
     rows: Rows
-    below: tuple[str, ...]
+    below: tuple[str | Table, ...]
     doors: dict[str, Door]
 
 
@@ -169,12 +183,15 @@ def _random_parameters() -> Measurement:
     return Measurement("Random parameters can look convincing", said, rows, (_table(before),), doors)
 
 
-def _table(before: Mapping[int, Evidence]) -> str:
+def _table(before: Mapping[int, Evidence]) -> Table:
     """Each seed before and after its training."""
-    lines = [
-        "| seed | attention on the right noun | sentences in which it is more than on the other | right answers |",
-        "|--:|--:|--:|--:|",
-    ]
+    head = (
+        "seed",
+        "attention on the right noun",
+        "sentences in which it is more than on the other",
+        "right answers",
+    )
+    rows = []
     for seed, untrained in before.items():
         trained = held_out(READ_AT_LAST, seed)
         measured = (
@@ -182,8 +199,8 @@ def _table(before: Mapping[int, Evidence]) -> str:
             (untrained.rather_right, trained.rather_right),
             (untrained.accuracy, trained.accuracy),
         )
-        lines.append(f"| {seed} | {' | '.join(f'{percent(one)} → {percent(other)}' for one, other in measured)} |")
-    return "\n".join(lines)
+        rows.append([str(seed), *(f"{percent(one)} → {percent(other)}" for one, other in measured)])
+    return Table(head, rows)
 
 
 def _rows(tokens: Mapping[str, tuple[Trace, int]]) -> Rows:

@@ -14,11 +14,14 @@ from attnviz.classroom.asking import ask_of, question_of
 from attnviz.classroom.commands import Asked, Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import as_sent
 from attnviz.lessons.moment import moment as lesson_moment
 from attnviz.lessons.reference import Passes
+from attnviz.lessons.slots import filled
+from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.lesson import Choose, Fill, Moment, Pick, Question
-from attnviz.scene.document.encoding import Json, to_json
+from attnviz.scene.contract.lesson import Choose, Fill, Pick, Question
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
@@ -106,30 +109,11 @@ def _of_scene(scene: Scene, asked: Asked | None) -> bytes:
     resolved = resolve(scene, ANSWERS.original)
     if resolved.trace is None:
         raise RoomError("There is no pass of these words.")
-    passes, ask, question = Passes(resolved), None, None
-    if asked:
-        ask, prompt = ask_of(asked, resolved.trace)
-        question = question_of(ask, prompt, passes)
-    moment = Moment(
-        lesson="class",
-        number=1,
-        n_moments=1,
-        name="Class",
-        place=1,
-        n_lessons=1,
-        minutes=1,
-        title="",
-        text=[],
-        after=[],
-        question=question,
-        covers=sorted(ask.covers(passes)) if ask else [],
-        asked=ask.asked(passes) if ask else None,
-        answer=ask.answer(passes) if ask else None,
-        says_words_alone=False,
-        at=urlencode(query(resolved.scene)),
-        notes="",
-        ending=None,
-        picture=None,
-        document=Json(ANSWERS.document_json(resolved, "class")),
-    )
-    return to_json(moment)
+    passes = Passes(resolved)
+    sent = as_sent(WrittenMoment(at="", text=""), passes, filled)
+    if asked is None:
+        return to_json(sent)
+    ask, prompt = ask_of(asked, resolved.trace)
+    sent.question = question_of(ask, prompt, passes)
+    sent.covers, sent.asked, sent.answer = sorted(ask.covers(passes)), ask.asked(passes), ask.answer(passes)
+    return to_json(sent)

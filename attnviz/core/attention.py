@@ -73,7 +73,7 @@ def trace_of(settings: Settings | str) -> Trace:
         )
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
-        .planned((replace(settings, seed=0), whole and whole.base))  # the seed decides numbers alone
+        .with_template((replace(settings, seed=0), whole and whole.base))  # the seed decides numbers alone
     )
 
 

@@ -1,4 +1,4 @@
-"""Caching: what is asked of a trace again and again is worked out a single time, for it or for all of its plan."""
+"""Caching: what is asked of a trace again and again is worked out a single time, for it or for all of its template."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from functools import lru_cache, wraps
 from typing import Protocol, TypeVar
 
 
-class Planned(Protocol):
+class HasTemplate(Protocol):
     """A trace, as far as is asked here."""
 
     @property
-    def plan(self) -> Hashable | None:
+    def template(self) -> Hashable | None:
         """All that decides a pass but for its numbers."""
 
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
-MAX_PLANS = 32
-"""Of so many plans, those asked of last, what is said is kept: each is about as large as a pass's texts."""
+MAX_TEMPLATES = 32
+"""Of so many templates, those asked of last, what is said is kept: each is about as large as a pass's texts."""
 
 
-def cached_on_trace(ask: Callable[[Planned], Answer]) -> Callable[[Planned], Answer]:
+def cached_on_trace(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTemplate], Result]:
     """Keep what a function says of a trace with the trace.
 
     The answer must hold no trace: one that held its own would keep it from
@@ -30,20 +30,22 @@ def cached_on_trace(ask: Callable[[Planned], Answer]) -> Callable[[Planned], Ans
     return _kept(ask, vars)
 
 
-def cached_by_plan(ask: Callable[[Planned], Answer]) -> Callable[[Planned], Answer]:
-    """Keep what a function says of a trace for all traces of its plan; with the trace where it has none.
+def cached_by_template(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTemplate], Result]:
+    """Keep what a function says of a trace for all traces of its template; with the trace where it has none.
 
-    The answer must follow from the plan alone, whatever the numbers are, and
+    The answer must follow from the template alone, whatever the numbers are, and
     nobody may change it.
     """
-    return _kept(ask, lambda trace: vars(trace) if trace.plan is None else _of_plan(trace.plan))
+    return _kept(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
 
 
-def _kept(ask: Callable[[Planned], Answer], where: Callable[[Planned], dict]) -> Callable[[Planned], Answer]:
+def _kept(
+    ask: Callable[[HasTemplate], Result], where: Callable[[HasTemplate], dict]
+) -> Callable[[HasTemplate], Result]:
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
-    def cached(trace: Planned) -> Answer:
+    def cached(trace: HasTemplate) -> Result:
         kept = where(trace)
         if name not in kept:
             kept[name] = ask(trace)
@@ -52,7 +54,7 @@ def _kept(ask: Callable[[Planned], Answer], where: Callable[[Planned], dict]) ->
     return cached
 
 
-@lru_cache(maxsize=MAX_PLANS)
-def _of_plan(plan: Hashable) -> dict[str, object]:
-    """The answers that were kept of a plan."""
+@lru_cache(maxsize=MAX_TEMPLATES)
+def _of_template(template: Hashable) -> dict[str, object]:
+    """The answers that were kept of a template."""
     return {}

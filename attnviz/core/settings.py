@@ -23,6 +23,17 @@ MAX_FILE_BYTES = 8 * 2**20
 """Of a file with someone's own arrays, packed and unpacked."""
 MAX_FILE_SIZE = f"{MAX_FILE_BYTES // 2**20} MiB"
 MAX_FILE_ARRAYS = 256
+MAX_ADDRESS_CHARACTERS = 40_000
+"""Of a scene, percent-encoded: 2,000 characters of any script, twice."""
+MAX_TALK_MOMENTS = 60
+MAX_TALK_BYTES = 400_000
+"""Of the file of a talk of one's own, without arrays."""
+MAX_TALK_MINUTES = 120
+"""Of one moment of a talk."""
+MAX_TEXT_CHARACTERS = 3_000
+"""Of each text of a moment, notes too."""
+MAX_LINK_CHARACTERS = 6_000
+"""Of a talk in a link."""
 MAX_STAGE_NUMBERS = 2**19
 """Of any stage of a pass that is recomputed from someone's own arrays."""
 

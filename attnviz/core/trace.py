@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.core.arrays import fitting_mask
 from attnviz.core.axes import Axis
-from attnviz.core.caching import cached_by_plan
+from attnviz.core.caching import cached_by_template
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import layered, names_in_layer, split_layer
@@ -45,8 +45,8 @@ class Trace:
         The numbers that were set by hand, in that order.
     origin : Origin
         Where its parameters are from.
-    plan : hashable, optional
-        What decides all of the trace but its numbers: traces of one plan have the same stages, words and rules, and
+    template : hashable, optional
+        What decides all of the trace but its numbers: traces of one template have the same stages, words and rules, and
         the same is said of them. None where nobody says; that of a trace that was made from another one, too.
     """
 
@@ -54,7 +54,7 @@ class Trace:
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
-    plan: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
+    template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -126,7 +126,7 @@ class Trace:
         return self[read].inputs[0] if split_layer(read)[0] == "attn_norm" else read
 
     @property
-    @cached_by_plan
+    @cached_by_template
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
         n_heads: dict[int, int] = {}
         for stage in self.stages:
@@ -145,7 +145,7 @@ class Trace:
         return self._axes[self[name].name]
 
     @property
-    @cached_by_plan
+    @cached_by_template
     def lengths(self) -> dict[str, int]:
         """How many places the stages have along each coordinate of a selection: the longest axis counts."""
         found: dict[str, int] = {}
@@ -324,10 +324,10 @@ class Trace:
         """The trace, with where its parameters are from."""
         return replace(self, origin=origin)
 
-    def planned(self, plan: Hashable) -> Trace:
+    def with_template(self, template: Hashable) -> Trace:
         """The trace, with what decides all of it but its numbers."""
         made = replace(self)
-        object.__setattr__(made, "plan", plan)
+        object.__setattr__(made, "template", template)
         return made
 
 

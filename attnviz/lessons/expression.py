@@ -22,6 +22,10 @@ SAME = 1e-12
 """Of the larger of two numbers: no further apart, they are equal."""
 
 
+EXPRESSION_ERRORS = (ValueError, ArithmeticError, TypeError, AttributeError, LookupError, RecursionError, MemoryError)
+"""All that an expression of somebody's own may raise: a LessonError, or what it computes fails."""
+
+
 def value(text: str, passes: Passes) -> Value:
     """The value of an expression in the passes of a moment.
 
@@ -93,7 +97,10 @@ def _back(shares: np.ndarray) -> float:
 
 def _swept(divisor: str, d_k: int, what: str) -> float:
     """A number of the sweep of d_k: its spread, largest or slope."""
-    return getattr(next(each for each in sweep()[divisor] if each.d_k == d_k), what)
+    found = [each for each in sweep()[divisor] if each.d_k == d_k]
+    if not found or what not in ("spread", "largest", "slope"):
+        raise LessonError(f"A sweep has the spread, largest or slope of one of its d_k; got {what!r} of {d_k!r}.")
+    return getattr(found[0], what)
 
 
 _FUNCTIONS = {
@@ -129,7 +136,7 @@ class _Evaluated:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                return _ARITHMETIC[type(op)](self(left), self(right))
+                return self._computed(type(op), self(left), self(right))
             case ast.Compare(left=first, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
                 values = [self(each) for each in (first, *others)]
                 pairs = zip(values, ops, values[1:], strict=False)
@@ -141,3 +148,8 @@ class _Evaluated:
             case ast.Name() | ast.Attribute():
                 return figure(ast.unparse(node), self._passes)
         raise LessonError(f"An expression is arithmetic of cells and figures; got {self._text!r}.")
+
+    def _computed(self, op: type[ast.operator], one: Value, other: Value) -> Value:
+        if isinstance(one, str) or isinstance(other, str):
+            raise LessonError(f"Numbers are computed with, not texts; got {self._text!r}.")
+        return _ARITHMETIC[op](one, other)

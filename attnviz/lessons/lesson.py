@@ -7,11 +7,9 @@ import tomllib
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
-from attnviz.lessons.pictures import AnyPicture
-from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.slots import SLOT
+from attnviz.lessons.written import Written, WrittenMoment
 
 FOLDER = Path(__file__).parent
 
@@ -19,42 +17,16 @@ _WORDS_A_MINUTE = 180
 _MINUTES_A_QUESTION = 0.25
 
 
-class Written(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A part of a lesson's file, with these fields and no other."""
-
-
-class WrittenMoment(Written, frozen=True):
-    """A moment, as it is written.
+class LessonMoment(WrittenMoment, frozen=True):
+    """A moment of a lesson.
 
     Attributes
     ----------
-    at
-        The address of its scene.
-    text, after
-        What is said before the answer and with it, with slots.
-    title
-        Its own, if it has one.
-    ask
-        Its question.
-    says_words_alone
-        Whether the sentence is all that stands in the picture until the answer is shown.
-    picture
-        What it shows in place of the picture of its pass: a mistake with the mask, or the sweep of d_k.
     claims
         What its texts say in words or digits, as expressions: they are true of its passes (`test_lesson_claims`).
-    notes
-        For the speaker.
     """
 
-    at: str
-    text: str
-    after: str = ""
-    title: str = ""
-    ask: AnyAsk | None = None
-    says_words_alone: bool = False
-    picture: AnyPicture | None = None
     claims: tuple[str, ...] = ()
-    notes: str = ""
 
 
 class WrittenEnding(Written, frozen=True):
@@ -80,7 +52,7 @@ class Lesson(Written, frozen=True):
 
     title: str
     says: str
-    moment: tuple[WrittenMoment, ...]
+    moment: tuple[LessonMoment, ...]
     ending: WrittenEnding
 
     @property

@@ -22,8 +22,8 @@ OF_THE_MASK = {
 """By how a lesson names it: the mistake, and what is said of it."""
 
 OF_AN_EMPTY_ROW = {
-    "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share, as in JAX."),
-    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0, as in PyTorch: NaN, “not a number”."),
+    "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
+    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch"),
 }
 """The shares that other libraries give a word that sees no key."""
 
@@ -44,6 +44,8 @@ class Mistaken:
     hidden : ndarray of bool (keys,)
     right, wrong : ndarray (keys,)
         Of the first head.
+    library : str
+        Whose choice the wrong shares are; empty for a mistake.
     """
 
     said: str
@@ -51,6 +53,7 @@ class Mistaken:
     hidden: np.ndarray
     right: np.ndarray
     wrong: np.ndarray
+    library: str = ""
 
     @property
     def laws(self) -> list[str]:
@@ -79,9 +82,9 @@ def mistaken(trace: Trace, mistake: str, word: str) -> Mistaken:
         raise LessonError(f"A mistake is shown for a word of the sentence; got {word!r}.")
     query = trace.labels["query"].index(word)
     attention = trace["attention"].value
-    hidden = np.isneginf(trace["masked"].value[0, query])
+    hidden, library = np.isneginf(trace["masked"].value[0, query]), ""
     if mistake in OF_AN_EMPTY_ROW:
-        nature, said = OF_AN_EMPTY_ROW[mistake]
+        nature, said, library = OF_AN_EMPTY_ROW[mistake]
         if not hidden.all():
             raise LessonError(f"{mistake} is of a word that sees no key; “{word}” sees some.")
         nodes = {"attention": filled(exact_nodes(trace)["attention"], nature, "scaled")}
@@ -91,7 +94,7 @@ def mistaken(trace: Trace, mistake: str, word: str) -> Mistaken:
         if id not in found:
             raise LessonError("A mistake with the mask needs one that hides something; this hides nothing.")
         nodes = found[id].nodes
-    return Mistaken(said, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query])
+    return Mistaken(said, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query], library)
 
 
 def mistaken_figure(name: str, trace: Trace) -> float:

@@ -1,14 +1,16 @@
-"""Moment: a moment of a lesson as the browser reads it, with its pass."""
+"""Moment: a moment of a lesson, or of a talk, as the browser reads it, with its pass."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode
 
-from attnviz.lessons.lesson import LESSONS, Lesson, WrittenMoment
+from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled
+from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.lesson import Ending, Moment
+from attnviz.scene.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
@@ -34,7 +36,7 @@ def opened(at: str) -> Passes:
 
 
 def moment(lesson: str, number: int) -> bytes:
-    """A moment as JSON, as `contract.lesson` declares it.
+    """A moment of a lesson as JSON, as `contract.lesson` declares it.
 
     Parameters
     ----------
@@ -52,22 +54,18 @@ def moment(lesson: str, number: int) -> bytes:
     if number not in range(1, len(own.moment) + 1):
         raise KeyError(f"{lesson} has {len(own.moment)} moments; got {number}")
     made = own.moment[number - 1]
-    return to_json(_said(lesson, own, number, made, opened(made.at)))
+    passes = opened(made.at)
+    return to_json(as_sent(made, passes, filled, _ending(own, passes) if number == len(own.moment) else None))
 
 
-def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: Passes) -> Moment:
-    is_last = number == len(lesson.moment)
+def as_sent(
+    made: WrittenMoment, passes: Passes, fill: Callable[[str, Passes], LessonRuns], ending: Ending | None = None
+) -> Moment:
+    """A moment as the browser reads it; `fill` fills the slots of its texts."""
     return Moment(
-        lesson=name,
-        number=number,
-        n_moments=len(lesson.moment),
-        name=lesson.title,
-        place=[*LESSONS].index(name) + 1,
-        n_lessons=len(LESSONS),
-        minutes=lesson.minutes,
         title=made.title,
-        text=filled(made.text, passes),
-        after=filled(made.after, passes),
+        text=fill(made.text, passes),
+        after=fill(made.after, passes),
         question=made.ask.question(passes) if made.ask else None,
         covers=sorted(made.ask.covers(passes)) if made.ask else [],
         asked=made.ask.asked(passes) if made.ask else None,
@@ -75,7 +73,7 @@ def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: P
         says_words_alone=made.says_words_alone,
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,
-        ending=_ending(lesson, passes) if is_last else None,
+        ending=ending,
         picture=made.picture.drawn(passes) if made.picture else None,
         document=Json(ANSWERS.document_json(passes.b, _SESSION)),
     )

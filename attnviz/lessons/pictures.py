@@ -18,7 +18,11 @@ Mistake = Literal[MISTAKES]
 Divisor = Literal[tuple(LABELS)]
 
 
-class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="mistake"):
+class OfAFile(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"):
+    """A picture as a lesson's file has it."""
+
+
+class MistakePicture(OfAFile, tag="mistake", frozen=True):
     """The shares of a word beside those that a mistake gives it.
 
     Attributes
@@ -40,6 +44,7 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
         return WrongMask(
             name=row.said,
             query=self.word,
+            sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),
             hidden=row.hidden.tolist(),
             right=row.right.tolist(),
@@ -50,7 +55,7 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
         )
 
 
-class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="sweep"):
+class SweepPicture(OfAFile, tag="sweep", frozen=True):
     """Random scores at one d_k after the other.
 
     Attributes

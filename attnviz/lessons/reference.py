@@ -40,7 +40,7 @@ class Passes:
         LessonError
             If there is none beside the pass.
         """
-        found = self.b if of == "B" else self.b.beside
+        found = self.b if of == "B" else self.b.other
         if found is None:
             raise LessonError("A. is the pass beside the one shown; this moment's address has none.")
         return found

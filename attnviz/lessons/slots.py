@@ -7,13 +7,15 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from attnviz.core.numerals import digits, short
-from attnviz.lessons.expression import SAME, Value, value
+from attnviz.lessons.expression import EXPRESSION_ERRORS, SAME, Value, value
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.scene.contract.lesson import LessonRuns, NumberLink
 from attnviz.text.markup import runs
 from attnviz.text.wording import percent
 
 SLOT = re.compile(r"\{(?P<of>[^{}:]+)(?::(?P<form>[^{}]+))?\}")
+_OURS = re.compile(r"\{slot_(\d+)\}")
+"""A slot within a strong text, which is one run."""
 _IN_WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
@@ -67,6 +69,28 @@ def filled(text: str, passes: Passes) -> LessonRuns:
         return f"{{{name}}}"
 
     return [tuple(run) for run in runs(SLOT.sub(named, text), **found)]
+
+
+def filled_where_it_fits(text: str, passes: Passes) -> LessonRuns:
+    """The same of a text of somebody's own: a slot for which the passes have nothing stands as it was typed."""
+    found: list[list] = []
+
+    def named(slot: re.Match[str]) -> str:
+        try:
+            found.append(quantity(slot["of"].strip(), slot["form"] or "", passes))
+        except EXPRESSION_ERRORS:
+            found.append(["", slot[0]])
+        return f"{{slot_{len(found) - 1}}}"
+
+    made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(found)})
+    return [
+        (style, _OURS.sub(lambda slot: _text_of(found[int(slot[1])]), said) if isinstance(said, str) else said)
+        for style, said in made
+    ]
+
+
+def _text_of(run: list) -> str:
+    return getattr(run[1], "text", run[1])
 
 
 def format_number(number: Value, form: str = "") -> str:

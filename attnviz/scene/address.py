@@ -68,7 +68,7 @@ def query(scene: Scene) -> dict[str, str]:
         "present": "1" if scene.present else "",
         "reveal": "" if scene.reveal == _usual_reveal(scene) else ALL if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
-        "beside": "" if scene.beside is None else _written_beside(scene, scene.beside),
+        "beside": "" if scene.other is None else _other_text(scene, scene.other),
         "draw": "" if scene.drawing is None else ",".join(f"{value:g}" for value in vars(scene.drawing).values()),
         "compare": scene.compare if scene.compare != defaults.compare else "",
         "route": scene.route if scene.route != defaults.route else "",
@@ -90,7 +90,7 @@ def _writes(source: str) -> bool:
 _AS_IT_IS = "same"
 
 
-def _written_beside(scene: Scene, other: Scene) -> str:
+def _other_text(scene: Scene, other: Scene) -> str:
     """The differences of another scene, as parameters within those of this one's address; one without text it lacks."""
     own, others = query(pinned(scene)), query(other)
     otherwise = {name: others.get(name, "") for name in {**own, **others} if own.get(name) != others.get(name)}
@@ -126,7 +126,7 @@ def parse(written: Query, own: Mapping[str, Own] = MappingProxyType({})) -> Pars
         texts = query(FIRST_VISIT) | texts
     scene = _read(texts, own, notices)
     if "beside" in texts:
-        scene = replace(scene, beside=_read_beside(texts, own, notices))
+        scene = replace(scene, other=_read_other(texts, own, notices))
     return Parsed(scene, tuple(notices))
 
 
@@ -155,7 +155,7 @@ def _read(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) 
     return scene
 
 
-def _read_beside(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) -> Scene | None:
+def _read_other(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) -> Scene | None:
     """The scene that is written so beside that of an address."""
     decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
     try:

@@ -41,7 +41,7 @@ class SceneWithPass:
         One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
     refused : tuple of str
         One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
-    beside : SceneWithPass or None
+    other : SceneWithPass or None
         The scene beside it with its pass, at the same step and number; None where there is none, or it makes no pass.
     """
 
@@ -50,7 +50,7 @@ class SceneWithPass:
     trace: Trace | None
     notices: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    beside: SceneWithPass | None = None
+    other: SceneWithPass | None = None
 
 
 def pass_of(scene: Scene) -> Trace:
@@ -84,7 +84,7 @@ def _unpainted(scene: Scene) -> Trace:
     trace = model.trace(model.leading(scene.sentence))
     if scene.own:  # what is said of one's own is kept nowhere
         return trace
-    return trace.planned((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone
+    return trace.with_template((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone
 
 
 def settings_of(scene: Scene) -> Settings:
@@ -108,8 +108,8 @@ def resolve(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> Scen
     if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
         scene = replace(scene, hidden=Painting.of(scene.hidden.hidden(*_sizes(original))))
         notices.append("hidden has cells that this pass doesn't have; they are left out.")
-    a, of_a = _beside(scene, make_pass)
-    scene = replace(scene, changes=changes, beside=a and pinned(a.scene))
+    a, of_a = _other(scene, make_pass)
+    scene = replace(scene, changes=changes, other=a and pinned(a.scene))
     return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)
 
 
@@ -120,7 +120,7 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
-    if selection == start(trace, step) and scene.beside is None:  # beside another pass one begins elsewhere
+    if selection == start(trace, step) and scene.other is None:  # beside another pass one begins elsewhere
         selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
@@ -132,11 +132,11 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
 
 
-def _beside(scene: Scene, make_pass: Callable[[Scene], Trace]) -> tuple[SceneWithPass | None, list[str]]:
+def _other(scene: Scene, make_pass: Callable[[Scene], Trace]) -> tuple[SceneWithPass | None, list[str]]:
     """The scene beside this one at its step and number, if it makes a pass; a sentence for each part refused."""
-    if scene.beside is None:
+    if scene.other is None:
         return None, []
-    a = resolve(replace(pinned(scene.beside), selection=scene.selection, step=scene.step), make_pass)
+    a = resolve(replace(pinned(scene.other), selection=scene.selection, step=scene.step), make_pass)
     return a if a.trace else None, [f"A: {each}" for each in a.refused]
 
 

@@ -92,7 +92,7 @@ class Scene:
         How much of a step is shown while presenting, counted in reveals from 0; None shows all of it.
     notebook : str
         The id of the worked example that is read about.
-    beside : Scene or None
+    other : Scene or None
         A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
     compare : one of COMPARISONS
         How the two are looked at.
@@ -123,7 +123,7 @@ class Scene:
     present: bool = False
     reveal: int | None = None
     notebook: str = next(iter(EXAMPLES))
-    beside: Scene | None = None
+    other: Scene | None = None
     compare: str = COMPARISONS[0]
     route: str = ROUTES[0]
     drawing: Drawing | None = None
@@ -150,9 +150,9 @@ def pinned(scene: Scene) -> Scene:
     return Scene(**{name: getattr(scene, name) for name in DECIDING})
 
 
-def with_beside(scene: Scene, a: Scene, b: Scene) -> Scene:
+def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
     """The scene with the pass of B, and that of A beside it."""
-    return replace(scene, beside=a, **{name: getattr(b, name) for name in DECIDING})
+    return replace(scene, other=a, **{name: getattr(b, name) for name in DECIDING})
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:

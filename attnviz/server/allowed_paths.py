@@ -12,13 +12,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attnviz.classroom.codes import code_in
-from attnviz.server import acts_route, arrays_route, lesson_route, room_route
+from attnviz.server import acts_route, arrays_route, lesson_route, room_route, talk_route
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
-_POSTED = (acts_route.PATH, arrays_route.PATH, room_route.PATH)
+_POSTED = (acts_route.PATH, arrays_route.PATH, talk_route.PATH, room_route.PATH)
 _ASKED = (*_POSTED, lesson_route.PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
@@ -35,7 +35,7 @@ def is_open(path: str) -> bool:
 
 
 def leads_somewhere(path: str) -> bool:
-    """Whether a path, below where the app is mounted, may be that of a page, a file, acts, arrays, a moment or a class.
+    """Whether a path, below where the app is mounted, may be that of a page, a file, or what our pages ask for.
 
     Streamlit answers any other with its page too. At `/audit/extra` a browser would
     look for the scripts of that page below `/audit`, and show nothing.
@@ -57,7 +57,7 @@ def moved(path: str, query: str) -> str | None:
 
 
 def methods(path: str) -> tuple[str, ...]:
-    """How a path may be asked; what is done in a viewer, and somebody's own arrays, is all that is sent."""
+    """How a path may be asked; what is done in a viewer, somebody's own arrays and their talks are all that is sent."""
     return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts_route, arrays_route, lesson_route, room_route, room_store, scripts
+from attnviz.server import acts_route, arrays_route, lesson_route, room_route, room_store, scripts, talk_route
 from attnviz.server.allowed_paths import AllowedPaths
 from attnviz.server.cleanup import swept
 from attnviz.server.headers import Headers, configured_policy
@@ -20,12 +20,9 @@ from attnviz.server.websocket import Messages
 
 def routes() -> list[BaseRoute]:
     """The routes beside the pages, which start no session."""
-    own = (scripts, acts_route, arrays_route, lesson_route)
-    return [
-        Route("/healthz", _healthy),
-        *room_route.routes(),
-        *(each.route() for each in own),
-    ]  # /room/moment is no lesson’s
+    own = (scripts, acts_route, arrays_route, lesson_route, talk_route)
+    of_rooms = room_route.routes()  # first: /room/moment is no lesson's
+    return [Route("/healthz", _healthy), *of_rooms, *(each.route() for each in own)]
 
 
 def middleware() -> list[Middleware]:

@@ -79,9 +79,8 @@ class SharedRooms(Rooms):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self._redis = Redis.from_url(
-            url, decode_responses=False, socket_timeout=READ_MS / 1000 + AWAY_SECONDS, socket_connect_timeout=AWAY_SECONDS
-        )
+        waits = {"socket_timeout": READ_MS / 1000 + AWAY_SECONDS, "socket_connect_timeout": AWAY_SECONDS}
+        self._redis = Redis.from_url(url, **waits)
         self._name = new_secret()
         self._finding = asyncio.Lock()
 
@@ -92,8 +91,9 @@ class SharedRooms(Rooms):
             await self._redis.zremrangebyscore(_ROOMS, "-inf", now - SECONDS)
             if await self._redis.zcard(_ROOMS) >= MAX_ROOMS:
                 raise too_many()
-            while not await self._redis.zadd(_ROOMS, {code := new_code(): now}, nx=True):
-                pass
+            code = new_code()
+            while not await self._redis.zadd(_ROOMS, {code: now}, nx=True):
+                code = new_code()
         except _AWAY:
             return await super().free_code()
         return code

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from attnviz.core.caching import cached_by_plan
+from attnviz.core.caching import cached_by_template
 from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.trace import Trace
 from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
@@ -16,7 +16,7 @@ def ids(n_layers: int) -> list[str]:
     return [*(step.id for step in (QUESTION, *ENTERING)), *in_layers, *(step.id for step in LEAVING)]
 
 
-@cached_by_plan
+@cached_by_template
 def nearest(trace: Trace) -> dict[str, str]:
     """For each step that there may be the id of the one that the trace shows for it: itself, or the next that it has.
 

@@ -15,7 +15,7 @@ from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.styles import STYLES, joined
 
 _OF_PAGES_OF_THE_APP = {"article", "lesson", "numbers", "ownPicture", "settings", "views"}
-_THEME = Path(__file__).with_suffix(".css")
+THEME = Path(__file__).with_suffix(".css")
 _TEXT = """<!doctype html>
 <html lang="en">
 <head>
@@ -63,7 +63,7 @@ def _shell() -> str:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    style = joined(name for name in STYLES if name not in _OF_PAGES_OF_THE_APP) + _THEME.read_text("utf-8")
+    style = joined(name for name in STYLES if name not in _OF_PAGES_OF_THE_APP) + THEME.read_text("utf-8")
     fixed = {"policy": policy, "style": style, "script": script}
     named = {name: text.replace("{", "{{").replace("}", "}}") for name, text in fixed.items()}
     return _TEXT.format(**named, document="{document}", title="{title}")

@@ -192,12 +192,23 @@ test("a number is right within its tolerance, and a wrong one is told what it is
 test("a share is told the lead that it would need: with that score the softmax gives it", () => {
   const others = [0.5, 2, -1],
     lead = [1, Math.log(others.reduce((sum, each) => sum + Math.exp(each), 0))];
-  const share = { ...FILL, isShare: true, right: 0.2, text: "20 %", tolerance: 0.02, nears: [], lead, unit: "" };
+  const share = {
+    ...FILL,
+    isShare: true,
+    right: 0.2,
+    text: "20 %",
+    tolerance: 0.02,
+    nears: [],
+    lead,
+    score: "logit",
+    unit: "",
+  };
   for (const answer of [0.01, 0.3, 0.77, 0.99]) {
     const told = said(verdictOn(share, answer))[1],
       needed = Number(/have to be (\S+),/.exec(told)[1].replace("−", "-"));
     const softmax = Math.exp(needed) / (Math.exp(needed) + others.reduce((sum, each) => sum + Math.exp(each), 0));
     assert.ok(Math.abs(softmax - answer) < 0.005, told);
+    assert.ok(told.includes(" its logit would "), told);
     assert.ok(told.includes(needed > lead[0] ? "more" : "less"), told);
   }
   assert.match(said(verdictOn(share, 0))[1], /more than 0/);

@@ -14,7 +14,7 @@ const told = JSON.parse(readFileSync(0, "utf-8")).map(document => {
     isThere: pair.isThere,
     order: pair.order,
     limits: Object.fromEntries(
-      [...pass.stages].map(([name, { limit }]) => [name, [limit, pass.beside.stages.get(name)?.limit ?? null]]),
+      [...pass.stages].map(([name, { limit }]) => [name, [limit, pass.other.stages.get(name)?.limit ?? null]]),
     ),
     differences: Object.fromEntries(
       Object.entries(differences).map(([name, numbers]) => [name, [...numbers].map(String)]),

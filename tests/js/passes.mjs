@@ -521,7 +521,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     before: {},
     slopes: null,
     pairs: [],
-    beside: null,
+    other: null,
     next: null,
     flips: null,
   };

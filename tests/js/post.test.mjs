@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makePlans } from "../../attnviz/viewer/browser/talk/plans.js";
+import { makeTemplates } from "../../attnviz/viewer/browser/talk/templates.js";
 import { postTo } from "../../attnviz/viewer/browser/talk/post.js";
 
 // What becomes of a message where the server, if it is there, answers with that.
-function answered(t, status, text = "{}", plans = makePlans()) {
+function answered(t, status, text = "{}", templates = makeTemplates()) {
   const asked = [];
   t.mock.method(globalThis, "fetch", (...request) => {
     asked.push(request);
     return status ? Promise.resolve(new Response(text, { status })) : Promise.reject(new TypeError("Failed to fetch"));
   });
-  return { asked, answer: postTo("http://a.test/acts", plans)({ acts: [["mask", "causal"]] }) };
+  return { asked, answer: postTo("http://a.test/acts", templates)({ acts: [["mask", "causal"]] }) };
 }
 
 test("what was done is posted as JSON, and the answer is read", async t => {
@@ -19,18 +19,18 @@ test("what was done is posted as JSON, and the answer is read", async t => {
   const [[url, { method, body }]] = asked;
   assert.deepEqual(
     [url, method, JSON.parse(body)],
-    ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], plans: [] }],
+    ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], templates: [] }],
   );
 });
 
-test("the server is told which plans are here, and asked again by who lacks the parts of one", async t => {
-  const plans = makePlans(),
-    sent = plan => JSON.stringify({ pass: { plan, words: { typed: 2 } } });
-  await answered(t, 200, sent({ name: "a", parts: { words: { query: ["cat"] } } }), plans).answer;
-  const { asked, answer } = answered(t, 200, sent({ name: "a", parts: null }), plans);
+test("the server is told which templates are here, and asked again by who lacks the parts of one", async t => {
+  const templates = makeTemplates(),
+    sent = template => JSON.stringify({ pass: { template, words: { typed: 2 } } });
+  await answered(t, 200, sent({ name: "a", parts: { words: { query: ["cat"] } } }), templates).answer;
+  const { asked, answer } = answered(t, 200, sent({ name: "a", parts: null }), templates);
   assert.deepEqual(await answer, { pass: { words: { query: ["cat"], typed: 2 } } });
-  assert.deepEqual(JSON.parse(asked[0][1].body).plans, ["a"]);
-  assert.equal(await answered(t, 200, sent({ name: "b", parts: null }), plans).answer, null);
+  assert.deepEqual(JSON.parse(asked[0][1].body).templates, ["a"]);
+  assert.equal(await answered(t, 200, sent({ name: "b", parts: null }), templates).answer, null);
 });
 
 test("a server that is away, busy or knows no such tab yet has no answer now, nor has half an answer", async t => {

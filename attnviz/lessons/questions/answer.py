@@ -36,11 +36,17 @@ class Answer(Ask, tag="answer", frozen=True):
         return {looking, *computed_from(trace, ["logits"])}
 
     def _offered(self, passes: Passes) -> list[int]:
-        """The most probable answers, those before a change and of the pass beside too, in the task's order."""
+        """The most probable answers, before a change and in the pass beside too, and those that the text has.
+
+        Which come next in an open text may be any; there those of the text are no likelier guess.
+        """
+        trace = passes.trace()
         rows = [_row(passes), *(row for _, row in _before(passes))]
         firsts = [int(row.argmax()) for row in rows]
+        there = [place for place, label in enumerate(trace.labels["answer"]) if label in trace.labels["key"]]
         others = [int(place) for place in np.argsort(-rows[0])]
-        return sorted(list(dict.fromkeys([*firsts, *others]))[:MOST])
+        offered = [*firsts, *([] if trace.origin.is_open else there), *others]
+        return sorted(list(dict.fromkeys(offered))[:MOST])
 
     def _candidate(self, place: int, passes: Passes) -> Candidate:
         trace = passes.trace()
@@ -102,7 +108,7 @@ def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
     found = []
     if passes.b.scene.changes:
         found.append(("It was the answer before the change", passes.b.original["probabilities"].value[-1]))
-    beside = passes.b.beside
-    if beside and beside.trace.labels["answer"] == passes.trace().labels["answer"]:
+    other = passes.b.other
+    if other and other.trace.labels["answer"] == passes.trace().labels["answer"]:
         found.append(("It is the answer in A", _row(passes, "A")))
     return found

@@ -18,7 +18,7 @@ _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
 _SUM = re.compile(r"sum\((.+)\)")
 
 
-class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True):
     """A question.
 
     Attributes

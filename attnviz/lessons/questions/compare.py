@@ -18,7 +18,7 @@ Compared = Literal["more", "less", "the same"]
 ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 
-class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A comparison that a wrong answer would be right for.
 
     Attributes

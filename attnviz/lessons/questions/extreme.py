@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.core.layers import layered, split_layer
 from attnviz.lessons.expression import SAME
-from attnviz.lessons.naming import noun, place_slot
+from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, in_words, sentence
@@ -55,12 +55,12 @@ class Extreme(Ask, frozen=True):
     def feedback(self, of: Reference, place: int) -> LessonRuns:
         """The feedback on a place: which one it is, and where else it would be right."""
         axis = of.index.index(None)
-        cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
+        cell, (slot, label) = of.at(of.cells[place].index), _opening(of, axis, place)
         if _is_hidden(cell):
-            return sentence(f"{place_slot(of, axis)} is hidden by the mask.", name=name)
+            return sentence(f"{slot} is hidden by the mask.", name=label)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
         which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
-        said = sentence(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
+        said = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
         return [*said, *self._elsewhere(of, axis, place)] if (others > SAME).any() else said
 
     def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
@@ -105,6 +105,14 @@ _ORDERS = {
     "largest in size": ("furthest from 0", "nearest to 0", "are further from 0"),
 }
 """By what is asked for: what the first of a row is called, what the last, and what those before another do."""
+
+
+def _opening(of: Reference, axis: int, place: int) -> tuple[str, list]:
+    """A place that a sentence begins with: its slot and its label, one of which has the capital; a word stays as it is."""
+    slot, label = place_slot(of, axis), of.label(axis, place)
+    if not is_of_words(of, axis):
+        slot, label = slot[0].upper() + slot[1:], label[0].upper() + label[1:]
+    return slot, ["", label]
 
 
 def _is_hidden(cell: Reference) -> bool:

@@ -14,7 +14,7 @@ from attnviz.lessons.slots import filled, format_number, sentence
 from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
-class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A wrong number that somebody may work out.
 
     Attributes
@@ -44,6 +44,8 @@ class Number(Ask, tag="number", frozen=True):
         How many numbers on the screen one adds up: each may be off by half of its last digit, and so may their sum.
     wrong
         Other expressions that somebody may work out.
+    beside
+        A cell of the picture that is computed in the same way, where it shows none of what is asked.
     """
 
     of: str
@@ -51,6 +53,7 @@ class Number(Ask, tag="number", frozen=True):
     tolerance: float = 0.0
     parts: int = 1
     wrong: tuple[Wrong, ...] = ()
+    beside: str = ""
 
     def question(self, passes: Passes) -> Fill:
         right = value(self.of, passes)
@@ -69,7 +72,7 @@ class Number(Ask, tag="number", frozen=True):
         return covers_of(self.of, passes)
 
     def asked(self, passes: Passes) -> str | None:
-        return cell_of(self.of, passes)
+        return cell_of(self.beside or self.of, passes)
 
     def _misread(self, passes: Passes) -> list[Misread]:
         return misreadings(find(self.of, passes)) if PATTERN.fullmatch(self.of) else []

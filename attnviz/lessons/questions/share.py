@@ -8,14 +8,15 @@ from msgspec import UNSET
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import misreadings
+from attnviz.lessons.naming import noun
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.questions.number import Wrong, computed, leeway, nears
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, format_number
 from attnviz.scene.contract.lesson import Fill
 
-_SCORED = {"attention": "masked", "probabilities": "logits"}
-"""The stage whose rows are made into shares."""
+_SCORES = {"attention": "scaled", "probabilities": "logits"}
+"""The stages of shares, and of the scores that one would have to change for another share."""
 
 
 class Share(Ask, tag="share", frozen=True):
@@ -46,6 +47,7 @@ class Share(Ask, tag="share", frozen=True):
             tolerance=self.tolerance,
             is_share=True,
             lead=lead(cell) if cell else UNSET,
+            score=noun(_SCORES[split_layer(cell.stage.name)[0]]) if cell else "",
             nears=nears(
                 right, self.tolerance / 2, [*computed(self.wrong, passes), *(misreadings(cell) if cell else ())]
             ),
@@ -61,7 +63,7 @@ class Share(Ask, tag="share", frozen=True):
         if not PATTERN.fullmatch(self.of):
             return None
         of = find(self.of, passes)
-        if split_layer(of.stage.name)[0] not in _SCORED:
+        if split_layer(of.stage.name)[0] not in _SCORES:
             raise LessonError(f"A share is one of attention or of probabilities; got {self.of}.")
         return of
 

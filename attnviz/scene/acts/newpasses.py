@@ -10,7 +10,7 @@ from attnviz.scene.acts.messages import change_in, writer_in
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import Scene, with_beside
+from attnviz.scene.scene import Scene, with_other
 from attnviz.scene.start import picked, selected, start
 
 
@@ -45,13 +45,13 @@ def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     pair = next((each for each in pairs_of(resolved.scene) if each.id == message), None)
     if pair is None:
         return Done(scene)
-    after = with_beside(scene, pair.a, pair.b)
+    after = with_other(scene, pair.a, pair.b)
     now = resolve(after)
     refused = (*resolve(pair.a).refused, *now.refused)
     if refused:
         return Done(scene, Extras(said=refused[:1]))
     if resolved.scene.selection is None:
-        found, stage = (of(now.scene, now.trace, now.beside.trace) for of in (selected, picked))
+        found, stage = (of(now.scene, now.trace, now.other.trace) for of in (selected, picked))
         if found != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
             return Done(replace(after, selection=found, picked=stage), Extras(seed="", arrives=True))
     return Done(after, Extras(seed=""))

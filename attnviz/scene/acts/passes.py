@@ -14,7 +14,7 @@ from attnviz.scene.looks import VIEWS
 from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import READY_MADE, Scene, pinned, with_beside
+from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.words import swapped
 from attnviz.text.steps.mask import MASK
 
@@ -78,13 +78,13 @@ def _need(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
 
 def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Keep the present pass as A beside what is shown next."""
-    return Done(replace(scene, beside=pinned(resolved.scene)))
+    return Done(replace(scene, other=pinned(resolved.scene)))
 
 
 def _turn(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Let A and B change places."""
-    a = resolved.scene.beside
-    return Done(scene) if a is None else Done(with_beside(scene, pinned(resolved.scene), a), Extras(seed=""))
+    a = resolved.scene.other
+    return Done(scene) if a is None else Done(with_other(scene, pinned(resolved.scene), a), Extras(seed=""))
 
 
 def _next(scene: Scene, resolved: SceneWithPass, message: object) -> Done:

@@ -80,7 +80,7 @@ class Session:
         return extras
 
     def answer(
-        self, resolved: SceneWithPass, extras: Extras, tab: str, view: str, number: int, plans: Collection[str] = ()
+        self, resolved: SceneWithPass, extras: Extras, tab: str, view: str, number: int, templates: Collection[str] = ()
     ) -> bytes:
         """The answer for the session's scene beside its pass, which its browser will have."""
         scene = resolved.scene
@@ -88,7 +88,7 @@ class Session:
         said = self.extras.then(extras).then(Extras(audit=audit if key == pass_key(scene) else None))
         self.extras = self.extras.kept(scene)
         self.arrivals_sent, self.address = self.arrivals, address_of(scene)
-        return reply(resolved, said, Has(tab, view, number, self.arrivals, plans))
+        return reply(resolved, said, Has(tab, view, number, self.arrivals, templates))
 
 
 def answer_to(session: Session, request: ActsRequest) -> bytes:
@@ -101,7 +101,7 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
     for name, message in request.acts:
         extras = extras.then(session.do(name, message, resolve))
     number, resolved = session.number(), resolve(session.scene)
-    return session.answer(resolved, extras, request.tab, request.view, number, request.plans)
+    return session.answer(resolved, extras, request.tab, request.view, number, request.templates)
 
 
 def resolver() -> Resolve:

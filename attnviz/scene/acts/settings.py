@@ -104,7 +104,7 @@ def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
 
 
 def _unpin(scene: Scene, message: object) -> Done:
-    return Done(replace(scene, beside=None, compare=COMPARISONS[0]), Extras(arrives=True))
+    return Done(replace(scene, other=None, compare=COMPARISONS[0]), Extras(arrives=True))
 
 
 _OF_ALL = {"source": _source, "unpin": _unpin}

@@ -175,7 +175,7 @@ class PairOffered(Sent):
     label: Said
 
 
-class StageBeside(Sent):
+class StageDistance(Sent):
     """How far the numbers of a stage are from those beside it.
 
     Attributes
@@ -200,7 +200,7 @@ class StageBeside(Sent):
     of: Place
 
 
-class Beside(Sent):
+class OtherPass(Sent):
     """A second pass, A, beside this one, B.
 
     Attributes
@@ -226,7 +226,7 @@ class Beside(Sent):
     parted: Said
     first: Name | None
     places: dict[str, list[Place | None]]
-    stages: dict[str, StageBeside]
+    stages: dict[str, StageDistance]
     at: list[Place]
 
 
@@ -263,7 +263,7 @@ class Document(Sent):
         Another sentence to ask a model at the end of a talk.
     pairs
         Pairs of passes that mean something beside each other, offered at one click.
-    beside
+    other
         A second pass, A, beside this one, B; null where there is none.
     measured
         What the glossary adds to some of its terms, by their ids: what was measured of the model, and the seed.
@@ -295,7 +295,7 @@ class Document(Sent):
     offer: Door | None
     model: Model | None
     pairs: list[PairOffered]
-    beside: Beside | None
+    other: OtherPass | None
     next: Next | None
     painted: bool | None
     measured: dict[str, str]

@@ -96,6 +96,8 @@ class Fill(Sent, tag_field="kind", tag="fill"):
     lead
         For a share: the scaled score of its cell, and the logarithm of the sum of the other cells' exponentials. A
         share p would need a score of log(p / (1 - p)) more than the latter.
+    score
+        For a share: what its score is called.
     unit
         What is counted; empty for a plain number.
     nears
@@ -109,6 +111,7 @@ class Fill(Sent, tag_field="kind", tag="fill"):
     is_share: bool
     nears: list[Near]
     lead: tuple[float, float] | UnsetType = UNSET
+    score: str = ""
     unit: str = ""
 
 
@@ -124,6 +127,8 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
         What went wrong, in a sentence.
     query
         The word whose shares they are.
+    sides
+        What the right shares and the wrong ones are called.
     words, hidden
         The words that it may look at or not, and which of them are hidden.
     right, wrong
@@ -136,6 +141,7 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
 
     name: Said
     query: Said
+    sides: tuple[Said, Said]
     words: list[Said]
     hidden: list[bool]
     right: list[float]
@@ -218,14 +224,10 @@ class Ending(Sent):
 
 
 class Moment(Sent):
-    """A moment of a lesson.
+    """A moment of a lesson, or of a talk of somebody's own.
 
     Attributes
     ----------
-    lesson, number, n_moments
-        The lesson's id; which of its moments, counted from 1, of how many.
-    name, place, n_lessons, minutes
-        The lesson's title; which of how many lessons it is, counted from 1; how long it takes.
     title
         The moment's own; empty where it has none.
     text, after
@@ -246,13 +248,6 @@ class Moment(Sent):
         The pass that it shows.
     """
 
-    lesson: Said
-    number: Annotated[int, Meta(ge=1)]
-    n_moments: Annotated[int, Meta(ge=1)]
-    name: Said
-    place: Annotated[int, Meta(ge=1)]
-    n_lessons: Annotated[int, Meta(ge=1)]
-    minutes: Annotated[int, Meta(ge=1)]
     title: str
     text: LessonRuns
     after: LessonRuns

@@ -33,8 +33,8 @@ class ActsRequest(Struct, frozen=True):
         What the page shows of the scene, one of `View`.
     acts : list of (name, message)
         What was done, one after the other; both may be anything.
-    plans : list of str
-        The plans that the browser has.
+    templates : list of str
+        The templates that the browser has.
     """
 
     tab: str
@@ -42,7 +42,7 @@ class ActsRequest(Struct, frozen=True):
     look: str
     view: View
     acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
-    plans: list[str]
+    templates: list[str]
 
     def __post_init__(self) -> None:
         _ = self.looks

@@ -1,7 +1,7 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
 `contract.document` declares what a document holds. Of its parts
-those of the plan (`scene/document/plan`) are left out where a browser has them.
+those of the template (`scene/document/template`) are left out where a browser has them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attnviz.scene.compare.report import paired_data
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.imprint import imprint
-from attnviz.scene.document.plan import Plan, parameters_of, plan_of
+from attnviz.scene.document.template import Template, parameters_of, template_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
@@ -48,28 +48,28 @@ class Body(NamedTuple):
 
     Attributes
     ----------
-    plan : Plan
+    template : Template
         What the pass is but for its numbers.
-    parameters : Plan
+    parameters : Template
         The numbers of its parameters.
     parts : mapping of str to Json
         Those of the document that are in neither.
     """
 
-    plan: Plan
-    parameters: Plan
+    template: Template
+    parameters: Template
     parts: Mapping[str, Json]
 
     @property
     def n_bytes(self) -> int:
         """How large it is."""
-        parts = (self.plan.parts, self.parameters.parts, *self.parts.values())
+        parts = (self.template.parts, self.parameters.parts, *self.parts.values())
         return sum(memoryview(each).nbytes for each in parts)
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of its plans."""
-        return self.plan.name, self.parameters.name
+        """The names of its templates."""
+        return self.template.name, self.parameters.name
 
 
 def body(
@@ -97,7 +97,7 @@ def body(
     """
     parts = _numbers(resolved, asked, slopes_of, flips_of) | {"next": next_data(resolved, with_names=with_names)}
     parameters, parts["stages"] = parameters_of(resolved.trace, parts["stages"])
-    return Body(plan_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
+    return Body(template_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
 
 
 def document_json(
@@ -105,9 +105,9 @@ def document_json(
     resolved: SceneWithPass,
     *,
     arrival: int = 0,
-    plans: Collection[str] = (),
-    beside: dict | None = None,
-    other: Trace | None = None,
+    templates: Collection[str] = (),
+    other: dict | None = None,
+    other_trace: Trace | None = None,
 ) -> bytes:
     """The document that has such a body.
 
@@ -118,26 +118,26 @@ def document_json(
         The scene, which says where one looks.
     arrival : int
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
-    plans : collection of str
-        The names of plans whose parts the browser has.
-    beside : dict, optional
-        What there is of a second pass beside this one (see `beside_data`).
-    other : Trace, optional
-        That pass.
+    templates : collection of str
+        The names of templates whose parts the browser has.
+    other : dict, optional
+        A second pass beside this one (see `other_pass`).
+    other_trace : Trace, optional
+        Its trace.
     """
     return to_json(
         {
-            "plan": body.plan.sent(plans),
-            "parameters": body.parameters.sent(plans),
-            "where": where(resolved.scene, resolved.trace, other),
+            "template": body.template.sent(templates),
+            "parameters": body.parameters.sent(templates),
+            "where": where(resolved.scene, resolved.trace, other_trace),
             "arrival": arrival,
-            "beside": beside,
+            "other": other,
             **body.parts,
         }
     )
 
 
-def beside_data(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
+def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
     """The part of a document of pass B on a pass A beside it, which has a document of its own."""
     return {"document": Json(document)} | paired_data(a, b)
 

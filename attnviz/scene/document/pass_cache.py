@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document.document import Body, beside_data, body, document_json
+from attnviz.scene.document.document import Body, body, document_json, other_pass
 from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
@@ -143,17 +143,16 @@ class Answers:
         slopes_of: str = "",
         flips_of: str = "",
         arrival: int = 0,
-        plans: Collection[str] = (),
+        templates: Collection[str] = (),
         with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON, for the session that asks."""
-        made, beside = self._body(resolved, session, asked, slopes_of, flips_of, with_names), resolved.beside
-        if beside is None:
-            return document_json(made, resolved, arrival=arrival, plans=plans)
-        other = self._body(beside, session, asked)
-        document = document_json(other, beside, plans=(*plans, *made.names))
-        paired = beside_data(beside, resolved, document)
-        return document_json(made, resolved, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
+        made, a = self._body(resolved, session, asked, slopes_of, flips_of, with_names), resolved.other
+        if a is None:
+            return document_json(made, resolved, arrival=arrival, templates=templates)
+        document = document_json(self._body(a, session, asked), a, templates=(*templates, *made.names))
+        other = other_pass(a, resolved, document)
+        return document_json(made, resolved, arrival=arrival, templates=templates, other=other, other_trace=a.trace)
 
     @property
     def n_bytes(self) -> int:

@@ -36,15 +36,15 @@ class Has:
         Larger than that of every earlier answer of the tab.
     arrival : int
         Another number whenever the viewer is to look where the scene says, not where it looked before.
-    plans : collection of str
-        The names of plans whose parts it has.
+    templates : collection of str
+        The names of templates whose parts it has.
     """
 
     tab: str
     view: str
     number: int = 0
     arrival: int = 0
-    plans: Collection[str] = ()
+    templates: Collection[str] = ()
 
 
 def reply(resolved: SceneWithPass, extras: Extras, has: Has) -> bytes:
@@ -94,7 +94,7 @@ def _pass(resolved: SceneWithPass, extras: Extras, has: Has) -> Json:
         flips_of=extras.flips_of,
         with_names=extras.with_names,
         arrival=has.arrival,
-        plans=has.plans,
+        templates=has.templates,
     )
     return Json(document)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 
@@ -28,9 +28,10 @@ def received(body: bytes, kind: type[Message]) -> Message:
     try:
         return msgspec.json.decode(_well_formed(body), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        parts = ", ".join(each.encode_name for each in msgspec.structs.fields(kind))
+        kinds = [msgspec.structs.fields(each) for each in get_args(kind) or [kind]]
+        parts = " or ".join(f"{{{', '.join(part.encode_name for part in fields)}}}" for fields in kinds)
         said = "This is nested too deep" if isinstance(error, RecursionError) else error
-        raise RequestError(f"What is asked here is a page's own: {{{parts}}}. {said}. Reload the page.") from None
+        raise RequestError(f"What is asked here is a page's own: {parts}. {said}. Reload the page.") from None
 
 
 def _well_formed(body: bytes) -> bytes:

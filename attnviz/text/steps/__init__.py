@@ -6,7 +6,7 @@ Which steps a trace has, and what they say, follows from its stages.
 from dataclasses import replace
 from functools import lru_cache
 
-from attnviz.core.caching import cached_by_plan
+from attnviz.core.caching import cached_by_template
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
@@ -59,7 +59,7 @@ def full_title(name: str) -> str:
     return entry(name).title + (f" of layer {layer}" if layer else "")
 
 
-@cached_by_plan
+@cached_by_template
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import streamlit as st
 
-from attnviz.articles.evidence import measurements
+from attnviz.articles.evidence import Table, measurements
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.heatmap import Chart
 from attnviz.ui.state.store import Shown
@@ -16,13 +16,19 @@ def draw(shown: Shown) -> None:
         st.header(f"{number}. {each.title}", anchor=False)
         st.markdown(each.said)
         heatmap.draw(_chart(number), f"measurement_{number}")
-        for place, text in enumerate(each.below):
+        for place, below in enumerate(each.below):
             with st.container(key=f"measured_{number}_{place}"):
-                st.markdown(text)
+                st.markdown(_markdown(below) if isinstance(below, Table) else below)
         with st.container(horizontal=True):
             for label, door in each.doors.items():
                 if st.button(label, key=f"open {label}", icon=":material/arrow_forward:"):
                     shown.open_page("pages/walkthrough.py", **door)
+
+
+def _markdown(table: Table) -> str:
+    """A table of numbers in Markdown."""
+    lines = [table.head, ["--:" for _ in table.head], *table.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 @cache

@@ -16,15 +16,8 @@ export interface Answer {
   script?: Program | null;
 }
 
-/** A moment of a lesson. */
+/** A moment of a lesson, or of a talk of somebody's own. */
 export interface Moment {
-  lesson: string;
-  number: number;
-  nMoments: number;
-  name: string;
-  place: number;
-  nLessons: number;
-  minutes: number;
   title: string;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -53,7 +46,7 @@ export interface ActsRequest {
   look: string;
   view: "audit" | "pass" | "script";
   acts: Array<[unknown, unknown]>;
-  plans: Array<string>;
+  templates: Array<string>;
 }
 
 /** A class, as it is now. */
@@ -100,7 +93,7 @@ export interface Document {
   offer: Door | null;
   model: Model | null;
   pairs: Array<PairOffered>;
-  beside: Beside | null;
+  other: OtherPass | null;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
@@ -165,6 +158,7 @@ export interface Fill {
   isShare: boolean;
   nears: Array<Near>;
   lead?: [number, number];
+  score?: string;
   unit?: string;
 }
 
@@ -179,6 +173,7 @@ export interface WrongMask {
   kind: "mistake";
   name: string;
   query: string;
+  sides: [string, string];
   words: Array<string>;
   hidden: Array<boolean>;
   right: Array<number>;
@@ -362,13 +357,13 @@ export interface PairOffered {
 }
 
 /** A second pass, A, beside this one, B. */
-export interface Beside {
+export interface OtherPass {
   document: Document;
   between: Array<[string, string, string]>;
   parted: string;
   first: string | null;
   places: Record<string, Array<number | null>>;
-  stages: Record<string, StageBeside>;
+  stages: Record<string, StageDistance>;
   at: Array<number>;
 }
 
@@ -579,7 +574,7 @@ export interface Training {
 }
 
 /** How far the numbers of a stage are from those beside it. */
-export interface StageBeside {
+export interface StageDistance {
   said: string;
   other: number;
   matched: boolean;

@@ -2,10 +2,10 @@
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
-import { minutesText, searchOf } from "./course.js";
+import { minutesText } from "./course.js";
 
-// go(place) leads to a lesson; forget() makes this browser forget. Returns {button, panel, update(lessons, place, memory)}.
-export function makeContents({ go, forget }) {
+// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget. Returns {button, panel, update(lessons, place, memory)}.
+export function makeContents({ go, forget, hrefTo }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
@@ -27,7 +27,7 @@ export function makeContents({ go, forget }) {
             moment: reached && reached < each.nMoments ? reached : 1,
             present: place.present,
           };
-          door.href = searchOf(there);
+          door.href = hrefTo(there);
           if (each.id === place.lesson) door.setAttribute("aria-current", "page");
           door.onclick = event => {
             if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab

@@ -34,9 +34,10 @@ export function forgetShown() {
   states.clear();
 }
 
-// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), open(address), hrefOf(address), store()}:
-// the page's address, what asks for a moment, what opens a scene in the walkthrough and says whether it can, its link, and where
-// the browser keeps things; desk(lead, changed), where a class can be opened, makes what its speaker has. Returns {end()}.
+// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
+// hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
+// what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
+// else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has. Returns {end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -67,8 +68,8 @@ export function mountLessons(root, given, host) {
       present: () => follow("present"),
       openClass: desk?.open,
     }),
-    contents = makeContents({ go, forget }),
-    code = makeQrCode(window),
+    contents = makeContents({ go, forget, hrefTo: host.hrefTo }),
+    code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
   said.setAttribute("aria-label", "The moment");
   ownWords.setAttribute("aria-label", "In your own words");
@@ -157,6 +158,10 @@ export function mountLessons(root, given, host) {
     redrawSaid();
   }
   function go(to) {
+    if (!host.has(to)) {
+      window.location.assign(host.hrefTo(to));
+      return true;
+    }
     const isOtherLesson = place !== null && to.lesson !== place.lesson;
     arrive(to);
     host.address.write(searchOf(to), isOtherLesson);
@@ -176,7 +181,8 @@ export function mountLessons(root, given, host) {
       if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
       moment = found;
       question = moment.question && makeQuestion(moment.question, show);
-      moments.ahead(placeBeside(lessons, place, 1));
+      const next = placeBeside(lessons, place, 1);
+      if (next && host.has(next)) moments.ahead(next);
     } catch (error) {
       if (place !== to) return;
       moment = null;

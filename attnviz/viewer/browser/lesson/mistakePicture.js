@@ -19,18 +19,14 @@ export function makeMistakePicture() {
   };
 }
 
-function drawn({ name, query, words, hidden, right, wrong, rightSum, wrongSum, laws }, isCovered) {
+function drawn({ name, query, sides, words, hidden, right, wrong, rightSum, wrongSum, laws }, isCovered) {
   const bars = shares => words.map((label, place) => ({ label, share: shares[place], isHidden: hidden[place] })),
     both = element("div", "both");
-  both.append(drawShareBars(`Shares of “${query}”, as they should be`, bars(right), `Sum ${digits(rightSum)}`));
+  both.append(drawShareBars(`Shares of “${query}” ${sides[0]}`, bars(right), `Sum ${digits(rightSum)}`));
   if (isCovered) both.append(element("p", "waiting", "?"));
   else
     both.append(
-      drawShareBars(
-        "With the mistake",
-        bars(wrong),
-        wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`,
-      ),
+      drawShareBars(sides[1], bars(wrong), wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`),
     );
   const broken = isCovered
     ? []

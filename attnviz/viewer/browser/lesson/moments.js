@@ -1,6 +1,6 @@
-// Moments: fetched from the server, each once as long as the page is open, and the next one ahead.
+// Moments: asked for once as long as the page is open, and the next one ahead.
 
-// `fetched(place)` asks the server. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
+// `fetched(place)` gives a moment. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
 // that failed; and the asking before anybody needs it.
 export function makeMoments(fetched) {
   const kept = new Map();
@@ -21,12 +21,20 @@ export function makeMoments(fetched) {
   };
 }
 
-// What asks the server at `site`; `plans` puts together what it sends of a pass.
-export function fetchedFrom(site, plans) {
+// What asks the server at `site`; `templates` puts together what it sends of a pass.
+export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
     if (!answer.ok) throw new Error(await answer.text());
-    const sent = await answer.json();
-    return { ...sent, document: plans.whole({ pass: sent.document }).pass };
+    return whole(await answer.json(), templates);
   };
+}
+
+// What finds a moment among those of one lesson that are at hand.
+export function heldIn(moments, templates) {
+  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
+}
+
+function whole(sent, templates) {
+  return { ...sent, document: templates.whole({ pass: sent.document }).pass };
 }

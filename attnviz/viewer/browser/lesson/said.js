@@ -9,18 +9,18 @@ export function drawSaid(runs, numbers, tag = "p", className = "") {
   line.append(
     ...runs.flatMap(([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]]))),
   );
-  for (const each of line.querySelectorAll(".number")) keepWhole(each);
+  for (const each of line.querySelectorAll(".number, math")) keepWhole(each);
   return line;
 }
 
-// A bracket before a number, and what ends a phrase after it, stay in its line.
+// A bracket or a root before a number or a symbol, what it is equal to, and what ends a phrase after it, stay in its line.
 function keepWhole(number) {
   const whole = element("span", "unbroken"),
     [before, after] = [number.previousSibling, number.nextSibling].map(each =>
       each?.matches("span:not([class])") ? each.firstChild : null,
     ),
     [opens] = before?.data.match(/[^\s\w]*$/) ?? [""],
-    [closes] = after?.data.match(/^[^\s\w]*/) ?? [""];
+    [closes] = after?.data.match(/^(?:\s=\s\d+)?[^\s\w]*/) ?? [""];
   if (!opens && !closes) return;
   if (before) before.data = before.data.slice(0, before.length - opens.length);
   if (after) after.data = after.data.slice(closes.length);

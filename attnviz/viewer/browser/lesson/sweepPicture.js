@@ -57,7 +57,7 @@ export function makeSweepPicture() {
       element(
         "p",
         "",
-        `Scores of ${grouped(shown.nPairs)} random pairs, ${name}: spread ${short(swept.spread)}; the curve has ${short(swept.expected)}.`,
+        `Scores of ${grouped(shown.nPairs)} random pairs, ${name}: spread ${short(swept.spread)}, in theory ${short(swept.expected)} (the curve).`,
       ),
       histogram(swept, reach, shown.nPairs),
       axis(reach),

@@ -50,13 +50,13 @@ function ofCandidate({ candidates, right, isCode }, answer) {
 }
 
 function ofNumber(question, answer) {
-  const { right, text, tolerance, nears, isShare, lead } = question;
+  const { right, text, tolerance, nears, isShare, lead, score } = question;
   const value = ["strong", withUnit(question, text)];
   if (answer === null) return { isRight: null, own: null, right: [value], told: [] };
   const own = ["strong", answerText(question, answer)];
   if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], told: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
-    why = near?.told ?? (isShare && lead ? leadFor(answer, lead) : []);
+    why = near?.told ?? (isShare && lead ? leadFor(answer, lead, score) : []);
   return { isRight: false, own, right: [value], told: why };
 }
 
@@ -71,15 +71,15 @@ function withUnit({ unit = "" }, text) {
   return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
 }
 
-// What a share would need: its score is `own`, and `others` is the logarithm of the sum of the others' exponentials.
-function leadFor(share, [own, others]) {
+// What a share would need: its own score, a `noun`, is `own`, and `others` is the logarithm of the sum of the others' exponentials.
+function leadFor(share, [own, others], noun) {
   const said = `${Math.round(100 * share)} %`;
   if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
   if (share >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
   const needed = Math.log(share / (1 - share)) + others,
     apart = Math.abs(needed - own);
   return [
-    ["", `For ${said} its scaled score would have to be `],
+    ["", `For ${said} its ${noun} would have to be `],
     ["strong", short(needed)],
     ["", `, which is ${short(apart)} ${needed > own ? "more" : "less"} than it is.`],
   ];

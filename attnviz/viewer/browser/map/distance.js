@@ -4,13 +4,13 @@ import { element } from "../elements/element.js";
 const LEAST = 0.08; // of the bar, so that one number of many is seen
 
 // Shows it on the buttons of the steps, which are those of `columns`.
-export function showDistances(buttons, columns, { beside }) {
+export function showDistances(buttons, columns, { other }) {
   let isParted = false;
   buttons.forEach((button, nth) => {
     button.querySelector(".distance")?.remove();
-    if (!beside) return;
+    if (!other) return;
     const bar = element("span", "distance"),
-      stages = columns[nth].stages.map(name => beside.stages[name]); // without stages it keeps the titles in one line
+      stages = columns[nth].stages.map(name => other.stages[name]); // without stages it keeps the titles in one line
     button.append(bar);
     if (!stages.length) return;
     const own = stages.map(shareOf),

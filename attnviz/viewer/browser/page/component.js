@@ -4,6 +4,7 @@ import { mountClass } from "../classroom/classPage.js";
 import { makeDesk } from "../classroom/desk.js";
 import { makeSpeaker } from "../classroom/speaker.js";
 import { addressOf } from "../seams/history.js";
+import { searchOf } from "../lesson/course.js";
 import { fetchedFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
@@ -11,12 +12,12 @@ import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
 import { makeClassLine } from "../talk/classLine.js";
 import { fileKept, sendFile } from "../talk/ownFile.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
 
 const text = new TextDecoder(),
-  plans = makePlans();
+  templates = makeTemplates();
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
@@ -27,7 +28,7 @@ let speaker = null; // of a class, as long as the tab lasts
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
-  const answer = plans.whole(JSON.parse(text.decode(data)));
+  const answer = templates.whole(JSON.parse(text.decode(data)));
   if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
   const host = () => ({
     address: addressOf(window),
@@ -54,7 +55,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 function teach(root, given, site, open) {
   const host = {
     address: addressOf(window),
-    fetched: fetchedFrom(site, plans),
+    fetched: fetchedFrom(site, templates),
+    has: () => true,
+    hrefTo: searchOf,
     open: address => {
       open(address);
       return true;
@@ -62,6 +65,7 @@ function teach(root, given, site, open) {
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
     store: () => localStorage,
     desk: deskAt(site),
+    isLinked: true,
   };
   const code = new URLSearchParams(host.address.read()).get("room"),
     begin = () => (code ? mountClass(root, code.toUpperCase(), classHost(site)) : mountLessons(root, given, host));
@@ -76,14 +80,14 @@ function teach(root, given, site, open) {
 function classHost(site) {
   const hrefOf = at => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
   return {
-    line: makeClassLine(site, plans),
+    line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
     hrefOf,
     storeOf: () => sessionStorage,
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Another device of the speaker's begins where the class is.
     speak: given => {
-      const line = makeClassLine(site, plans),
+      const line = makeClassLine(site, templates),
         heard = { own: () => {}, lost: () => {}, gone: () => {} };
       line.listen(given, () => false, {
         ...heard,
@@ -97,7 +101,7 @@ function classHost(site) {
 }
 
 function speakerAt(site) {
-  speaker ??= makeSpeaker(makeClassLine(site, plans), () => sessionStorage);
+  speaker ??= makeSpeaker(makeClassLine(site, templates), () => sessionStorage);
   return speaker;
 }
 
@@ -128,7 +132,7 @@ function readShell(text) {
 function serverAt(site) {
   if (!server) {
     const address = addressOf(window);
-    server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
+    server = makeServer({ post: postTo(new URL("acts", site), templates), look: address.read });
     address.onArrival(server.forget);
   }
   return server;

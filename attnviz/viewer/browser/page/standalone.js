@@ -3,30 +3,20 @@
 import { readPass } from "../pass/pass.js";
 import { readPlace } from "../scene/address.js";
 import { hashOf } from "../seams/hash.js";
-import { makePlans } from "../talk/plans.js";
+import { makeTemplates } from "../talk/templates.js";
 import { mount } from "../viewer/viewer.js";
+import { makeRefusal } from "./refusal.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
 const SAID =
   "One pass, in one page. No link or QR code leads into it: send the page. Other words, and numbers set by hand, need attnviz itself.";
-const SAID_MS = 6000;
 
 const shell = /** @type {Document} */ (document.cloneNode(true)); // before anything is drawn
 const at = selector => document.querySelector(selector);
-let timer = null;
-
-function refuse() {
-  at("#refused").textContent = ALONE;
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    at("#refused").textContent = "";
-  }, SAID_MS);
-  return false;
-}
 
 const host = {
   alone: ALONE,
-  send: refuse,
+  send: makeRefusal(at("#refused"), ALONE),
   type: () => {},
   address: hashOf(window),
   page: {
@@ -37,6 +27,6 @@ const host = {
 
 at("h1").textContent = document.title;
 at("#alone").textContent = SAID;
-const { pass } = makePlans().whole({ pass: JSON.parse(at("#document").textContent) }),
+const { pass } = makeTemplates().whole({ pass: JSON.parse(at("#document").textContent) }),
   place = host.address.read();
 mount(at(".viewer"), host).show(place ? { ...pass, where: readPlace(readPass(pass), place) } : pass);

@@ -50,6 +50,7 @@ export function parse(latex) {
     return node("mrow", children);
   };
   const atom = () => {
+    if (!rest.length) return node("mrow", []);
     const token = rest.shift();
     const follows = before;
     before = token;

@@ -15,12 +15,12 @@ export function readPass(document) {
   const rules = lazily(name => readRule(stages.get(name).rule, numbers));
   const steps = new Map(document.steps.map(step => [step.id, step]));
   const flatOf = (name, index) => flattened(stages.get(name).shape, index);
-  const beside = document.beside ? readPass(document.beside.document) : null;
-  if (beside) shareScales(stages, beside.stages);
+  const other = document.other ? readPass(document.other.document) : null;
+  if (other) shareScales(stages, other.stages);
   const pass = {
     document,
     stages,
-    beside, // another pass, or null
+    other, // another pass, or null
     ...placing(stages),
     ...numbering(stages, numbers),
     isOverridden: (name, index) => stages.get(name).overridden.has(flatOf(name, index)),

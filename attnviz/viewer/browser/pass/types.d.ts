@@ -45,7 +45,7 @@ declare global {
   interface Pass extends ReturnType<typeof placing> {
     document: contract.Document;
     stages: Map<string, Stage>;
-    beside: Pass | null;
+    other: Pass | null;
     numbers(name: string): Float64Array;
     number(name: string, index: number[]): number | undefined;
     row(name: string, index: number[]): Float64Array;

@@ -78,7 +78,7 @@ export function makePicture(tools, brush = NO_BRUSH) {
     };
     const paints = paint => slot => (slot.side === "A" ? { ...paint, ...beside } : paint);
     bars.update(pass, where, look);
-    bars.element.hidden ||= Boolean(pass.beside) || where.present; // they are of one row of B alone, and have small letters
+    bars.element.hidden ||= Boolean(pass.other) || where.present; // they are of one row of B alone, and have small letters
     legend.replaceChildren(...drawLegend(slots, given, paints(given)));
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const drawn = () => {

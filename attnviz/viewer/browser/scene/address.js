@@ -52,7 +52,7 @@ function parametersOf(pass, where) {
     start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
-    cell: place === start && !pass.beside ? "" : place, // beside another pass one begins where they differ
+    cell: place === start && !pass.other ? "" : place, // beside another pass one begins where they differ
     picked,
     trail: trail.join("<"),
     ...unusual(where),

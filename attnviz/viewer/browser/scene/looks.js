@@ -31,7 +31,7 @@ export function askedOf(pass, where) {
 /** @param {Pass} pass @param {Where} where */
 function kindOf(pass, where, byHowMuch) {
   const { slopes, changes } = pass.document;
-  if (pass.beside && where.compare === "difference") return "apart";
+  if (pass.other && where.compare === "difference") return "apart";
   if (where.ask === "slope") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
   return where.ask === "whatif" && byHowMuch && changes.length ? "differences" : "numbers";
 }

@@ -7,9 +7,9 @@ import { QUESTIONS } from "./state.js";
 // what A has alone; toA(name, index) and toB(name, index) lead to the same cell in the other, or are null.
 /** @param {Pass} pass @param {Where} where */
 export function pairOf(pass, where) {
-  const { beside } = pass;
-  if (!beside) return null;
-  const { places, stages } = pass.document.beside,
+  const { other } = pass;
+  if (!other) return null;
+  const { places, stages } = pass.document.other,
     back = Object.fromEntries(Object.entries(places).map(([role, own]) => [role, inverse(own)]));
   const placed = ([name, place]) => [name, places[name]?.[place] ?? place],
     cell = { ...where.cell, ...Object.fromEntries(Object.entries(where.cell).map(placed)) };
@@ -17,29 +17,27 @@ export function pairOf(pass, where) {
     from.stages.has(name) && to.stages.has(name)
       ? mapped(from.stages.get(name), to.stages.get(name), index, maps)
       : null;
-  const toA = across(pass, beside, (role, place) => (places[role] ? places[role][place] : place));
+  const toA = across(pass, other, (role, place) => (places[role] ? places[role][place] : place));
   return {
-    pass: beside,
+    pass: other,
     where: {
       ...where,
-      cell: beside.within(cell),
-      step: beside.nearestStep(where.step),
+      cell: other.within(cell),
+      step: other.nearestStep(where.step),
       picked: "",
       trail: [],
       from: "",
       ask: QUESTIONS[0],
     },
     isThere: places.query?.[where.cell.query] !== null,
-    order: Object.fromEntries(
-      Object.entries(places).map(([role, own]) => [role, orderOf(own, lengthOf(beside, role))]),
-    ),
+    order: Object.fromEntries(Object.entries(places).map(([role, own]) => [role, orderOf(own, lengthOf(other, role))])),
     toA,
-    toB: across(beside, pass, (role, place) => (places[role] ? (back[role].get(place) ?? null) : place)),
+    toB: across(other, pass, (role, place) => (places[role] ? (back[role].get(place) ?? null) : place)),
     // Whether the number of a cell of B is another than that of A beside it; where all are, none stands out.
     isApart: (name, index) => {
-      const { matched, tolerance, other } = stages[name] ?? {},
-        there = matched && other > 0 && other < pass.stages.get(name).length ? toA(name, index) : null;
-      const [one, now] = there ? [beside.number(name, there), pass.number(name, index)] : [];
+      const { matched, tolerance, other: apart } = stages[name] ?? {},
+        there = matched && apart > 0 && apart < pass.stages.get(name).length ? toA(name, index) : null;
+      const [one, now] = there ? [other.number(name, there), pass.number(name, index)] : [];
       return one !== undefined && now !== undefined && areApart(one, now, tolerance);
     },
   };
@@ -53,17 +51,17 @@ export function areApart(one, other, tolerance) {
 /** @param {Pass} pass @param {Where} where */
 export function differencesOf(pass, where) {
   const { toA } = pairOf(pass, where),
-    { stages } = pass.document.beside;
+    { stages } = pass.document.other;
   const matched = [...pass.stages].filter(([name]) => stages[name].matched);
   return Object.fromEntries(
     matched.map(([name, { shape }]) => {
-      const beside = pass.beside.stages.get(name).shape,
-        other = pass.beside.numbers(name);
+      const { shape: shapeOfA } = pass.other.stages.get(name),
+        numbersOfA = pass.other.numbers(name);
       return [
         name,
         pass.numbers(name).map((now, place) => {
           const there = toA(name, unflattened(shape, place)),
-            then = there ? other[flattened(beside, there)] : Number.NaN;
+            then = there ? numbersOfA[flattened(shapeOfA, there)] : Number.NaN;
           return areApart(then, now, stages[name].tolerance)
             ? now - then
             : now === then || !Number.isNaN(then)
@@ -85,8 +83,8 @@ function inverse(places) {
 }
 
 function orderOf(places, length) {
-  const beside = places.filter(place => place !== null);
-  return [...beside, ...Array.from({ length }, (_, place) => place).filter(place => !beside.includes(place))];
+  const matched = places.filter(place => place !== null);
+  return [...matched, ...Array.from({ length }, (_, place) => place).filter(place => !matched.includes(place))];
 }
 
 // The index of the cell in another pass; null where a place has none there.

@@ -67,7 +67,7 @@ export function isWritten(pass, where) {
 export function offeredAt(pass, where) {
   const { offer, steps } = pass.document,
     isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
-  return isAtEnd && isOfSheet(pass, where) && !pass.beside ? offer : null;
+  return isAtEnd && isOfSheet(pass, where) && !pass.other ? offer : null;
 }
 
 // Every stop: each reveal of each step. A question is asked first, and answered in the end.

@@ -10,8 +10,8 @@ const MOST_PLACES = 16,
   KEPT = 12,
   KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
-// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, beside}; `beside` are the
-// columns that there is room for of what each row gives.
+// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, rightColumns}, the last
+// those columns that there is room for of what each row gives.
 export function slotted(pass, { selection, attention }, bands) {
   const of = slot => slot && makeSlot(pass, slot, selection);
   return bands.map(each => {
@@ -27,7 +27,7 @@ export function slotted(pass, { selection, attention }, bands) {
       left: of(band.left),
       right,
       isLong: cells.size[0] > MOST_ROWS,
-      beside: besideOf(pass, right, selection),
+      rightColumns: rightColumnsOf(pass, right, selection),
     };
   });
 }
@@ -175,7 +175,7 @@ function placesOf(pass, parts, place, room) {
 }
 
 /** @param {Pass} pass */
-function besideOf(pass, right, selection) {
+function rightColumnsOf(pass, right, selection) {
   const all = upTo(right?.size[1] ?? 0);
   return all.length > MOST_BESIDE
     ? largest(all, KEPT_BESIDE, column => pass.number(right.name, right.index(selection.head, column)))
@@ -209,9 +209,9 @@ function selectedRow(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[0];
 }
 
-// What stands at the right of a row: the numbers of `beside`; of two passes that part only there, those of both.
-export function endsOf({ beside, right, ends }) {
-  return ends ?? beside.map(column => ({ column, slot: right }));
+// What stands at the right of a row: the numbers of `rightColumns`; of two passes that part only there, those of both.
+export function endsOf({ rightColumns, right, ends }) {
+  return ends ?? rightColumns.map(column => ({ column, slot: right }));
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.

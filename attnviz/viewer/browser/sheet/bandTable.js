@@ -73,12 +73,12 @@ function structureOf(parts, width, isKept) {
   return JSON.stringify([
     width,
     isKept,
-    parts.map(({ key, side, columns, rest, beside, ends, left, right, rows, others }) => [
+    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, rows, others }) => [
       key,
       side,
       columns.length,
       rest.length,
-      beside,
+      rightColumns,
       ends?.length,
       left?.name,
       right?.name,

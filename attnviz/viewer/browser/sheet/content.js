@@ -6,16 +6,16 @@ import { stepAt } from "../scene/state.js";
 import { partsOf, slotted } from "./bandParts.js";
 import { pairedParts } from "./pairParts.js";
 
-// {pass, where, look, attention, source, selection, beside, slots, all, paint}: `beside` is pass A with its own {slots}, null where no
+// {pass, where, look, attention, source, selection, other, slots, all, paint}: `other` is pass A with its own {slots}, null where no
 // sheet of it stands there; `all` are the slots of both whose numbers need room.
 export function contentOf({ pass, where, look }, acts, isBare) {
   const { attention } = stepAt(pass, where),
     source = sourceAt(pass, where),
     selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell,
-    a = besideIn(look, acts, isBare),
+    a = otherIn(look, acts, isBare),
     bands = bandsIn({ pass, where, look }, source, a, isBare);
   const slots = slotted(pass, { selection, attention }, bands),
-    beside = a && { ...a, slots: slotsBeside(a, bands, pass) },
+    other = a && { ...a, slots: slotsOfOther(a, bands, pass) },
     own = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
   const paint = {
     pass,
@@ -24,23 +24,23 @@ export function contentOf({ pass, where, look }, acts, isBare) {
     look: source ? { ...look, shown: () => true } : look,
     colours: look.colours,
     limit: sharedLimit(own, look),
-    before: beside ? () => undefined : beforeOf(pass),
+    before: other ? () => undefined : beforeOf(pass),
     isBare,
   };
-  const all = [...own, ...(beside?.slots ?? []).map(({ cells }) => cells)];
-  return { pass, where, look, attention, source, selection, beside, slots, all, paint };
+  const all = [...own, ...(other?.slots ?? []).map(({ cells }) => cells)];
+  return { pass, where, look, attention, source, selection, other, slots, all, paint };
 }
 
 // The parts of some content that have so much room (see bandParts.js); in hand those of B alone.
-export function partsIn({ pass, source, beside, slots, paint }, { opened, room, brought, isHeld }) {
+export function partsIn({ pass, source, other, slots, paint }, { opened, room, brought, isHeld }) {
   const own = partsOf(pass, { opened, room, brought }, slots).map(part => ({ ...part, isTraced: Boolean(source) }));
-  if (!beside || source || isHeld) return own;
-  const others = partsOf(beside.pass, { opened, room, brought: [] }, beside.slots);
-  return pairedParts(pass, own, others, { acts: beside.acts, paint: beside.paint, paintB: paint, opened });
+  if (!other || source || isHeld) return own;
+  const others = partsOf(other.pass, { opened, room, brought: [] }, other.slots);
+  return pairedParts(pass, own, others, { acts: other.acts, paint: other.paint, paintB: paint, opened });
 }
 
 // Pass A where its sheet stands beside that of B: {pass, where, selection, attention, paint, acts}; null where there is none.
-function besideIn({ pair, colours }, acts, isBare) {
+function otherIn({ pair, colours }, acts, isBare) {
   if (!pair?.isThere || !isSheet(pair.pass, pair.where)) return null;
   const { pass, where, look, toB } = pair;
   const inB = act => (name, index) => {
@@ -80,7 +80,7 @@ function withThoseOfA(bands, ofA, pass) {
   return all;
 }
 
-function slotsBeside(a, bands, pass) {
+function slotsOfOther(a, bands, pass) {
   const there = bands.filter(({ band }) => canStand(a.pass, pass, band));
   return slotted(a.pass, a, there);
 }

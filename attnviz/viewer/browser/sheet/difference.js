@@ -10,7 +10,7 @@ export function differenceOf(a, b, paintB) {
     columns = b.columns.map((_, nth) => comparison.isColumnOther(nth)),
     isLeftOther = comparison.isLeftOther(),
     pairs = comparison.pairs();
-  const { said, tolerance, matched, other } = paintB.pass.document.beside.stages[b.cells.name],
+  const { said, tolerance, matched, other } = paintB.pass.document.other.stages[b.cells.name],
     isRestOther = b.rest.length > 0 && !(matched && !other),
     areOnlyFactors = isLeftOther && !columns.includes(true);
   const { areAsMany } = comparison,
@@ -31,7 +31,7 @@ export function differenceOf(a, b, paintB) {
 
 // Their numbers beside each other, row by row.
 function compared(a, b, paintB) {
-  const { stages } = paintB.pass.document.beside,
+  const { stages } = paintB.pass.document.other,
     isOther = (one, other, name) => areApart(one, other, stages[name].tolerance),
     areAsMany = a.rows.length === b.rows.length && a.columns.length === b.columns.length,
     inA = (row, nth) => cellAt(a, a.paint, row, a.columns[nth]),

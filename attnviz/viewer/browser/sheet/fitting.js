@@ -10,13 +10,13 @@ const MOST_ANSWERS = 11, // columns of them in a talk
   MOST_ANSWERS_IN_HAND = 8; // rows of them beside a text
 
 // The frame of some content: {isPaper, isHeld, letters, least, isBare}, with the smallest letters of a talk, 0 in none.
-export function frameOf(box, { where, slots, beside, all, paint }) {
+export function frameOf(box, { where, slots, other, all, paint }) {
   const isPaper = Boolean(box.closest(".printed")),
     isHeld = isInHand() && !isPaper;
   return {
     isPaper,
     isHeld,
-    letters: lettersOf(box, [...slots, ...(beside?.slots ?? [])], all, paint),
+    letters: lettersOf(box, [...slots, ...(other?.slots ?? [])], all, paint),
     least: where.present && !isHeld ? smallestInTalk() : 0,
     isBare: paint.isBare,
   };
@@ -38,7 +38,7 @@ export function fittingParts(box, { pass, slots }, frame, { partsOf, above }) {
 
 // For how many columns there is room, and rows: in a talk for as many as have large letters.
 function ampleRoom(box, pass, slots, { letters, least, isPaper, isBare }) {
-  const others = Math.max(1, ...slots.map(({ beside }) => beside.length));
+  const others = Math.max(1, ...slots.map(({ rightColumns }) => rightColumns.length));
   const roomFor = (words, sizes) =>
     roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
   const ample = amplyFor(roomFor(pass.document.words.key.length, { others }));

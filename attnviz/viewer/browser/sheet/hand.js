@@ -149,7 +149,7 @@ function drawFound(part, paint, state) {
 
 // A vector, what a matrix multiplies, or one vector for each head.
 function drawVectors(part, parts, paint, state) {
-  const { cells, left, right, band, columns, beside } = part;
+  const { cells, left, right, band, columns, rightColumns } = part;
   if (!part.isThere) return [];
   if (left) {
     const isSeen = parts.some(({ cells: { name } }) => name === left.name);
@@ -161,7 +161,7 @@ function drawVectors(part, parts, paint, state) {
       : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, own }, paint, state)];
   }
   const slot = isOfHeads(cells.rows) && right ? right : cells,
-    places = slot === right ? beside : columns;
+    places = slot === right ? rightColumns : columns;
   return part.rows.map((row, nth) => {
     const name = isOfHeads(cells.rows)
       ? `${cells.rows.labels[row]}${right ? looksAt(part, paint, row) : ""}`

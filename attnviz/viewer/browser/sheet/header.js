@@ -47,8 +47,9 @@ export function makeHeader(part, place, width, acts) {
         return { x: at.left - left + at.width / 2 };
       });
     },
-    update(part, { pass, where: { cell, present } }) {
+    update(part, { pass, where: { cell, present }, isBare }) {
       if (missing) write(rest, present ? `${missing} more` : `the largest; ${missing} more`);
+      else if (isBare && part.left && part.cells.columns.name === "key") write(rest, "query"); // which nothing beside it says
       const { columns: axis } = part.cells,
         isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;

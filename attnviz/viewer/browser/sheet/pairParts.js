@@ -21,7 +21,7 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
 
 // What stands there of a part of B and of that of A: one part where they are the same, or one of them is missing, else both.
 function pairOf(pass, found, b, { paintB, opened }) {
-  const { said } = pass.document.beside.stages[b.cells.name],
+  const { said } = pass.document.other.stages[b.cells.name],
     { unit } = pass.document.words;
   if (!found) return [{ ...b, side: "B", isAlone: true, note: said }];
   if (hasWords(b.cells.columns) && !isAnyInA(pass, b))
@@ -31,7 +31,7 @@ function pairOf(pass, found, b, { paintB, opened }) {
     difference = differenceOf(a, whole(b), paintB);
   if (difference.cells) return bothOf(pass, a, { ...b, names }, difference, { paintB, opened });
   if (difference.ends) {
-    const ends = a.beside.length ? [...endsIn(a, "A", a.paint, a.acts), ...endsIn(b, "B")] : [];
+    const ends = a.rightColumns.length ? [...endsIn(a, "A", a.paint, a.acts), ...endsIn(b, "B")] : [];
     return [{ ...b, names, side: "", ends, note: "the same, added up in other shares" }];
   }
   return [{ ...b, names, side: "", note: said === SAME ? SAME : `same for this ${unit}` }];
@@ -72,7 +72,7 @@ function briefly(pass, part, opened) {
 
 /** @param {Pass} pass */
 function isAnyInA(pass, { cells: { columns }, columns: places }) {
-  const inA = pass.document.beside.places[columns.coordinates[0][0]];
+  const inA = pass.document.other.places[columns.coordinates[0][0]];
   return places.some(place => inA[place] !== null);
 }
 
@@ -84,7 +84,7 @@ function endsIn(part, side, paint, acts) {
 /** @param {Pass} pass */
 function alongside(pass, a, b) {
   const [role] = b.cells.columns.coordinates[0] ?? [],
-    places = pass.document.beside.places[role];
+    places = pass.document.other.places[role];
   const isAsLarge = axis => a.cells.size[axis] === b.cells.size[axis];
   const columns = hasWords(b.cells.columns)
     ? b.columns.map(column => places[column])
@@ -97,6 +97,6 @@ function alongside(pass, a, b) {
     ...(isAsLarge(0) ? { rows: b.rows, others: b.others } : {}),
     columns,
     rest: b.rest.length ? all.filter(place => !columns.includes(place)) : [],
-    beside: a.right?.size[1] === b.right?.size[1] ? b.beside : a.beside,
+    rightColumns: a.right?.size[1] === b.right?.size[1] ? b.rightColumns : a.rightColumns,
   };
 }

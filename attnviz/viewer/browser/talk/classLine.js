@@ -3,8 +3,8 @@
 const LATER_MS = 1000; // until what had no answer is asked again
 const GONE = [403, 404];
 
-// What asks the server at `site`; `plans` puts together what it sends of a pass.
-export function makeClassLine(site, plans) {
+// What asks the server at `site`; `templates` puts together what it sends of a pass.
+export function makeClassLine(site, templates) {
   const url = (path, parameters) =>
     Object.assign(new URL(path, site), { search: String(new URLSearchParams(parameters)) });
   const post = (code, message, key = "") => {
@@ -34,7 +34,7 @@ export function makeClassLine(site, plans) {
       const answer = await fetch(url("room/moment", { room: code, seat, shows }));
       if (!answer.ok) throw new Error(await answer.text());
       const sent = await answer.json();
-      return { ...sent, document: plans.whole({ pass: sent.document }).pass };
+      return { ...sent, document: templates.whole({ pass: sent.document }).pass };
     },
     // Hears {now(state), own(answer), lost(), gone(said)}; returns what ends that. Whoever slept, or lost the network, is told
     // where the class is as soon as they are back; `isAround()` says whether they look around.

@@ -3,16 +3,16 @@
 const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has too much to do, or isn't there
 
 // Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never
-// will have one. `plans` are those that the browser has (plans.js).
-export function postTo(url, plans) {
+// will have one. `templates` are those that the browser has (templates.js).
+export function postTo(url, templates) {
   return async message => {
-    const response = await send(url, { ...message, plans: plans.names });
+    const response = await send(url, { ...message, templates: templates.names });
     if (!response || LATER.includes(response.status)) return null;
     if (!response.ok)
       throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
     return response
       .json()
-      .then(plans.whole)
+      .then(templates.whole)
       .catch(() => null); // half an answer
   };
 }

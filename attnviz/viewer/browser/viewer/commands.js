@@ -8,7 +8,7 @@ import { askedOnward, isWritten } from "../scene/route.js";
 export function makeCommands(host, { now, go, send, begin, edge }) {
   const ofServer = (command, { pass, where }) => {
     if (command === "present" && isWritten(pass, where)) return begin;
-    if (command === "compare") return () => send(pass.beside ? "unpin" : "pin", true);
+    if (command === "compare") return () => send(pass.other ? "unpin" : "pin", true);
     const asked = command === "on" ? askedOnward(pass, where) : null;
     return asked && (() => send(...asked));
   };

@@ -23,15 +23,15 @@ export function makeCompareMenu(act) {
   return {
     button: opener,
     panel,
-    update({ document: { pairs, beside } }) {
-      const now = JSON.stringify([pairs, beside !== null]);
+    update({ document: { pairs, other } }) {
+      const now = JSON.stringify([pairs, other !== null]);
       if (now === shown) return;
       shown = now;
       opener.title = areLettersOn() ? "Key C" : "";
       redraw(panel, [
         button("Pin this pass, then change anything", doing("pin", true), "primary"),
         ...pairs.map(({ id, label }) => button(label, doing("pair", id))),
-        ...(beside ? [button("Unpin", doing("unpin", true))] : []),
+        ...(other ? [button("Unpin", doing("unpin", true))] : []),
       ]);
     },
   };

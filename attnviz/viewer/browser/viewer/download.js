@@ -31,18 +31,18 @@ export function sizeText(bytes) {
 // Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
 export function filled(shell, document, where) {
   const sentence = sentenceOf(document),
-    parts = { ...planned(document), where, door: null, offer: null };
+    parts = { ...asSent(document), where, door: null, offer: null };
   shell.title = `${sentence} – attnviz`;
   shell.querySelector("#document").textContent = JSON.stringify(parts).replace(MARKUP, "\\u003c"); // ends no element
   return `<!doctype html>\n${shell.documentElement.outerHTML}\n`;
 }
 
 // A document, and that of the pass beside it, as they come from a server.
-function planned(document) {
-  const { beside } = document;
+function asSent(document) {
+  const { other } = document;
   return {
-    plan: { name: "", parts: document },
-    ...(beside && { beside: { ...beside, document: planned(beside.document) } }),
+    template: { name: "", parts: document },
+    ...(other && { other: { ...other, document: asSent(other.document) } }),
   };
 }
 

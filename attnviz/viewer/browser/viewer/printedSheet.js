@@ -90,11 +90,11 @@ function drawWords(
 }
 
 /** @param {Pass} pass */
-function drawFoot({ document: { imprint, changes, beside } }, nth, count) {
+function drawFoot({ document: { imprint, changes, other } }, nth, count) {
   const foot = element("footer"),
-    { between, parted } = beside ?? {};
+    { between, parted } = other ?? {};
   const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
-  const other = beside ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
-  foot.append(element("span", "", `${imprint}${set}${other}`), element("span", "place", `Page ${nth} of ${count}`));
+  const said = other ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
+  foot.append(element("span", "", `${imprint}${set}${said}`), element("span", "place", `Page ${nth} of ${count}`));
   return foot;
 }

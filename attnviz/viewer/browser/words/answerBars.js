@@ -16,12 +16,11 @@ export function makeAnswerBars(tools) {
   rovingFocus(box, () => [bars.map(bar => bar.element)]);
   return {
     element: box,
-    update({ beside, pass, name, labels, last, next, isSorted, isTalk }) {
+    update({ pair, pass, name, labels, last, next, isSorted, isTalk }) {
       const all = [...labels.keys()],
         shares = all.map(answer => pass.number(name, [last, answer]));
       const inA =
-        beside &&
-        all.map(answer => beside.toA(name, [last, answer])).map(index => index && beside.pass.number(name, index));
+        pair && all.map(answer => pair.toA(name, [last, answer])).map(index => index && pair.pass.number(name, index));
       const answers = isTalk ? mostOf(all, shares, next.answer) : all,
         rest = all.filter(answer => !answers.includes(answer)),
         sumOf = numbers => rest.reduce((sum, answer) => sum + numbers[answer], 0);

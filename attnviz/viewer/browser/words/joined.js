@@ -29,13 +29,13 @@ export function makeJoined() {
   return {
     element: box,
     update(pass) {
-      const places = pass.document.beside.places.query ?? [],
+      const places = pass.document.other.places.query ?? [],
         isSameOrder =
-          places.every((place, at) => place === at) && pass.beside.document.words.query.length === places.length;
+          places.every((place, at) => place === at) && pass.other.document.words.query.length === places.length;
       box.hidden = isSameOrder;
       shown = isSameOrder ? null : places;
       if (isSameOrder) return;
-      write(rows[0], "A", pass.beside);
+      write(rows[0], "A", pass.other);
       write(rows[1], "B", pass);
       draw();
     },

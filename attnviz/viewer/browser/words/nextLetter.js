@@ -95,10 +95,10 @@ export function makeNextLetter(tools) {
       list.showPopover();
     }
     listed = next.names;
-    const beside = pairOf(pass, shown.where);
-    write(kept, [beside ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
+    const pair = pairOf(pass, shown.where);
+    write(kept, [pair ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
     bars.update({
-      beside,
+      pair,
       pass,
       name,
       labels,

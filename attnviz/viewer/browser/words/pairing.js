@@ -26,22 +26,22 @@ export function makePairing(tools) {
   let looked = "";
   /** @type {View["update"]} */
   const update = (pass, where) => {
-    const { beside } = pass.document;
-    box.hidden = !beside;
+    const { other } = pass.document;
+    box.hidden = !other;
     if (box.hidden) return;
     joined.update(pass);
-    const { between } = beside,
+    const { between } = other,
       said = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
     redraw(
       sides,
       !between.length ? [SAME_SO_FAR] : said.length ? [sideOf("A", said, 1), " ", sideOf("B", said, 2)] : [],
     );
-    sides.title = between.map(([name, one, other]) => `${name}: ${other} instead of ${one}`).join("; ");
-    write(first, beside.parted);
-    first.onclick = () => tools.pick(beside.first, beside.at);
+    sides.title = between.map(([name, one, now]) => `${name}: ${now} instead of ${one}`).join("; ");
+    write(first, other.parted);
+    first.onclick = () => tools.pick(other.first, other.at);
     const word = pass.document.words.query[where.cell.query],
       isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
-    redraw(parted, !between.length ? [] : [beside.first ? first : beside.parted, isAlone]);
+    redraw(parted, !between.length ? [] : [other.first ? first : other.parted, isAlone]);
     if (where.compare !== looked)
       redraw(views, [
         choice(
@@ -57,15 +57,15 @@ export function makePairing(tools) {
 
 // What is said as a pass is pinned, or becomes another than the one beside it; "" where none is.
 /** @param {Pass} pass */
-export function pairingText({ document: { beside } }) {
-  return !beside ? "" : beside.between.length ? `A and B beside each other. ${beside.parted}` : SAME_SO_FAR;
+export function pairingText({ document: { other } }) {
+  return !other ? "" : other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
 // What one of two passes has otherwise: of A in place 1, of B in place 2.
 export function sideText(
   {
     document: {
-      beside: { between },
+      other: { between },
     },
   },
   place,

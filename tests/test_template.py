@@ -1,4 +1,4 @@
-"""Plans: what a pass is but for its numbers, made once for all passes that are alike, and sent once to each browser."""
+"""Templates: what a pass is but for its numbers, made once for passes that are alike, sent once to each browser."""
 
 import json
 from dataclasses import replace
@@ -11,14 +11,14 @@ from passes import TRACES
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.caching import MAX_PLANS, cached_by_plan
+from attnviz.core.caching import MAX_TEMPLATES, cached_by_template
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
 from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.scene.address import parse
 from attnviz.scene.document.document import body, document_json
-from attnviz.scene.document.plan import _parts, plan_of
+from attnviz.scene.document.template import _parts, template_of
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import of_model
 from attnviz.text.ids import nearest
@@ -39,19 +39,19 @@ SETTINGS = st.builds(
 )
 
 
-def unplanned(trace):
+def without_template(trace):
     """The same, of which nothing is said but what follows from it alone."""
     return trace.originating(trace.origin)
 
 
 @settings(max_examples=40)
 @given(SETTINGS, st.integers(0, 2**32 - 1))
-def test_passes_of_one_plan_say_the_same_whatever_their_numbers_are(asked, seed):
+def test_passes_of_one_template_say_the_same_whatever_their_numbers_are(asked, seed):
     one, other = trace_of(asked), trace_of(replace(asked, seed=seed))
-    assert one.plan == other.plan
-    assert plan_of(one).parts == plan_of(unplanned(other)).parts
-    assert steps_of(one) == steps_of(unplanned(other))
-    assert nearest(one) == nearest(unplanned(other))
+    assert one.template == other.template
+    assert template_of(one).parts == template_of(without_template(other)).parts
+    assert steps_of(one) == steps_of(without_template(other))
+    assert nearest(one) == nearest(without_template(other))
 
 
 @pytest.mark.parametrize("id_", MODELS)
@@ -63,22 +63,22 @@ def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
         for seed in (seeds[0], seeds[-1])
         for place in {0, 1, len(MODELS[id_].checkpoints(seed)) - 1} & {*range(len(MODELS[id_].checkpoints(seed)))}
     ]
-    names = {trace.origin.kind: plan_of(trace).name for trace in found}
+    names = {trace.origin.kind: template_of(trace).name for trace in found}
     for trace in found:
-        assert trace.plan == (id_, trace.origin.kind, trace.labels["token"])
-        assert plan_of(unplanned(trace)).name == names[trace.origin.kind]
+        assert trace.template == (id_, trace.origin.kind, trace.labels["token"])
+        assert template_of(without_template(trace)).name == names[trace.origin.kind]
     one, other = (resolve(replace(scene, sentence=text)).trace for text in ("a b", "b a"))
-    assert (one.plan == other.plan) is (plan_of(one).name == plan_of(other).name) is False
+    assert (one.template == other.template) is (template_of(one).name == template_of(other).name) is False
 
 
 @settings(max_examples=40)
 @given(SETTINGS, SETTINGS)
-def test_plans_of_one_name_have_the_same_parts(one, other):
-    plans = [plan_of(trace_of(each)) for each in (one, other)]
-    assert (plans[0].name == plans[1].name) is (plans[0].parts == plans[1].parts)
+def test_templates_of_one_name_have_the_same_parts(one, other):
+    templates = [template_of(trace_of(each)) for each in (one, other)]
+    assert (templates[0].name == templates[1].name) is (templates[0].parts == templates[1].parts)
 
 
-def test_no_number_of_a_pass_is_in_its_plan():
+def test_no_number_of_a_pass_is_in_its_template():
     for name, trace in TRACES.items():
         parts = _parts(trace)
         for stage in parts["stages"].values():
@@ -97,43 +97,43 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_the_plan_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
-    assert CHANGED[name](trace_of(Settings("the cat sat"))).plan is None
+def test_the_template_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
+    assert CHANGED[name](trace_of(Settings("the cat sat"))).template is None
 
 
-def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
+def test_what_is_said_of_a_template_is_worked_out_once_and_kept_for_a_few():
     asked = []
-    ask = cached_by_plan(lambda trace: asked.append(trace.plan) or trace.plan)
-    sizes = range(1, MAX_PLANS + 2)
+    ask = cached_by_template(lambda trace: asked.append(trace.template) or trace.template)
+    sizes = range(1, MAX_TEMPLATES + 2)
     for size in (1, 1, *sizes):
         for seed in (1, 2):
             trace = trace_of(Settings("a", mask_size=size % 60, d_model=2, n_heads=1, seed=seed))
-            assert ask(trace) == trace.plan
+            assert ask(trace) == trace.template
     assert len(asked) == len(sizes)
     ask(trace_of(Settings("a", mask_size=1, d_model=2, n_heads=1)))
     assert len(asked) == len(sizes) + 1, "the first was let go"
 
 
-def test_a_trace_without_a_plan_keeps_what_is_said_of_it_alone():
+def test_a_trace_without_a_template_keeps_what_is_said_of_it_alone():
     asked = []
-    ask = cached_by_plan(lambda trace: asked.append(trace) or len(asked))
-    one, other = (unplanned(trace_of(Settings("a b"))) for _ in range(2))
+    ask = cached_by_template(lambda trace: asked.append(trace) or len(asked))
+    one, other = (without_template(trace_of(Settings("a b"))) for _ in range(2))
     assert [ask(one), ask(other), ask(one)] == [1, 2, 1]
 
 
-def test_a_browser_is_sent_the_parts_of_a_plan_until_it_has_them():
+def test_a_browser_is_sent_the_parts_of_a_template_until_it_has_them():
     tab = new_tab()
 
-    def answered(act, plans):
-        return json.loads(post(said(tab, (act, True), plans=plans)).text)["pass"]
+    def answered(act, templates):
+        return json.loads(post(said(tab, (act, True), templates=templates)).text)["pass"]
 
     first = answered("nothing", [])
-    name = first["plan"]["name"]
+    name = first["template"]["name"]
     assert whole(answered("nothing", ["0" * 16])) == whole(first)
     second = answered("another_seed", ["0" * 16, name])
-    assert second["plan"] == {"name": name, "parts": None}
+    assert second["template"] == {"name": name, "parts": None}
     assert second["stages"]["q"]["values"] != first["stages"]["q"]["values"]
-    assert whole(second | {"plan": first["plan"]}) == whole(answered("nothing", []))
+    assert whole(second | {"template": first["template"]}) == whole(answered("nothing", []))
 
 
 def test_parameters_are_sent_once_for_all_words():
@@ -142,7 +142,8 @@ def test_parameters_are_sent_once_for_all_words():
     assert first.parameters == other.parameters
     fitted = resolve(replace(of_model("microgpt"), sentence="kay"))
     sent = [
-        len(document_json(other, fitted, plans=(other.plan.name, *have))) for have in ((), (first.parameters.name,))
+        len(document_json(other, fitted, templates=(other.template.name, *have)))
+        for have in ((), (first.parameters.name,))
     ]
     assert sent[1] < 0.6 * sent[0], sent
 

@@ -1,4 +1,4 @@
-"""Plans: what a pass is but for its numbers, and the numbers of its parameters, as JSON.
+"""Templates: what a pass is but for its numbers, and the numbers of its parameters, as JSON.
 
 A browser is sent each once, and after that its name.
 """
@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from attnviz.core.caching import cached_by_plan
+from attnviz.core.caching import cached_by_template
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
 from attnviz.scene.document.encoding import Json, to_json
@@ -21,7 +21,7 @@ from attnviz.views.stages import stages
 from attnviz.views.steps import step_data
 
 
-class Plan(NamedTuple):
+class Template(NamedTuple):
     """Parts of a document that other documents have too.
 
     Attributes
@@ -35,24 +35,24 @@ class Plan(NamedTuple):
     parts: Json
 
     @classmethod
-    def of(cls, parts: dict) -> Plan:
-        """The plan with these parts."""
+    def of(cls, parts: dict) -> Template:
+        """The template with these parts."""
         written = to_json(parts)
         return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
 
     def sent(self, names: Collection[str]) -> dict:
-        """The plan as it is sent to a browser that has those of these names."""
+        """The template as it is sent to a browser that has those of these names."""
         return {"name": self.name, "parts": None if self.name in names else self.parts}
 
 
-@cached_by_plan
-def plan_of(trace: Trace) -> Plan:
-    """The plan of a trace: all of it but its numbers."""
-    return Plan.of(_parts(trace))
+@cached_by_template
+def template_of(trace: Trace) -> Template:
+    """The template of a trace: all of it but its numbers."""
+    return Template.of(_parts(trace))
 
 
-def parameters_of(trace: Trace, drawn: Mapping[str, dict]) -> tuple[Plan, dict[str, dict]]:
-    """The numbers of a trace's parameters as a plan, and what was `drawn` of its stages without them.
+def parameters_of(trace: Trace, drawn: Mapping[str, dict]) -> tuple[Template, dict[str, dict]]:
+    """The numbers of a trace's parameters as a template, and what was `drawn` of its stages without them.
 
     Other words have the same parameters, and most other settings.
     """
@@ -60,7 +60,7 @@ def parameters_of(trace: Trace, drawn: Mapping[str, dict]) -> tuple[Plan, dict[s
     left = {
         name: {part: of[part] for part in of if name not in given or part != "values"} for name, of in drawn.items()
     }
-    return Plan.of({"stages": {name: {"values": drawn[name]["values"]} for name in given}}), left
+    return Template.of({"stages": {name: {"values": drawn[name]["values"]} for name in given}}), left
 
 
 _OF_WORDS = {"token", "context token", "query", "key"}

@@ -1,0 +1,152 @@
+"""Talk: a list of moments of somebody's own, as a file in TOML and as JSON, read as strictly as a lesson's."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_MINUTES, MAX_TALK_MOMENTS, MAX_TEXT_CHARACTERS
+from attnviz.lessons.written import Text, Written, WrittenMoment
+
+_QUOTED = re.compile(
+    r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
+)  # as a text may have no end, nothing is looked at twice
+_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){9}")
+_OWN_LIMITS = ("at", "arrays")
+"""Parts of a moment that are longer than a text."""
+
+
+class TalkError(ValueError):
+    """What is read is no talk, or one of its moments doesn't fit its pass."""
+
+
+class TalkMoment(WrittenMoment, frozen=True):
+    """A moment of a talk.
+
+    Attributes
+    ----------
+    minutes
+        How long it is to take; 0 where nobody has said.
+    """
+
+    minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
+
+
+class Talk(Written, frozen=True):
+    """A talk of somebody's own.
+
+    Attributes
+    ----------
+    title
+    moment
+        Its moments, in order.
+    """
+
+    title: Text = ""
+    moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=MAX_TALK_MOMENTS)] = ()
+
+
+def read(content: bytes) -> Talk:
+    """The talk of a file.
+
+    Raises
+    ------
+    TalkError
+        If it is none, for whatever reason.
+    """
+    _check_size(content)
+    try:
+        text = content.decode("utf-8")
+        if _DEEP_KEY.search(_QUOTED.sub("q", text)):  # tomllib would take minutes
+            raise TalkError("A key of a talk's file is one name, as in text; this one has many, with points between.")
+        return _converted(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TalkError(f"A talk is a file in TOML, in UTF-8; this is not: {error}") from None
+    except RecursionError:
+        raise TalkError("A talk's file is a list of moments; this one is nested too deep.") from None
+    except TalkError:
+        raise
+    except ValueError as error:
+        raise TalkError(f"A talk is a file in TOML; this is not: {str(error)[:200]}") from None
+
+
+def read_json(content: bytes) -> Talk:
+    """The talk of a text in JSON.
+
+    Raises
+    ------
+    TalkError
+        If it is none.
+    """
+    _check_size(content)
+    try:
+        return _converted(msgspec.json.decode(content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TalkError(f"A talk is sent as JSON; this is not: {str(error)[:200]}") from None
+
+
+def write(talk: Talk) -> str:
+    """A talk as a file in TOML: `read` gives it back."""
+    found = msgspec.to_builtins(talk)
+    lines = [f"title = {_value(found.get('title', ''))}"]
+    for moment in found.get("moment", ()):
+        lines += ["", "[[moment]]", *(f"{name} = {_value(part)}" for name, part in moment.items())]
+    return "\n".join([*lines, ""])
+
+
+def to_json(talk: Talk) -> bytes:
+    """A talk as JSON: `read_json` gives it back."""
+    return msgspec.json.encode(talk)
+
+
+def _check_size(content: bytes) -> None:
+    if len(content) > MAX_TALK_BYTES:
+        raise TalkError(f"A talk has at most {MAX_TALK_BYTES:,} bytes; this one has {len(content):,}.")
+
+
+def _converted(found: Any) -> Talk:
+    try:
+        talk = msgspec.convert(found, Talk)
+    except msgspec.ValidationError as error:
+        raise TalkError(f"This is no talk: {str(error)[:200]}") from None
+    for moment in talk.moment:
+        check_moment(moment)
+    return talk
+
+
+def check_moment(moment: TalkMoment) -> None:
+    """Hold what its types don't say: no text is too long, and each number is one.
+
+    Raises
+    ------
+    TalkError
+    """
+    for name, part in msgspec.to_builtins(moment).items():
+        if name not in _OWN_LIMITS:
+            _check_part(part)
+
+
+def _check_part(part: Any) -> None:
+    if isinstance(part, str) and len(part) > MAX_TEXT_CHARACTERS:
+        raise TalkError(f"A text of a talk has at most {MAX_TEXT_CHARACTERS:,} characters; one has {len(part):,}.")
+    if isinstance(part, float) and not math.isfinite(part):
+        raise TalkError(f"A number of a talk is finite; got {part}.")
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list | tuple) else ():
+        _check_part(each)
+
+
+def _value(part: Any) -> str:
+    """A value in TOML, in one line."""
+    if isinstance(part, dict):
+        return f"{{ {', '.join(f'{name} = {_value(each)}' for name, each in part.items())} }}"
+    if isinstance(part, list | tuple):
+        return f"[{', '.join(map(_value, part))}]"
+    if isinstance(part, str):
+        return json.dumps(part, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(part)

@@ -1,0 +1,47 @@
+"""The route of talks: a moment of somebody's own, what may be asked of a scene, a talk's file. Nothing is kept."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attnviz.core.settings import MAX_TALK_BYTES
+from attnviz.lessons.talk import TalkError
+from attnviz.lessons.talk_request import TalkRequest, reply
+from attnviz.scene.own.received import RequestError, received
+
+PATH = "/talk"
+
+MAX_REQUEST_BYTES = 2 * MAX_TALK_BYTES
+"""Of a talk's file as a text in JSON."""
+
+_LANE = ThreadPoolExecutor(1, "talks")
+"""One at a time, beside lessons: whoever asks for many makes other talks wait, and nobody else."""
+_TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes; this one has more."
+
+
+def route() -> Route:
+    """The route that talks are asked of."""
+    return Route(f"/{{base:path}}{PATH[1:]}", _talk, methods=["POST"])  # wherever the app is mounted
+
+
+async def _talk(request: Request) -> Response:
+    body = bytearray()
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MAX_REQUEST_BYTES:
+                return _refusal(413, _TOO_LARGE)
+        asked = received(bytes(body), TalkRequest)
+        made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, asked)
+    except (RequestError, TalkError) as error:
+        return _refusal(400, str(error))
+    except ClientDisconnect:
+        return _refusal(400, _TOO_LARGE)
+    return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _refusal(status: int, rule: str) -> PlainTextResponse:
+    return PlainTextResponse(rule, status, {"Connection": "close"})  # what else is sent is not read

@@ -1,0 +1,192 @@
+"""The edition that needs no server: its pages are small, lead to each other, and work from a file in all engines."""
+
+import base64
+import gzip
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from axe import violations_of_page
+from engines import Chromium, started, until
+from pools import read
+from tab import expect
+
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import moment
+from attnviz.models import MODELS
+from attnviz.site.lessons import MOST_NUMBERS, lesson_page_name
+from attnviz.site.passes import NAMES, model_page_name, name_page_name
+
+pytestmark = pytest.mark.slow
+
+MOST_BYTES = dict.fromkeys([lesson_page_name("microgpt")], 400_000)
+"""Of pages, compressed; of all others 150 kB."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder, as the command writes it."""
+    folder = tmp_path_factory.mktemp("the site")
+    said = subprocess.run(
+        [sys.executable, "-m", "attnviz.site", str(folder)], check=True, capture_output=True, text=True
+    ).stdout
+    assert str(folder / "index.html") in said
+    return folder
+
+
+class Links(HTMLParser):
+    """What a page leads to or takes from elsewhere, and the data in it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.given, self.is_given = [], None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        own = dict(attributes)
+        self.found += [own[name] for name in ("href", "src") if name in own]
+        self.is_given = own.get("id") == "given"
+
+    def handle_data(self, data):
+        if self.is_given:
+            self.given, self.is_given = json.loads(data), False
+
+
+def test_each_page_is_small_and_leads_to_pages_that_there_are(site):
+    pages = {file.name: file.read_text("utf-8") for file in site.glob("*.html")}
+    expected = {
+        *map(lesson_page_name, LESSONS),
+        *map(model_page_name, MODELS),
+        *map(name_page_name, NAMES),
+        "index.html",
+        "your-own-sentence.html",
+        "what-attention-doesnt-say.html",
+    }
+    assert expected <= pages.keys()
+    assert len(NAMES) == 20
+    reached = set()
+    for name, text in pages.items():
+        assert len(gzip.compress(text.encode())) <= MOST_BYTES.get(name, 150_000), name
+        page = Links(text)
+        led = [*page.found, *(page.given or {}).get("doors", {}).values()]
+        assert {each for each in led if not (site / each).exists()} == set(), name
+        reached.update(led)
+    assert pages.keys() - reached == set(), "somebody gets there"
+
+
+def test_a_lesson_lacks_nothing_but_its_largest_parameters(site):
+    given = Links((site / lesson_page_name("root")).read_text("utf-8")).given
+    lacking = set()
+    for number, held in enumerate(read(given["moments"]), 1):
+        sent = json.loads(moment("root", number))
+        for stage, array in (sent["document"]["parameters"]["parts"] or {"stages": {}})["stages"].items():
+            n_numbers = sum(len(base64.b64decode(chunk)) for chunk in array["values"]) / 8
+            if n_numbers > MOST_NUMBERS:
+                array["values"] = [None for _ in array["values"]]
+                lacking.add(stage)
+        paired = sent["document"]["other"]
+        for one, other in ((held, sent), *([(held["document"]["other"], paired)] if paired else [])):
+            one["document"]["other"] = other["document"]["other"] = None
+            assert one == other
+    assert lacking == {"w_q", "w_k", "w_v", "w_o"}
+
+
+CUT_OFF = """[...document.querySelectorAll(".article .scrolled")]
+  .filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.textContent)"""
+"""The matrices that aren't as high as they need."""
+
+SEEN = """(() => {
+  const text = (selector) => document.querySelector(selector)?.textContent ?? "";
+  return {
+    title: document.title, hash: location.hash, about: text(".about"), count: text(".count"), verdict: text(".verdict"),
+    place: text(".way .place"), refused: text("#refused"),
+    isPresented: document.documentElement.hasAttribute("data-presenting"),
+    matrices: document.querySelectorAll("table.matrix").length,
+  };
+})()"""
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox", "webkit"])
+def engine(request, tmp_path_factory):
+    if request.param == "chromium":
+        context = request.getfixturevalue("browser").new_context(offline=True, viewport={"width": 1366, "height": 768})
+        page, errors = context.new_page(), []
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        yield Chromium(page, errors)
+        context.close()
+        return
+    with started(request.param, tmp_path_factory.mktemp(request.param)) as driven:
+        yield driven
+
+
+@pytest.mark.browser
+def test_a_lesson_is_walked_looked_around_in_and_left_for_the_next_from_a_file(engine, site):
+    def sees(**what):
+        return until(engine, lambda seen: all(seen[name].startswith(text) for name, text in what.items()), SEEN)
+
+    names = [*LESSONS]
+    first, second = (LESSONS[name] for name in names[:2])
+    engine.open((site / lesson_page_name(names[0])).as_uri())
+    sees(about=f"Lesson 1 of 8 · {first.title}", count="1 of")
+    engine.read("document.querySelector('.choices button:nth-child(2)').click()")
+    sees(verdict="Right: animal")
+    engine.press("PageDown")
+    sees(count="2 of", hash="#moment=2")
+    engine.read("document.querySelector('.ways-out a.button').click()")
+    sees(hash="#look=2", place="step 1 of")
+    engine.read("document.querySelector('.panel .what-if button, .panel .acts button').click()")
+    sees(refused="That needs the app itself")
+    engine.press("p")
+    until(engine, lambda seen: seen["isPresented"], SEEN)
+    engine.press("Escape")
+    engine.read("document.querySelector('.around > a').click()")
+    sees(hash="#moment=2", count="2 of")
+    engine.press("p")
+    for number in range(3, len(first.moment) + 1):
+        engine.press("PageDown")
+        engine.press("PageDown")
+        sees(count=f"{number} of", hash=f"#moment={number}&present=1")
+    engine.press("PageDown")
+    engine.press("PageDown")
+    sees(title=second.title, about="Lesson 2 of 8", count="1 of", hash="#moment=1&present=1")
+    engine.press("PageUp")
+    sees(title=first.title, count=f"{len(first.moment)} of")
+    engine.open((site / "what-attention-doesnt-say.html").as_uri())
+    until(engine, lambda seen: seen["matrices"] == 3, SEEN)
+    engine.read("document.querySelector('.door button').click()")
+    sees(title="Read at the last word", place="step 1 of")
+    assert engine.errors == []
+
+
+@pytest.mark.browser
+def test_its_pages_are_for_everyone(site, browser):
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
+    page = context.new_page()
+    for name, theme, sign in (
+        ("index.html", "dark", ".names"),
+        ("your-own-sentence.html", "light", "pre"),
+        ("what-attention-doesnt-say.html", "dark", ".matrix"),
+        (lesson_page_name("masks"), "light", ".typed"),
+        (model_page_name("mirror"), "dark", ".step-text h2"),
+    ):
+        page.goto((site / name).as_uri())
+        expect(page.locator(sign).first).to_be_visible()
+        assert violations_of_page(page, theme) == [], name
+    context.close()
+
+
+@pytest.mark.browser
+def test_nothing_is_cut_off_on_a_phone_and_in_a_course_page(site, browser):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    for width in (700, 390):
+        page.set_viewport_size({"width": width, "height": 720})
+        for name in ("index.html", "what-attention-doesnt-say.html", *map(lesson_page_name, LESSONS)):
+            page.goto((site / name).as_uri())
+            expect(page.locator(":is(h1, h2, .text)").nth(1)).to_be_attached()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert page.evaluate(CUT_OFF) == [], name
+    context.close()

@@ -1,0 +1,250 @@
+"""Talks of one's own: a file and a link give back what was written; reading raises nothing but `TalkError`."""
+
+import base64
+import json
+import random
+import zlib
+
+import msgspec
+import pytest
+from documents import whole
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core.settings import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
+from attnviz.lessons import talk_link
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import moment
+from attnviz.lessons.questions import AnyAsk
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, read_json, to_json, write
+from attnviz.lessons.talk_moment import talk_moment
+from attnviz.lessons.written import WrittenMoment
+from attnviz.scene.contract.lesson import Moment
+
+CAT = "sentence=the+cat+sat&heads=1&view=sheet"
+
+
+def as_talk(lesson):
+    """A lesson as a talk."""
+    fields = WrittenMoment.__struct_fields__
+    moments = (TalkMoment(**{name: getattr(each, name) for name in fields}) for each in lesson.moment)
+    return Talk(title=lesson.title, moment=tuple(moments))
+
+
+TALKS = {name: as_talk(lesson) for name, lesson in LESSONS.items()}
+ASKS = [each.ask for talk in TALKS.values() for each in talk.moment if each.ask]
+PICTURES = [each.picture for talk in TALKS.values() for each in talk.moment if each.picture]
+
+
+def of(**parts):
+    return json.loads(talk_moment(TalkMoment(**{"at": CAT} | parts)))
+
+
+texts = st.text(max_size=60)
+moments = st.builds(
+    TalkMoment,
+    at=texts,
+    text=texts,
+    after=texts,
+    title=texts,
+    notes=texts,
+    ask=st.none()
+    | st.sampled_from(ASKS).flatmap(lambda ask: st.builds(msgspec.structs.replace, st.just(ask), prompt=texts)),
+    picture=st.none() | st.sampled_from(PICTURES),
+    says_words_alone=st.booleans(),
+    minutes=st.floats(0, 120),
+)
+talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tuple))
+
+
+@given(talks)
+@settings(max_examples=30)
+def test_a_talk_is_read_as_it_was_written_from_a_file_from_json_and_from_a_link(talk):
+    assert read(write(talk).encode()) == talk
+    assert read_json(to_json(talk)) == talk
+    assert talk_link.talk_of(talk_link.written(talk)) == talk
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_lesson_is_a_talk_too_and_fits_a_link(name):
+    assert read(write(TALKS[name]).encode()) == TALKS[name]
+    assert len(talk_link.written(TALKS[name])) < MAX_LINK_CHARACTERS
+
+
+def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
+    for number, made in enumerate(TALKS["masks"].moment[:-1], 1):
+        assert talk_moment(made) == moment("masks", number)
+
+
+def broken(seed):
+    """Ten thousand files that are broken somewhere."""
+    drawn = random.Random(seed)
+    files = [write(Talk(moment=talk.moment[:2])).encode() for talk in TALKS.values()]
+    pieces = [
+        b'"',
+        b"'''",
+        b"[[moment]]",
+        b"\n",
+        b"=",
+        b"{",
+        b"}",
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"\xff",
+        b"\\ud800",
+        b".a" * 20,
+    ]
+    pieces += [b"9" * 5_000, b"[" * 2_000, b"at = 1", b"ask = {}", b"1979-05-27", b"\x00", b"-1", b"true", b"kind"]
+    for _ in range(10_000):
+        content = bytearray(drawn.choice(files))
+        start = drawn.randrange(len(content))
+        del content[drawn.randrange(len(content)) :]
+        for _ in range(drawn.randrange(1, 4)):
+            at = drawn.randrange(len(content) + 1)
+            content[at : at + drawn.choice([0, 0, 1, 8])] = drawn.choice(pieces)
+        yield bytes(content[start % 40 :] if drawn.random() < 0.1 else content)
+
+
+def said_of(reader, content):
+    """What our own error says of it; empty where it is a talk."""
+    try:
+        return "" if isinstance(reader(content), Talk) else "no talk"
+    except TalkError as error:
+        return str(error)
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_broken_files_and_links_none_raises_anything_else():
+    refused = [said for said in (said_of(read, content) for content in broken(1)) if said]
+    assert len(refused) > 8_000
+    assert all(20 < len(said) < 400 for said in refused)
+    links = [talk_link.written(Talk(moment=talk.moment[:2])) for talk in TALKS.values()]
+    drawn = random.Random(2)
+    for _ in range(10_000):
+        text = list(drawn.choice(links))
+        for _ in range(drawn.randrange(1, 4)):
+            text[drawn.randrange(len(text))] = drawn.choice("Az09-_=+/%é\n\ud800")
+        assert len(said_of(talk_link.talk_of, "".join(text)[: drawn.choice([None, 100])])) < 400
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"title = 1",
+        b'title = "a"\nunknown = 1',
+        b'[[moment]]\ntext = "no address"',
+        b'[[moment]]\nat = "a"\nminutes = nan',
+        b'[[moment]]\nat = "a"\nminutes = -1',
+        b'[[moment]]\nat = "a"\nask = { kind = "riddle", prompt = "" }',
+        b'[[moment]]\nat = "a"\nask = { kind = "share", of = "a", prompt = "", tolerance = inf }',
+        b'[[moment]]\nat = "a"\nclaims = ["1 == 1"]',
+        b"[[moment]]\nat = '" + b"x" * 40_001 + b"'",
+        b"[[moment]]\nat = ''\ntext = '" + b"x" * 3_001 + b"'",
+        b"[[moment]]\nat = ''\nask = { kind = 'share', prompt = '', of = '" + b"x" * 3_001 + b"' }",
+        b"[[moment]]\nat = ''\n" * 61,
+        b"[" * 100_000,
+        b"a = " + b"[" * 100_000,
+        b"a." * 100_000 + b"a = 1",
+        b"'a'." * 50_000 + b"a = 1",
+        b"[a" + b".a" * 100_000 + b"]",
+        b"x = { b" + b" . b" * 50_000 + b" = 1 }",
+        b"x = " + b"9" * 100_000,
+        b"#" * (MAX_TALK_BYTES + 1),
+        b"\xff\xfe",
+        b"title = 'a'\x00",
+    ],
+)
+def test_a_file_that_is_no_talk_is_refused_at_once(content):
+    with pytest.raises(TalkError):
+        read(content)
+
+
+def test_points_in_a_text_are_no_deep_key():
+    talk = Talk(title="a.b.c.d.e.f.g.h.i.j.k.l ''' \"\"\" a.b.c.d.e.f.g.h.i.j.k", moment=())
+    assert read(write(talk).encode()) == talk
+
+
+def test_a_link_unpacks_no_more_than_a_talk():
+    packing = zlib.compressobj(9, wbits=-15)
+    bomb = packing.compress(b" " * 5_000_000) + packing.flush()
+    with pytest.raises(TalkError):
+        talk_link.talk_of(base64.urlsafe_b64encode(bomb).decode())
+
+
+def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
+    found = of(text="{attention[cat, sat]:%} of it", notes="say it")
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+    assert found["text"][0][0] == "number"
+    assert found["notes"] == "say it"
+
+
+@pytest.mark.parametrize(
+    "text", ["{nothing}", "{a} {{b}} {", "{attention[dog, sat]}", "{1 / 0}", '{"a" * 99999999999}', "{x:y}"]
+)
+def test_a_slot_for_which_there_is_nothing_stands_as_it_was_typed(text):
+    assert "".join(run for _, run in of(text=text)["text"]) == text
+
+
+def test_a_slot_in_strong_text_is_its_number():
+    assert of(text="**{count.words} words**")["text"] == [["strong", "3 words"]]
+
+
+HOSTILE = [
+    "1 / 0",
+    "exp(9999)",
+    "log(-1)",
+    "log(0)",
+    "'a' * 9999999999",
+    "attention[cat, *]",
+    "attention[*, *, *] * attention[cat, *]",
+    "sweep('none', 1, '__class__')",
+    "sweep('none', 2.5, 'spread')",
+    "sweep('nothing', 1, 'spread')",
+    "max()",
+    "max",
+    "__import__('os')",
+    "count.words.real",
+    "1 > 0",
+    "round('a')",
+    "round(1e300, 'a')",
+    "(" * 300 + "1" + ")" * 300,
+    "-" * 2_000 + "1",
+    "1" + "0" * 2_900,
+    "",
+    "\x00",
+    "attention[" + '"' * 999,
+    "softmax(attention[cat, sat])",
+    "spread(1)",
+    "'a'",
+    "1e999",
+    "\u00e9[cat]",
+]
+
+
+def refused_or_made(ask):
+    try:
+        return "", of(ask=ask)
+    except TalkError as error:
+        return str(error), {}
+
+
+@pytest.mark.parametrize("kind", ["share", "number", "word", "cell", "count", "compare", "code", "answer"])
+def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
+    for hostile in HOSTILE:
+        ask = (
+            {"kind": kind, "prompt": "?"}
+            | ({} if kind == "answer" else {"of": hostile})
+            | ({"unit": "x"} if kind == "count" else {})
+        )
+        made = msgspec.convert(ask, AnyAsk)
+        said, found = refused_or_made(made)
+        assert 20 < len(said) < 600 or msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+
+
+@pytest.mark.parametrize(
+    "at", ["%", "model=who-is-it&seed=99", "=", "sentence=", "source=own", "a=b", "model=nothing", "x" * 40_000]
+)
+def test_an_address_that_opens_no_pass_as_it_is_is_refused(at):
+    with pytest.raises(TalkError):
+        of(at=at)

@@ -1,0 +1,101 @@
+"""The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
+
+import json
+
+import pytest
+from asgi import APP, ask
+from documents import whole
+from test_talk import CAT, TALKS
+
+from attnviz.lessons.talk import read_json, to_json, write
+from attnviz.server.talk_route import MAX_REQUEST_BYTES, PATH
+
+
+def post(**said):
+    return ask(APP, PATH, "POST", body=json.dumps(said).encode())
+
+
+def test_a_moment_comes_with_its_pass_and_its_answer():
+    answer = post(
+        kind="moment",
+        moment={"at": CAT, "text": "{count.words}", "ask": {"kind": "word", "of": "attention[cat, *]", "prompt": "?"}},
+    )
+    found = json.loads(answer.text)
+    assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
+    assert found["text"] == [["", "3"]]
+    row = [
+        json.loads(post(kind="moment", moment={"at": CAT, "text": f"{{attention[cat, {word}]:digits}}"}).text)["text"][
+            0
+        ][1]["text"]
+        for word in ("the", "cat", "sat")
+    ]
+    assert found["question"]["right"] == [max(range(3), key=lambda place: float(row[place]))]
+    assert whole(found["document"])["words"]["query"] == ["the", "cat", "sat"]
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "",
+        CAT,
+        "model=microgpt&step=neurons",
+        "model=recall",
+        "model=who-is-it&view=sheet&beside=checkpoint%3D0",
+        "sentence=%7Ba%7D+*b*+%22&view=sheet",
+    ],
+)
+def test_every_question_that_is_offered_has_the_answer_that_is_told(at):
+    offered = json.loads(post(kind="questions", at=at).text)["questions"]
+    assert offered
+    for each in offered:
+        made = json.loads(post(kind="moment", moment={"at": at, "ask": each["ask"]}).text)["question"]
+        right = (
+            [made["candidates"][place]["label"] for place in made["right"]] if "candidates" in made else [made["text"]]
+        )
+        assert all(label in each["answer"] for label in right)
+
+
+def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
+    def kinds(at):
+        return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+
+    pair, masked, plain = kinds(f"{CAT}&beside=seed%3D3"), kinds(f"{CAT}&mask=causal"), kinds(CAT)
+    assert {"compare", "count"} <= pair
+    assert masked - plain == {"count"}
+    assert "answer" not in plain
+
+
+def test_a_file_is_written_and_read():
+    talk = TALKS["masks"]
+    file = json.loads(post(kind="file", talk=json.loads(to_json(talk))).text)["file"]
+    assert file == write(talk)
+    assert read_json(json.dumps(json.loads(post(kind="talk", file=file).text)["talk"]).encode()) == talk
+    assert (
+        read_json(json.dumps(json.loads(post(kind="talk", json=to_json(talk).decode()).text)["talk"]).encode()) == talk
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b'{"kind": "riddle"}', 400),
+        (b'{"kind": "moment", "moment": {"at": 1}}', 400),
+        (b'{"kind": "moment", "moment": {"at": "a=b"}}', 400),
+        (b'{"kind": "moment", "moment": {"at": "", "claims": []}}', 400),
+        (b'{"kind": "questions", "at": "%"}', 400),
+        (b'{"kind": "talk", "file": "["}', 400),
+        (b'{"kind": "talk", "json": "["}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"kind": "talk", "file": "' + b"#" * MAX_REQUEST_BYTES + b'"}', 413),
+    ],
+)
+def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
+    answer = ask(APP, PATH, "POST", body=said)
+    assert answer.status == status
+    assert 20 < len(answer.text) < 600
+
+
+def test_nobody_asks_for_a_talk_otherwise():
+    assert ask(APP, PATH).status == 405
