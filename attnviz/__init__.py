@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from attnviz.core.attention import attend, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError
+from attnviz.core.onnxattention import onnx_attention
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
@@ -21,9 +22,12 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
+from attnviz.core.torchattention import scaled_dot_product_attention
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
+    from attnviz.analysis.recording.recorded import Recorded, record
+    from attnviz.text.check.library import Check, check
     from attnviz.text.check.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
@@ -34,12 +38,14 @@ __all__ = [
     "ArrayError",
     "Change",
     "ChangeError",
+    "Check",
     "Comparison",
     "LayerNorm",
     "OwnArraysError",
     "Parameters",
     "RMSNorm",
     "ReLU",
+    "Recorded",
     "Settings",
     "SettingsError",
     "Softmax",
@@ -47,16 +53,24 @@ __all__ = [
     "SumNormalise",
     "Trace",
     "attend",
+    "check",
     "compare",
+    "onnx_attention",
     "page",
+    "record",
+    "scaled_dot_product_attention",
     "show",
     "trace_of",
 ]
 
 _WHEN_ASKED = {
     "Comparison": "attnviz.text.check.report",
+    "Check": "attnviz.text.check.library",
+    "check": "attnviz.text.check.library",
     "compare": "attnviz.text.check.report",
     "page": "attnviz.viewer.page",
+    "Recorded": "attnviz.analysis.recording.recorded",
+    "record": "attnviz.analysis.recording.recorded",
     "show": "attnviz.viewer.page",
 }
 

@@ -10,9 +10,17 @@ import re
 
 import numpy as np
 
-_TOKEN = re.compile(r"\\mathrm\{erf\}|\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-zπ]|[-+^_{}(),\[\]]")
+_TOKEN = re.compile(r"\\mathrm\{erf\}|\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-zπθ]|[-+^_{}(),\[\]]")
 _CLOSING = {"{": "}", "(": ")"}
-_FUNCTIONS = {"sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "tanh": np.tanh}
+_FUNCTIONS = {
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "ln": np.log,
+    "tanh": np.tanh,
+    "cos": np.cos,
+    "sin": np.sin,
+}
 
 
 def value_of(text, names, **indices):

@@ -13,6 +13,7 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
@@ -43,6 +44,21 @@ def hand_made(**kept):
     return attend(ROWS, parameters=Parameters(**HEADS, **kept.pop("output", {})), **kept)
 
 
+modern = np.random.default_rng(37)  # of its own, so that the passes beside stay as they are
+DRAWN = {
+    "w_q": modern.standard_normal((4, 3, 4)),
+    "w_k": modern.standard_normal((4, 3, 4)),
+    "w_v": modern.standard_normal((4, 3, 2)),
+}
+GROUPED = {
+    "w_q": DRAWN["w_q"],
+    "b_q": modern.standard_normal((4, 4)),
+    "w_k": DRAWN["w_k"][:2],
+    "b_k": modern.standard_normal((2, 4)),
+    "w_v": DRAWN["w_v"][:2],
+}
+CAUSAL_WINDOW = np.tri(5, dtype=bool) & ~np.tri(5, k=-3, dtype=bool)
+EVERYTHING = {"qk_norm": True, "rotation": Rotation(100.0, "halves"), "softcap": 2.0, "alibi": True}
 WORDS, ANSWERS = ("who", "saw", "the", "dog", "the (2)"), ("dog", "cat", "who")
 
 
@@ -125,6 +141,51 @@ BLOCKS = {
         activation=ReLU(squared=True),
     ),
 }
+MODERN = {
+    "rope": attend(ROWS, parameters=Parameters(**DRAWN), rotation=Rotation()),
+    "rope of halves, of a part": attend(
+        ROWS, parameters=Parameters(**DRAWN), rotation=Rotation(50.0, "halves", 2, first=3)
+    ),
+    "alibi": attend(ROWS, parameters=Parameters(**DRAWN), alibi=True, mask=np.tri(5, dtype=bool)),
+    "softcap": attend(ROWS, parameters=Parameters(**DRAWN), softcap=0.75),
+    "qk-norm": attend(ROWS, parameters=Parameters(**DRAWN), qk_norm=True),
+    "groups": attend(ROWS, parameters=Parameters(**GROUPED), mask=CAUSAL_WINDOW),
+    "sinks": attend(ROWS, parameters=Parameters(**DRAWN, sinks=np.array([0.5, -1.0, 40.0, 0.0])), mask=CAUSAL_WINDOW),
+    "softmax plus one, unseeing": attend(
+        ROWS, parameters=Parameters(**DRAWN, sinks=np.zeros(4)), mask=np.tri(5, k=-1, dtype=bool)
+    ),
+    "a layer of 2025": attend(
+        ROWS,
+        parameters=Parameters(
+            **GROUPED,
+            w_o=modern.standard_normal((8, 3)),
+            g_q_norm=modern.standard_normal(4),
+            g_k_norm=modern.standard_normal(4),
+            sinks=modern.standard_normal(4),
+        ),
+        mask=CAUSAL_WINDOW,
+        **EVERYTHING,
+    ),
+    "two layers of 2025": attend(
+        ROWS,
+        parameters=[
+            Parameters(
+                **GROUPED,
+                w_o=modern.standard_normal((8, 3)),
+                sinks=modern.standard_normal(4),
+                g_attn_norm=modern.standard_normal(3),
+            )
+        ]
+        * 2,
+        mask=(CAUSAL_WINDOW, np.tri(5, dtype=bool)),
+        residual=True,
+        norm="rmsnorm",
+        **EVERYTHING,
+    ),
+    "projected in groups": attend_projected(
+        *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)
+    ),
+}
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
 ALL_SET["initialiser"] = list(INITIALISERS)[-1]  # whole numbers have three or four words
 """Every option, but for the size and the seed, set to something else than its default."""
@@ -167,6 +228,7 @@ TRACES = {
     **MODELS,
     **LAYERS,
     **BLOCKS,
+    **MODERN,
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from cases import covering
 from kinds import OPERATIONS, TERMS
 from page import changes_of
-from passes import ALL_SET, MODELS, planted
+from passes import ALL_SET, MODELS, MODERN, planted
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
@@ -84,7 +84,7 @@ def test_every_kind_of_operation_is_audited():
     masked = trace_of(Settings("the cat", **ALL_SET | {"mask": "causal"}))
     summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
     seen = set()
-    for trace in (everything, bare, *blocks, masked, summed):
+    for trace in (everything, bare, *blocks, masked, summed, *MODERN.values()):
         assert audited(trace).n_agree == audited(trace).n_made
         seen |= {type(stage.operation) for stage in trace.stages if not stage.is_given}
     assert seen == OPERATIONS

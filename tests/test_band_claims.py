@@ -13,6 +13,7 @@ from test_bands import FIRSTS, read, said, shown
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
+from attnviz.views.pictures import Slot
 
 BY_HAND = {
     f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)
@@ -52,13 +53,18 @@ class Beside:
     @property
     def before(self):
         """The row that a norm reads."""
-        return self.trace[self.made.inputs[0]].value[self.selection.query]
+        return self.line_of(self.made.inputs[0])
+
+    def line_of(self, name):
+        """The selected row of a stage."""
+        return read(self.trace, Slot(name, None, len(self.trace[name].axes) - 1), self.selection)[0]
 
 
 def is_squared(at, *said):
     """What stands in the band is so, and its sum beside it."""
     taken = at.before.mean() * {"Subtract": 1, "Add": -1, "Square": 0}[said[0]]
-    row = at.trace.rule(at.band.cells.stage).arrays[at.band.array][at.selection.query]
+    at_row = at.trace.cell_at(at.band.cells.stage, at.selection).index[:-1]
+    row = at.trace.rule(at.band.cells.stage).arrays[at.band.array][at_row]
     return (
         np.allclose(row, (at.before - taken) ** 2) and at.band.cells.sums and (len(said) < 2 or at.is_asking(said[1]))
     )
@@ -68,10 +74,9 @@ def is_normed(at, less, root, now, dimension, before):
     place, rest = int(dimension) - 1, at.before - (at.before.mean() if less else 0)
     mean = np.square(rest).mean() + at.made.operation.epsilon
     made = rest / (mean**0.5 if root else mean)
-    for name, of in (("g", np.multiply), ("b", np.add)):
-        affine = at.layer.names.get(f"{name}_{at.own}")
-        made = of(made, at.trace[affine].value) if affine else made
-    written = at.trace[at.band.cells.stage].value[at.selection.query]
+    for affine, of in zip(at.made.inputs[1:], (np.multiply, np.add), strict=False):
+        made = of(made, at.trace[affine].value)
+    written = at.line_of(at.band.cells.stage)
     return (
         [before, now] == [short(at.before[place]), short(written[place])]
         and np.allclose(made, written)
@@ -96,6 +101,39 @@ def is_moved(at, query, key, added, score):
         and [added, score] == [short(more), short(numbers[1])]
         and np.isclose(numbers[0] + more, numbers[1])
     )
+
+
+def is_turned(at, word, number, dimension):
+    row, turned, rotation = at.before, at.line_of(at.band.cells.stage), at.made.operation
+    position = at.trace.cell_at(at.band.cells.stage, at.selection).index[1] + rotation.first
+    half = rotation.dims // 2
+    pairs = {"neighbours": (row[0 : 2 * half : 2], row[1 : 2 * half : 2]), "halves": (row[:half], row[half : 2 * half])}
+    angles = position * rotation.base ** (-np.arange(half) / half)
+    a, b = pairs[rotation.pairs]
+    complex_ = (a + 1j * b) * np.exp(1j * angles)
+    made = row.copy()
+    for side, part in enumerate((complex_.real, complex_.imag)):
+        made[slice(side, 2 * half, 2) if rotation.pairs == "neighbours" else slice(side * half, (side + 1) * half)] = (
+            part
+        )
+    labels = at.trace.axes(at.band.cells.stage)[1].labels
+    return (
+        np.allclose(made, turned)
+        and number == short(turned[int(dimension) - 1])
+        and word == labels[position - rotation.first]
+    )
+
+
+def is_capped(at, before, query, key, number):
+    (old, new), limit = (at.score(stage, query, key) for stage in ("scaled", "capped")), at.made.operation.limit
+    return [before, number] == [short(old), short(new)] and np.isclose(new, limit * np.tanh(old / limit))
+
+
+def is_biased(at, before, query, key, number):
+    old, new = (at.score(split_layer(stage)[0], query, key) for stage in (at.made.inputs[0], "biased"))
+    apart = abs(at.place_of(query, "query") - at.place_of(key, "key"))
+    slope = 2.0 ** (-8 * (at.selection.head + 1) / 4)  # of four heads
+    return [before, number] == [short(old), short(new)] and np.isclose(old - slope * apart, new)
 
 
 def is_added_by_mlp(at, word, before, dimension, added):
@@ -174,11 +212,11 @@ CLAIMS = {
     rf"^Mask: “(.+)” sees “(.+)”: with what the mask adds, {NUMBER}, its score is {NUMBER}\.$": is_moved,
     rf"^Mask: “(.+)” sees “(.+)”, whose score stays {NUMBER}\.$": lambda at, query, key, score: (
         at.is_asking(query)
-        and at.score("masked", query, key) == at.score("scaled", query, key)
-        and score == short(at.score("scaled", query, key))
+        and at.score("masked", query, key) == at.score(split_layer(at.made.inputs[0])[0], query, key)
+        and score == short(at.score("masked", query, key))
     ),
     rf"add up\. (?:Of (the) (\w+)s it may see: )?{NUMBER}{ALIKE}": are_alike,
-    rf"^Share: divide by the sum: ()()(.+?%){ALIKE}": are_alike,
+    rf"^Share: divide by the sum(?:, in which the sink counts)?: ()()(.+?%){ALIKE}": are_alike,
     rf"^Softmax\. ()()(.+?%){ALIKE}": are_alike,
     r"add up\. “(.+)” may see no (\w+)\.$": lambda at, word, unit: (
         at.is_asking(word) and not len(of_row(at)[1]) and unit == at.trace.origin.unit
@@ -208,6 +246,10 @@ CLAIMS = {
     rf"^Added up: what the MLP adds to “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
         at.is_asking(word) and number == short(at.row("mlp")[int(dimension) - 1])
     ),
+    rf"^Turned by the position of “(.+)”: {NUMBER} {IN}\.$": is_turned,
+    rf"^The scaled score {NUMBER} of “(.+)” with “(.+)” is brought to {NUMBER}, inside the limit\.$": is_capped,
+    rf"^Of the capped score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
+    rf"^Of the scaled score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
     rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
     rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,
     rf"^Added up: “(.+)” has the logit {NUMBER}\.$": has_logit,

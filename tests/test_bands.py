@@ -60,7 +60,10 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
         if any(trace[slot.stage].overridden for slot in (band.cells, band.right) if slot):
             continue
         if band.factors:
-            bias = trace[trace[band.cells.stage].inputs[2]].value if len(trace[band.cells.stage].inputs) > 2 else 0
+            bias = 0
+            if len(trace[band.cells.stage].inputs) > 2:
+                name = trace[band.cells.stage].inputs[2]
+                bias = read(trace, Slot(name, None, len(trace[name].axes) - 1), selection)[0]
             total = (read(trace, above.left, selection) * read(trace, above.cells, selection)).sum(axis=0)
             assert np.allclose(total + bias, cells[0], rtol=1e-9, atol=1e-12)
         if band.right and band.right.columns is None:
@@ -68,6 +71,7 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
             assert np.allclose((shares * cells).sum(axis=1), read(trace, band.right, selection)[:, 0])
         if band.right and band.right.columns is not None:
             values = trace[layer.names["v"]].value
+            values = np.repeat(values, len(cells) // len(values), axis=0)
             for head, row in enumerate(read(trace, band.right, selection)):
                 assert np.allclose(cells[head] @ values[head], row)
 
@@ -100,8 +104,11 @@ def test_the_exponentials_and_their_sum_make_the_shares(name):
         if split_layer(band.cells.stage)[0] == "attention" and band.cells.rows is None and not band.array:
             if isinstance(trace[band.cells.stage].operation, SumNormalise):
                 continue
-            exponentials = trace.rule(above.cells.stage).arrays[above.array]
-            sums = np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+            arrays = trace.rule(above.cells.stage).arrays
+            exponentials, sunk = arrays[above.array], "#sink" in arrays
+            assert above.cells.sums == (not sunk), "no sum is shown that is not what they are divided by"
+            sums = exponentials.sum(axis=-1, keepdims=True) + (arrays["#sink"][..., None] if sunk else 0)
+            sums = np.maximum(sums, 1)
             if not trace[band.cells.stage].overridden:
                 assert np.allclose(exponentials / sums, trace[band.cells.stage].value)
 
@@ -117,12 +124,25 @@ def assert_joined(trace, contributions, product, total):
         assert np.allclose(heads.sum(axis=0) + bias, read(trace, total.cells, selection)[0])
 
 
+def assert_changed(trace, total, after):
+    """What follows are the stages from there to the scores, in order, each once, a norm with its squares before it."""
+    names = [band.cells.stage for band in after if not band.array]
+    assert [trace[name].inputs[0] for name in names] == [total.cells.stage, *names][: len(names)]
+    if split_layer(total.cells.stage)[0] in ("q", "k"):
+        scores = trace[trace.layer_of(total.cells.stage).names["scores"]]
+        assert [total.cells.stage, *names][-1] in scores.inputs
+    assert [band.cells.stage for band in after if band.array] == [name for name in names if "_normed" in name]
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
         for source in sources(trace, step):
-            *before, product, total = [band for band in source.bands if "b_" not in band.cells.stage]
+            found = [band for band in source.bands if "b_" not in band.cells.stage]
+            last = next((n for n, band in enumerate(found) if band.factors), len(found) - 1)
+            *before, product, total = found[: last + 1]
+            assert_changed(trace, total, found[last + 1 :])
             if source.name == "output parameters":
                 assert_joined(trace, product, *before, total)
                 continue
@@ -188,11 +208,13 @@ PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
 def is_asked_by(trace, band, selection, word, one, unit, other, key, dimension, *product):
     own = [split_layer(slot.stage)[0] for slot in (band.left, band.cells)]
     queries, keys = (list(trace.axes(slot.stage)[1].labels) for slot in (band.left, band.cells))
-    asked, offered = (trace[slot.stage].value[selection.head] for slot in (band.left, band.cells))
+    asked, offered = (
+        trace[slot.stage].value[trace.axes(slot.stage)[0].place(selection)] for slot in (band.left, band.cells)
+    )
     factors = asked[selection.query], offered[selection.key]
     largest = int(np.abs(factors[0] * factors[1]).argmax())
     return (
-        own == [PARTS[one], PARTS[other]]
+        [each.split("_")[0] for each in own] == [PARTS[one], PARTS[other]]
         and [word, key] == [queries[selection.query], keys[selection.key]]
         and unit == trace.origin.unit
         and int(dimension) == largest + 1
@@ -249,7 +271,8 @@ def is_added(trace, band, selection, word, came, place, added):
 def looks_and_finds(trace, band, selection, head, key, share, found, place, word):
     nth, (queries, keys) = int(head) - 1, (trace.axes(band.cells.stage)[at].labels for at in (1, 2))
     at = (nth, queries.index(word), keys.index(key))
-    value = trace[trace.layer_of(band.cells.stage).names["v"]].value[nth]
+    values = trace[trace.layer_of(band.cells.stage).names["v"]].value
+    value = values[nth * len(values) // len(trace[band.cells.stage])]
     mixed = trace[band.cells.stage].value[at[:2]] @ value
     return share == percent(trace[band.cells.stage].value[at]) and found == short(mixed[int(place) - 1])
 
@@ -327,6 +350,13 @@ def is_subtracted(trace, band, selection, largest):
     return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
+def is_subtracted_with_sink(trace, band, selection, sink):
+    scores, sinks = (each.value[selection.head] for each in trace.inputs(band.cells.stage))
+    scores = scores[selection.query]
+    row = trace.rule(band.cells.stage).arrays[band.array][tuple(trace.cell_at(band.cells.stage, selection).index[:-1])]
+    return short(float(sinks)) == sink and np.allclose(np.exp(scores - max(scores.max(), sinks)), row)
+
+
 def gets_most(trace, band, selection, words, share, each):
     row = read(trace, band.cells, selection)[0]
     most = largest(row)
@@ -339,7 +369,7 @@ def gets_most(trace, band, selection, words, share, each):
 
 
 def is_passed_on(trace, band, selection, what, share, key, given, value, place, head, word):
-    at = selection.head, selection.key, int(place) - 1
+    at = trace.axes(band.cells.stage)[0].place(selection), selection.key, int(place) - 1
     shares = read(trace, Slot(trace.layer_of(band.cells.stage).names["attention"], None, 2), selection)[0]
     if [given, value] != [short(shares[selection.key]), short(trace[band.cells.stage].value[at])]:
         return False
@@ -358,7 +388,8 @@ def is_passed_on(trace, band, selection, what, share, key, given, value, place, 
 LARGEST = r"(?:dimension|neuron) (\S+) counts most: (\S+) × (\S+) = (\S+)\.$"
 PRODUCT = r"for (?:dimension|neuron) (\S+), " + LARGEST
 CLAIMS = {
-    r"^“(.+)” asks with its (\w+), every (\w+) answers with its (\w+): for “(.+)”, dimension (\d+) counts most: "
+    r"^“(.+)” asks with its (?:normed )?(\w+), every (\w+) answers with its (?:normed )?(\w+)"
+    r"(?:, each turned by its position)?: for “(.+)”, dimension (\d+) counts most: "
     r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
     r"^What “(.+)” enters with, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
     r"^What the heads? found,(?: side by side,)? times the output parameters: " + PRODUCT: is_multiplied,
@@ -375,7 +406,8 @@ CLAIMS = {
     r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
     r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
-    r"^Share: divide by the sum\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
+    r"^Subtract the largest, of the scores and the sink, (\S+), and exponentiate\.$": is_subtracted_with_sink,
+    r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) in dimension (\d+)\. "
     r"Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,

@@ -5,6 +5,7 @@ import pytest
 from kinds import OPERATIONS
 
 from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
@@ -15,7 +16,9 @@ from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
@@ -64,6 +67,14 @@ CASES = {
     "firing, squared": (ReLU(squared=True), [of_each(QUERIES, WIDTH)], 1),
     "nearly firing": (GELU(), [of_each(QUERIES, WIDTH)], 1),
     "heads": (WeightedSum(), [SCORES, of_each(HEADS, KEYS, WIDTH)], 2),
+    "scores of groups": (DotProducts(2), [of_each(4, QUERIES, WIDTH), of_each(2, KEYS, WIDTH)], 2),
+    "heads of groups": (WeightedSum(2), [of_each(4, QUERIES, KEYS), of_each(2, KEYS, WIDTH)], 2),
+    "attention beside sinks": (Softmax(), [HIDDEN, draw(HEADS)], 1),
+    "capped": (Softcap(0.5), [SCORES], 1),
+    "biased": (ALiBi(HEADS), [SCORES], 1),
+    "rotated": (Rotation(dims=WIDTH - 1), [of_each(HEADS, QUERIES, WIDTH - 1)], 1),
+    "rotated halves of a part": (Rotation(9.0, "halves", 4, 2), [of_each(HEADS, QUERIES, 8)], 1),
+    "norm of queries": (RMSNorm(), [of_each(HEADS, QUERIES, WIDTH), draw(WIDTH)], 1),
     "concatenation": (Concatenation(), [of_each(HEADS, QUERIES, WIDTH)], 1),
     "contributions": (Contributions(), [of_each(HEADS, QUERIES, WIDTH), draw((HEADS * WIDTH, COLUMNS))], 1),
 }

@@ -16,6 +16,8 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.text.movement import described
 
 BY_TORCH = {
@@ -73,7 +75,19 @@ def test_an_mlp_equals_a_slow_loop_in_each_layer():
         ({**BLOCK, "w_hidden": draw((5, 11))}, {}, r"w_hidden must have .* \(6, 11\); got \(5, 11\)"),
         (MLP, {}, "no w_o"),
         ({**BLOCK, "b_hidden": draw(6)}, {}, "b_hidden must have"),
-        ({**BLOCK, "g_attn_norm": draw(6)}, {"norm": RMSNorm()}, "g_attn_norm belongs to a LayerNorm; got RMSNorm"),
+        (
+            {**BLOCK, "g_attn_norm": draw(6), "b_attn_norm": draw(6)},
+            {"norm": RMSNorm()},
+            "b_attn_norm belongs to a LayerNorm; got RMSNorm",
+        ),
+        ({**BLOCK, "g_attn_norm": draw(6)}, {}, "g_attn_norm belongs to a norm; got no norm"),
+        ({**BLOCK, "g_q_norm": draw(6)}, {}, "g_q_norm belongs to a norm; got no norm"),
+        ({**BLOCK, "sinks": draw(5)}, {}, "sinks must hold a number for each of .* heads; got 5"),
+        ({**BLOCK, "sinks": draw(2)}, {"normalise": SumNormalise}, "sinks take a share of a softmax"),
+        ({**BLOCK, "w_q": draw((4, 6, 2)), "w_k": draw((3, 6, 2))}, {}, "one number of groups that divides"),
+        (BLOCK, {"softcap": -1.0}, "softcap must be a finite number above 0"),
+        (BLOCK, {"rotation": Rotation(dims=4)}, "divides the length of a query; got 4 of 6"),
+        (BLOCK, {"rotation": (None, None)}, "one for each of 1 layers"),
         ({**BLOCK, "b_mlp_norm": draw(6)}, {"norm": LayerNorm()}, "no g_mlp_norm"),
         ({**BLOCK, "g_attn_norm": draw(5)}, {"norm": LayerNorm()}, r"g_attn_norm must have .* \(6,\); got \(5,\)"),
     ],

@@ -43,7 +43,8 @@ def matches_of_scores():
 def scores(trace, larger, better):
     match, found = matches_of_scores()
     rise = {"larger": 1, "smaller": -1}[larger] * {"better": 1, "worse": -1}[better]
-    products = trace["q"].value[:, :, None] * trace["k"].value[:, None]
+    q, k = (each.value for each in trace.inputs("scores"))
+    products = q[:, :, None] * np.repeat(k, len(q) // len(k), axis=0)[:, None]
     return (np.diff(found) * np.diff(match) * rise > 0).all() and np.allclose(
         products.sum(axis=-1), trace["scores"].value
     )
@@ -115,6 +116,15 @@ def shares(trace, giver, taker):
     axes = trace["attention"].axes
     total = trace["attention"].value.sum(axis=axes.index(taker))
     return axes.index(giver) < len(axes) and np.allclose(total, np.isfinite(trace["masked"].value).any(axis=-1))
+
+
+def at_most(trace, most):
+    """Each row, and the share of the sink, which goes nowhere, add up to it."""
+    masked, sinks = trace["masked"].value, trace["sinks"].value[:, None]
+    joined = np.concatenate([masked, np.broadcast_to(sinks[..., None], (*masked.shape[:2], 1))], axis=-1)
+    shares = np.exp(joined - joined.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    return np.allclose(trace["attention"].value.sum(axis=-1) + shares[..., -1], int(most))
 
 
 def summed(trace, which):
@@ -230,6 +240,7 @@ CLAIMS = {
     ),
     ("mask", "added"): (r": (\S+) leaves a score as it is, and (\S+) hides the key", hidden_by_what_is_added),
     ("softmax", "softmax"): (r"the share that each (\w+) gives each (\w+)", shares),
+    ("softmax", "sinks"): (r"each row sums to at most (\d)", at_most),
     ("softmax", "sum"): (r"divides each (\w+) by its sum", summed),
     ("output", "mixed"): (r"each head through its own (\w+) of \S+ and adding up what comes out", through_heads),
     ("output", "mixed one"): (r"Each number is a (\w+) of the concatenation times a (\w+) of", through_one_head),
@@ -279,9 +290,13 @@ def helped(event):
 
 
 def test_the_help_of_the_mask_says_which_keys_each_hides():
-    said = r"no token sees an? (\w+) token\. padding: the (\w+) keys are hidden\. window: only (\w+) keys are seen"
+    said = (
+        r"no token sees an? (\w+) token\. causal window: only the (\w+) few keys are seen, its own counted\. "
+        r"padding: the (\w+) keys are hidden\. window: only (\w+) keys are seen"
+    )
     n, size = 5, 2
     rules = {
+        "latest": lambda query, key: key not in (query - 1, query),
         "later": lambda query, key: key > query,
         "earlier": lambda query, key: key < query,
         "last": lambda query, key: key >= n - size,
@@ -289,7 +304,9 @@ def test_the_help_of_the_mask_says_which_keys_each_hides():
         "near": lambda query, key: abs(query - key) > size,
         "far": lambda query, key: abs(query - key) <= size,
     }
-    for mask, word in zip(("causal", "padding", "window"), re.search(said, helped("mask")).groups(), strict=True):
+    for mask, word in zip(
+        ("causal", "causal window", "padding", "window"), re.search(said, helped("mask")).groups(), strict=True
+    ):
         for query, key in np.ndindex(n, n):
             assert MASKS[mask](n, n, size)[query, key] == (not rules[word](query, key)), mask
 

@@ -11,6 +11,7 @@ from rules import said
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.alibi import ALiBi, slopes
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
@@ -21,7 +22,9 @@ from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
@@ -40,6 +43,7 @@ MASKED = np.where(MASK, array(ROW, COLUMN), -np.inf)
 SQUARE = array(4, 4)  # where a factor on the wrong side would fit too
 HEADS = array(2, ROW, 7)
 BANDS = array(14, COLUMN)
+ROTATIONS = [Rotation(50.0, pairs, dims, first) for pairs in PAIRS for dims, first in ((8, 0), (4, 3))]
 OF_ONE_HEAD = {
     "identity": (Identity("query"), SQUARE),
     "addition": (Addition(), SQUARE, array(4, 4)),
@@ -62,6 +66,10 @@ OF_ONE_HEAD = {
     "layernorm": (LayerNorm(), array(ROW, COLUMN)),
     "layernorm and gain": (LayerNorm(), array(ROW, COLUMN), array(COLUMN)),
     "layernorm, gain and bias": (LayerNorm(0.5), array(ROW, COLUMN), *array(2, COLUMN)),
+    "rmsnorm and gain": (RMSNorm(), array(ROW, COLUMN), array(COLUMN)),
+    "softmax and a sink": (Softmax(), MASKED, np.array(0.7)),
+    "softmax and a sink above all": (Softmax(), MASKED, np.array(9.0)),
+    "softcap": (Softcap(0.75), 2 * SQUARE),
     "relu": (ReLU(), SQUARE),
     "relu squared": (ReLU(squared=True), SQUARE),
     "gelu": (GELU(), SQUARE),
@@ -71,6 +79,11 @@ OF_ALL_HEADS = {
     "identity for each head": (Identity("query", 2), SQUARE),
     "concatenation": (Concatenation(), HEADS),
     "contributions": (Contributions(), HEADS, BANDS),
+    "alibi": (ALiBi(2), array(2, ROW, COLUMN)),
+    "dot products of groups": (DotProducts(2), array(4, ROW, 7), array(2, COLUMN, 7)),
+    "weighted sum of groups": (WeightedSum(3), array(6, ROW, COLUMN), array(2, COLUMN, 7)),
+    "softmax and the sinks of heads": (Softmax(), array(2, ROW, COLUMN), array(2)),
+    **{f"rotation {each.pairs}, {each.dims}": (each, array(2, ROW, 8)) for each in ROTATIONS},
 }
 CASES = OF_ONE_HEAD | OF_ALL_HEADS
 
@@ -88,7 +101,7 @@ def sides(formula, names):
     read = re.search(r"(?:softmax|Norm)\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")
     z = names[read]
     rows, columns = map(range, z.shape)
-    known = {"z": z, "x": z, read.lower(): z, "length": len(columns), "d": len(columns)}
+    known = names | {"z": z, "x": z, read.lower(): z, "length": len(columns), "d": len(columns)}
     known |= {letter: names[of] for letter, of in re.findall(r"([gb]) = (\w)", formula)}
     if shift := re.search(r"c_n = (.*?)(?:, \\quad|$)", formula):
         known["c"] = np.array([value_of(shift[1], known, n=n) for n in rows])
@@ -126,6 +139,35 @@ def test_the_latex_of_contributions_evaluates_to_what_is_computed():
         names = {f"H_{head + 1}": HEADS[head], f"B_{head + 1}": band}
         (value,) = sides(Contributions().latex("Y", f"H_{head + 1}", "B"), names)
         np.testing.assert_allclose(value, computed[head], rtol=1e-13, atol=1e-14)
+
+
+def test_the_latex_of_a_bias_by_distance_evaluates_to_what_is_computed():
+    scores = array(3, ROW, COLUMN)
+    for head, expected in enumerate(ALiBi(3).compute(scores)):
+        (said,) = re.findall(r"y_\{nm\} = (.*?), \\quad z = A", ALiBi(3).latex("Y", "A"))
+        names = {"z": scores[head], "s_i": slopes(3)[head]}
+        for n, m in np.ndindex(ROW, COLUMN):
+            value = value_of(said, names | {"n": n, "m": m}, n=n, m=m)
+            assert value == pytest.approx(expected[n, m], rel=1e-13)
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS)
+def test_the_latex_of_a_rotation_evaluates_to_what_is_computed(rotation):
+    x = array(1, ROW, 8)
+    _, sides, angle = re.split(r": \\quad |, \\quad θ = ", rotation.latex("Y", "A"))
+    written = re.findall(r"y_\{n,(.*?)\} = (.*?)(?:, \\quad|$)", sides)
+    assert len(written) == 2
+    for n, j in np.ndindex(ROW, rotation.dims // 2):
+        names = {"n": n, "j": j}
+        places = [2 * j, 2 * j + 1] if rotation.pairs == "neighbours" else [j, j + rotation.dims // 2]
+        spelt = [place.replace("2j", f"{2 * j}").replace("j", f"{j}").split("+") for place, _ in written]
+        assert [sum(map(int, each)) for each in spelt] == places
+        names["θ"] = value_of(angle, names)
+        for (_, formula), place in zip(written, places, strict=True):
+            for (of, _), letter in zip(written, "ab", strict=True):
+                formula = formula.replace(f"x_{{n,{of}}}", letter)
+            names |= {"a": x[0, n, places[0]], "b": x[0, n, places[1]]}
+            assert value_of(formula, names) == pytest.approx(rotation.compute(x)[0, n, place], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -185,6 +227,15 @@ def passes():
             residual=True,
             norm=LayerNorm(),
             activation=GELU(tanh=True),
+        ),
+        "groups, sinks and a softcap": attend(
+            array(3, 4),
+            parameters=Parameters(w_q=array(4, 4, 4), w_k=array(2, 4, 4), w_v=array(2, 4, 3), sinks=array(4)),
+            mask=np.tri(3, k=-1, dtype=bool),
+            softcap=1.5,
+            qk_norm=True,
+            rotation=Rotation(9.0, "halves", 2),
+            alibi=True,
         ),
         "whole numbers": trace_of(Settings("the cat sat", d_model=3, n_heads=1, initialiser="whole")),
         "rows over their sums": attend(

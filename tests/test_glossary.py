@@ -33,12 +33,25 @@ FIELD = re.compile(
     r"|nats?|held[- ]out|BOS|d_k|d_v|d_model|seeds?|temperature|top[- ][kp]|muted?|initialisers?|one-hot|sinusoidal"
     r"|causal|padding|window|projections?|embeddings?|unembedding|mask(?:s|ed)?|attention|layers?|MLP|LayerNorm|RMSNorm|ReLU|GELU"
     r"|checkpoints?|dot products?|bias(?:es)?|parameters?|concatenation|contributions?|weighted sum|positions?|tokens?"
-    r"|probabilit(?:y|ies)|slopes?)\b",
+    r"|probabilit(?:y|ies)|slopes?|sinks?|softcap|RoPE|ALiBi|groups?)\b",
     re.IGNORECASE,
 )
 """The field's terms, as people of the field write them."""
 
-DOING = {"Compare", "Scale", "Mask", "Subtract", "Share", "Collect", "Each head", "Added up", "Square", "Norm", "Fire"}
+DOING = {
+    "Compare",
+    "Scale",
+    "Mask",
+    "Subtract",
+    "Share",
+    "Collect",
+    "Each head",
+    "Added up",
+    "Square",
+    "Norm",
+    "Fire",
+    "Turned",
+}
 """What is strong beside a band, as it says what is done there."""
 ROOT = Path(__file__).parents[1]
 NO_TERMS = {
@@ -151,7 +164,7 @@ def test_each_number_is_of_this_pass(name, said_of):
 
 def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
     told = set()
-    for name in ("plain", "a block", "two blocks with biases", "a model asked at a word"):
+    for name in ("plain", "a block", "two blocks with biases", "a model asked at a word", "a layer of 2025"):
         trace = TRACES[name]
         said = said_of(trace, Selection(0, 1, 0, 0, 0).within(trace))
         told |= {term.id for term in TERMS if len(said[term.id]) > len(term.says.replace("{unit}", "word"))}

@@ -22,6 +22,7 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import banded
 from attnviz.core.stage import Stage
@@ -70,6 +71,19 @@ def passes():
         ),
         "a norm without gain": attend(
             x, parameters=Parameters(**block), residual=True, norm=LayerNorm(), activation=GELU()
+        ),
+        "a layer of 2025": attend(
+            x,
+            parameters=Parameters(
+                **{"w_q": draw((4, 5, 6)), "w_k": draw((2, 5, 6)), "w_v": draw((2, 5, 2)), "b_v": draw((2, 2))},
+                **{"g_q_norm": draw(6), "g_k_norm": draw(6), "sinks": draw(4), "g_attn_norm": draw(5)},
+            ),
+            mask=np.tri(3, k=-1, dtype=bool),
+            norm="rmsnorm",
+            qk_norm=True,
+            rotation=Rotation(9.0, "halves", 2),
+            softcap=1.5,
+            alibi=True,
         ),
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise

@@ -20,7 +20,7 @@ MODULES = {
     for path in ROOT.glob("attnviz/**/*.py")
 }
 SCRIPTS = sorted(BROWSER.glob("*/*.js"))
-DOORS = {"attnviz", "attnviz.__main__"}
+DOORS = {"attnviz", "attnviz.__main__", "attnviz.testing"}
 """Modules in no room: they open all of them."""
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
@@ -41,6 +41,12 @@ def _imports(node: ast.AST) -> Iterator[str]:
     else:
         for child in ast.iter_child_nodes(node):
             yield from _imports(child)
+
+
+def test_nothing_imports_torch_whose_modules_and_tensors_are_taken_as_they_come():
+    assert not [
+        name for name, path in MODULES.items() if any(each.partition(".")[0] == "torch" for each in imported(path))
+    ]
 
 
 def room_of(module: str) -> str:

@@ -8,6 +8,7 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz import Settings, trace_of
+from attnviz.core.selection import Selection
 from attnviz.text.steps import entry, steps_of
 from attnviz.views.map import arrows, columns
 from attnviz.views.pictures import MAX_HEADS_APART, pictures
@@ -77,7 +78,10 @@ def read(trace, picture):
 def cut(trace, slot, head):
     """The matrix of a slot for one head."""
     stage = trace[slot.stage]
-    index = [head if axis == "head" else slice(None) for axis in stage.axes]
+    places = [axis.place(Selection(head=head)) for axis in trace.axes(slot.stage)]
+    index = [
+        place if axis in ("head", "group") else slice(None) for axis, place in zip(stage.axes, places, strict=True)
+    ]
     matrix = stage.value[tuple(index)]
     rows_last = slot.rows is not None and slot.rows > slot.columns
     return matrix.T if rows_last else np.atleast_2d(matrix)

@@ -13,6 +13,7 @@ from rules import said
 from attnviz import Parameters, attend
 from attnviz.analysis.audit import tolerance
 from attnviz.core.numbers import Numbers
+from attnviz.core.operations.alibi import slopes
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
 from attnviz.core.operations.softmax import Softmax
@@ -91,6 +92,11 @@ class Made:
     def seen(self):
         return [each for each in self.row if each != -math.inf]
 
+    @property
+    def sink(self):
+        """The sink of its head, if there is one."""
+        return [float(sinks.value[self.index[0]]) for sinks in self.inputs[1:] if sinks.axes == ("head",)]
+
     def mean_square(self, about=0.0):
         return math.fsum((each - about) ** 2 for each in self.row) / len(self.row)
 
@@ -126,13 +132,33 @@ def is_square(cell, line, *said):
 
 
 def is_exponential(cell, line, said, largest):
-    return says(said, line[0][0].value) and says(largest, max(cell.seen, default=0.0))
+    return says(said, line[0][0].value) and says(largest, max(cell.seen + cell.sink, default=0.0))
 
 
 def is_product(cell, line, one, other):
     if len(line[0]) == 2:
         return [says(text, read.value) for text, read in zip((one, other), line[0], strict=True)] == [True, True]
     return says(one, cell.own) and says(other, cell.number / cell.own if cell.own else cell.stage.operation.factor)
+
+
+def is_of_a_turn(cell, line, said, factor):
+    (read,), angle = line[0], turned_by(cell)
+    partner = read.index[-1] - cell.index[-1]
+    return says(said, read.value) and says(
+        factor, math.cos(angle) if not partner else math.sin(angle) * (-1 if partner > 0 else 1)
+    )
+
+
+def turned_by(cell):
+    """The angle of the pair of a cell."""
+    rotation, (*_, row, place) = cell.stage.operation, cell.index
+    pair = place // 2 if rotation.pairs == "neighbours" else place % (rotation.dims // 2)
+    return (row + rotation.first) * rotation.base ** (-2 * pair / rotation.dims)
+
+
+def is_biased(cell, line, said, slope, distance):
+    head, query, key = cell.index
+    return says(said, cell.own) and says(slope, slopes(len(cell.stage))[head]) and says(distance, abs(query - key))
 
 
 LINES = {
@@ -146,6 +172,12 @@ LINES = {
     NUMBER: lambda cell, line, said: says(said, line[0][0].value),
     "the same number": lambda cell, line: cell.number == line[0][0].value,
     rf"exp\({NUMBER} − {BRACKETED}\)": is_exponential,
+    rf"exp\({NUMBER} − {BRACKETED}\), the sink": is_exponential,
+    rf"{NUMBER} × {NUMBER}, the cosine or a sine": is_of_a_turn,
+    rf"{NUMBER} − {NUMBER} × {NUMBER}, the slope of the head times the distance": is_biased,
+    rf"{NUMBER} × tanh\({NUMBER} ÷ {NUMBER}\)": lambda cell, line, limit, said, same: (
+        limit == same and says(said, cell.own) and says(limit, cell.stage.operation.limit)
+    ),
     rf"{BRACKETED}²": is_square,
     rf"\({NUMBER} − {BRACKETED}\)²": is_square,
     rf"([×+]) {BRACKETED}, the (gain|bias)": is_affine,
@@ -163,11 +195,15 @@ def is_sum(cell, lines, n):
 
 
 def is_share(cell, lines, own, total, n, hides):
-    of = (lambda each: math.exp(each - max(cell.seen))) if isinstance(cell.stage.operation, Softmax) else float
+    of = (
+        (lambda each: math.exp(each - max(cell.seen + cell.sink)))
+        if isinstance(cell.stage.operation, Softmax)
+        else float
+    )
     return (
         says(own, of(cell.own) if cell.own != -math.inf else 0.0)
-        and says(total, math.fsum(map(of, cell.seen)))
-        and int(n) == len(lines) == len(cell.row)
+        and says(total, math.fsum(map(of, cell.seen + cell.sink)))
+        and int(n) == len(lines) == len(cell.row + cell.sink)
         and (not hides or -math.inf in cell.read)
     )
 
@@ -200,6 +236,12 @@ CONCLUSIONS = {
     r"the sum of (\d+), added up unrounded": is_sum,
     rf"{NUMBER} ÷ {BRACKETED}, the sum of (\d+)(, where hidden keys count 0)?": is_share,
     "no key is visible, so the share is 0": lambda cell, lines: not cell.seen and cell.number == 0,
+    rf"the sum of (\d+): a pair, turned by an angle of {NUMBER}": lambda cell, lines, n, angle: (
+        is_sum(cell, lines, n) and int(n) == 2 and says(angle, turned_by(cell))
+    ),
+    rf"{NUMBER} ÷ {NUMBER} × {BRACKETED}: the squares add up to {NUMBER}, and {ROOT}": lambda cell, lines, *said: (
+        is_normed(cell, lines, *said[:2], *said[3:]) and says(said[2], cell.inputs[1].value[cell.index[-1]])
+    ),
     rf"{NUMBER} ÷ {NUMBER}: the squares add up to {NUMBER}, and {ROOT}": is_normed,
     rf"\({NUMBER} − {BRACKETED}\) ÷ {NUMBER}(?: × {BRACKETED})?(?: \+ {BRACKETED})?: the mean is {NUMBER}, "
     rf"the squares add up to {NUMBER}, and {ROOT}": is_standardised,

@@ -42,8 +42,8 @@ HUGE = 10**5000  # Python refuses to write it in decimals
         ({"seed": "42"}, "seed must be a whole number from 0 to 4294967295; got '42'."),
         ({"mask_size": -1}, "mask_size must be a whole number from 0 to 64; got -1."),
         ({"mask_size": 65}, "mask_size must be a whole number from 0 to 64; got 65."),
-        ({"mask": "diagonal"}, "mask must be one of none, causal, padding, window; got 'diagonal'."),
-        ({"mask": None}, "mask must be one of none, causal, padding, window; got None."),
+        ({"mask": "diagonal"}, "mask must be one of none, causal, causal window, padding, window; got 'diagonal'."),
+        ({"mask": None}, "mask must be one of none, causal, causal window, padding, window; got None."),
         (
             {"initialiser": "he"},
             "initialiser must be one of normal, xavier, uniform, standard normal, pytorch, whole; got 'he'.",

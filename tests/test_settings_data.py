@@ -80,7 +80,12 @@ def test_each_help_is_about_its_own_box():
 
 
 @pytest.mark.parametrize(
-    ("mask", "label"), [("padding", "Keys hidden at the end"), ("window", "Keys seen on either side")]
+    ("mask", "label"),
+    [
+        ("padding", "Keys hidden at the end"),
+        ("window", "Keys seen on either side"),
+        ("causal window", "Keys seen, its own counted"),
+    ],
 )
 def test_the_size_of_a_mask_says_what_it_counts(mask, label):
     shown = boxes({"settings": settings_of(Scene(options=Options(mask=mask)))})
@@ -164,7 +169,7 @@ def test_what_is_offered_is_what_there_is(scene):
             is_whole = has_whole(scene.sentence, scene.context)
             known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)
-        assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
+        assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window", "causal window"))
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]
         assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import of_each
 from documents import with_verdict
+from passes import EVERYTHING
 from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
@@ -113,6 +114,7 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
             layer.trace["x"].value,
             parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES | BLOCK_AXES if name in given}),
             mask=given["mask"],
+            **(EVERYTHING if "biased" in layer.trace else {}),
             residual="residual" in layer.trace,
             norm=layer.trace["attn_norm"].operation if "attn_norm" in layer.trace else None,
             activation=layer.trace["active"].operation if "active" in layer.trace else ReLU(),
@@ -267,7 +269,8 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     summed = isinstance(trace["attention"].operation, SumNormalise)
     assert ("not softmax" in heading(trace, "softmax")) == summed
     by_hand = bool(trace["attention"].overridden)
-    assert ("No share is negative" in text(trace, "softmax")) == (not summed and not by_hand)
+    assert ("No share is negative" in text(trace, "softmax")) == (not summed and not by_hand and "sinks" not in trace)
+    assert ("each row sums to at most 1" in text(trace, "softmax")) == ("sinks" in trace)
     assert ("rows do add up to 1" in text(trace, "softmax")) == (summed and not by_hand)
     assert ("need not add up to 1" in text(trace, "softmax")) == by_hand
     matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
@@ -275,8 +278,9 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2))
     assert ("other sentence" in text(trace, "qkv")) == ("context" in trace and len(matrices) == 3)
     assert ("Each head has matrices of its own" in text(trace, "qkv")) == (
-        len(matrices) == 3 and len(trace["q"].value) > 1
+        len(matrices) == 3 and len(trace["q"].value) > 1 and "group" not in trace["k"].axes
     )
+    assert ("Each of the 4 heads has queries of its own" in text(trace, "qkv")) == ("group" in trace["k"].axes)
     assert ("bias" in text(trace, "qkv")) == any(f"b_{each}" in trace for each in "qkv")
     if masks(trace):
         assert ("1 means visible, 0 hidden" in text(trace, "mask")) == (trace["mask"].value.dtype == bool)
@@ -460,7 +464,8 @@ def test_values_are_mixed_by_the_shares_and_heads_stand_side_by_side_as_the_text
     assert ("written side by side, head 1 first" in text(trace, "concatenation")) == (n_heads > 1)
     assert ("There is one head, so its result is passed on as it is" in text(trace, "concatenation")) == (n_heads == 1)
     if not trace["heads"].overridden:
-        assert np.allclose(trace["attention"].value @ trace["v"].value, trace["heads"].value)
+        values = np.repeat(trace["v"].value, n_heads // len(trace["v"]), axis=0)
+        assert np.allclose(trace["attention"].value @ values, trace["heads"].value)
     assert np.array_equal(np.hstack(trace["heads"].value), trace["concat"].value)
 
 
@@ -490,6 +495,9 @@ def test_the_reason_of_a_mask_says_which_keys_it_hides(size):
         "no query sees a later key": lambda query, key, n: key > query,
         f"the last {size} keys are fillers": lambda query, key, n: key in range(n)[n - size if size < n else 0 :],
         f"a query sees no key more than {size} places away": lambda query, key, n: abs(query - key) > size,
+        f"a query sees {size} keys, itself and those right before it": lambda query, key, n: (
+            key not in range(query - size + 1, query + 1)
+        ),
     }
     assert MASKS.keys() == REASONS.keys()
     for name, make in MASKS.items():
@@ -505,8 +513,11 @@ def test_what_the_mask_step_says_of_each_mask_is_what_it_hides():
         "hides later words": lambda query, key, n, size: key > query,
         "hides fillers at the end": lambda query, key, n, size: key >= n - size,
         "hides words far away": lambda query, key, n, size: abs(query - key) > size,
+        "hides both, later and far ones": lambda query, key, n, size: key > query or query - key >= size,
     }
-    claims = dict(re.findall(r"(\w+)(?: mask)? (hides [\w ]+?)(?=[,;.])", text(TRACES["causal"], "mask")))
+    claims = dict(
+        re.findall(r"(?:an?|A) ([\w ]+?)(?: mask)? (hides (?:both, )?[\w ]+?)(?=[,;.])", text(TRACES["causal"], "mask"))
+    )
     assert claims.keys() == MASKS.keys() - {"none"}
     for name, claim in claims.items():
         for query, key in np.ndindex(5, 5):

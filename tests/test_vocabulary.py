@@ -8,7 +8,7 @@ from passes import TRACES
 from attnviz.core.layers import split_layer
 from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
-from attnviz.text.vocabulary import AXES, entry
+from attnviz.text.vocabulary import AXES, entry, symbol
 
 ROLES = ("q", "k", "v", "output")
 """Whose colour a text may wear."""
@@ -58,6 +58,15 @@ STAGES = {
     "b_mlp": ("b^G", "MLP bias", "added"),
     "mlp": ("G", "MLP output", "neurons make"),
     "mlp_residual": ("R^G", "Residual after the MLP", "layer passes on"),
+    "q_normed": ("Q^N_i", "Normed queries", "at one size"),
+    "k_normed": ("K^N_i", "Normed keys", "at one size"),
+    "g_q_norm": ("g^Q", "Query gain", "factor"),
+    "g_k_norm": ("g^K", "Key gain", "factor"),
+    "q_rotated": ("Q^R_i", "Rotated queries", "turned by their positions"),
+    "k_rotated": ("K^R_i", "Rotated keys", "turned by their positions"),
+    "capped": ("Z^C_i", "Capped scores", "beyond the limit"),
+    "biased": ("Z^B_i", "Biased scores", "slope times the distance"),
+    "sinks": ("σ_i", "Sinks", "share is dropped"),
     "logits": ("L", "Logits", "score of each answer"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
@@ -102,8 +111,9 @@ def test_symbols_and_titles_tell_stages_apart():
 @EVERYWHERE
 def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace):
     for stage in trace.stages:
-        if stage.name != "mask":  # which may have heads or not
-            assert entry(stage.name).symbol.endswith("_i") == stage.is_headed
+        if split_layer(stage.name)[0] != "mask":  # which may have heads or not
+            assert symbol(stage).endswith("_i") == stage.is_headed
+            assert symbol(stage).endswith("_g") == (stage.axes[0] == "group")
 
 
 @EVERYWHERE
@@ -121,8 +131,8 @@ def test_roles_follow_the_values_through_the_pass(trace):
     for stage in trace.stages:
         (name, _), inputs = split_layer(stage.name), {split_layer(each)[0] for each in stage.inputs}
         role = entry(stage.name).role
-        if name in "qkv":
-            assert role == name
+        if name in ("q", "k", "v", "q_normed", "k_normed", "q_rotated", "k_rotated"):
+            assert role == name[0]
         elif entry(stage.name).kind == "parameter":
             letter = name.partition("_")[2]
             assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
@@ -138,10 +148,11 @@ def test_roles_follow_the_values_through_the_pass(trace):
 def test_scales_suit_the_numbers(trace):
     for stage in trace.stages:
         scale = entry(stage.name).scale
-        assert (scale == "flag") == (stage.name == "mask")
+        assert (scale == "flag") == (split_layer(stage.name)[0] == "mask")
         if scale == "share" and not (stage.value < 0).any():  # as those of a softmax are not
             sums = stage.value.sum(axis=-1)
-            assert np.allclose(sums, (sums > 0.5))
+            sunk = any(split_layer(each)[0] == "sinks" for each in stage.inputs)
+            assert (sums <= 1 + 1e-12).all() if sunk else np.allclose(sums, (sums > 0.5))
         if stage.value.dtype == bool:
             assert scale == "flag"
         assert (scale == "share") == (split_layer(stage.name)[0] in ("attention", "probabilities"))

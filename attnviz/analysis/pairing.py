@@ -175,7 +175,7 @@ def _is_alike(one: Axis, other: Axis) -> bool:
     """Whether places of two axes can be matched: words by their names, others where there are as many."""
     if one.name != other.name:
         return False
-    return one.coordinates[0][0] in _WORDS or one.coordinates == other.coordinates
+    return one.coordinates[0][0] in _WORDS or (one.length, one.coordinates) == (other.length, other.coordinates)
 
 
 def _matched(one: Axis, other: Axis) -> tuple[list[int], list[int]]:

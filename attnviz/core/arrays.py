@@ -22,9 +22,9 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
 
 
 def detached(value: object) -> object:
-    """A tensor of torch that requires a gradient or is of bfloat16, as NumPy can read it; all else as it is."""
+    """What NumPy can compute with of a tensor of torch that requires a gradient, or of bfloat16; all else as it is."""
     if not hasattr(value, "detach"):
-        return value
+        return value.astype(np.float32) if str(getattr(value, "dtype", "")) == "bfloat16" else value
     tensor = value.detach().cpu()
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # NumPy has no such numbers
 

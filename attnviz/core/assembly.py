@@ -13,6 +13,7 @@ from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.order import UNEMBEDDING, UNLIKE, Block, Norm, Step
 from attnviz.core.parameters import Parameters
@@ -21,15 +22,17 @@ from attnviz.core.stage import Stage
 NO_MASK = Source("no mask: every key is visible")
 
 
-def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None) -> None:
+def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
     """The stages of a layer that what was given makes, but for those that were given themselves.
+
+    The mask is the same for all layers, unless each has its own.
 
     Raises
     ------
     ArrayError
         If stages don't fit each other, or a number is too large for float64.
     """
-    _run(build, order.LAYER, block, mask)
+    _run(build, order.LAYER, block, mask, own_mask)
 
 
 def unembed(build: Builder, w_u: np.ndarray) -> None:
@@ -48,6 +51,10 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
     if block.residual and "w_o" not in has:
         raise ArrayError(UNLIKE.format(x=x.shape, came="no w_o"))
     _check_affine("attn_norm", block.attn_norm, has)
+    for name in ("q_norm", "k_norm"):
+        _check_affine(name, block.qk_norm, has)
+    if "sinks" in has and block.normalise is not Softmax:
+        raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
     if "w_hidden" not in has:
         return
     if "w_o" not in has:
@@ -63,12 +70,18 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
             raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
 
 
-def _run(build: Builder, steps: tuple[Step, ...], block: Block, mask: np.ndarray | None = None) -> None:
+def _run(
+    build: Builder,
+    steps: tuple[Step, ...],
+    block: Block,
+    mask: np.ndarray | None = None,
+    own_mask: bool = False,
+) -> None:
     here = build.here
     options = tuple([name for name, value in vars(block).items() if value])
     for name, operation, reads in _made(steps, tuple(here), options):
         if name == "masked" and "mask" not in here:
-            _give_mask(build, here[reads[0]], mask)
+            _give_mask(build, here[reads[0]], mask, shared=not own_mask)
         inputs = [*map(here.__getitem__, reads)]
         build.apply(name, operation(block, *inputs), *inputs)
 
@@ -90,18 +103,19 @@ def _made(
     return tuple(made)
 
 
-def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None) -> None:
+def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None, *, shared: bool) -> None:
     """The mask, once there are scores that it can be applied to."""
     visible = fitting_mask(mask, *scaled.shape)
     axes = ("head", "query", "key")[-visible.array.ndim :]
-    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
+    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=shared)
 
 
 def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:
     gain, bias = f"g_{name}", f"b_{name}"
     if gain not in has and bias not in has:
         return
-    if not isinstance(norm, LayerNorm):
-        raise ArrayError(f"{gain if gain in has else bias} belongs to a LayerNorm; got {norm or 'no norm'}.")
+    if norm is None or (bias in has and not isinstance(norm, LayerNorm)):
+        wanted = "a LayerNorm" if bias in has else "a norm"
+        raise ArrayError(f"{bias if bias in has else gain} belongs to {wanted}; got {norm or 'no norm'}.")
     if gain not in has:
         raise ArrayError(f"{bias} is added after a gain; got no {gain}. Give ones.")

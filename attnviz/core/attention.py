@@ -16,6 +16,8 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
@@ -82,12 +84,16 @@ def attend(
     context: np.ndarray | None = None,
     *,
     parameters: Parameters | Sequence[Parameters],
-    mask: np.ndarray | None = None,
+    mask: np.ndarray | tuple[np.ndarray | None, ...] | None = None,
     scale: float | None = None,
     normalise: type[Softmax | SumNormalise] = Softmax,
     residual: bool | Sequence[bool] = False,
     norm: Norm | str | None = None,
     activation: Activation | str = RELU,
+    qk_norm: RMSNorm | bool = False,
+    rotation: Rotation | tuple[Rotation | None, ...] | None = None,
+    softcap: float | None = None,
+    alibi: bool = False,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
@@ -108,7 +114,7 @@ def attend(
         Those of the layer, or of each layer. Projections that are absent are left out.
     mask : ndarray (queries, keys) or (heads, queries, keys), optional
         Boolean, True where the key is visible; or float, added to the scaled
-        scores (-inf allowed). Without it every key is visible.
+        scores (-inf allowed). Without it every key is visible. A tuple has one for each layer.
     scale : float, optional
         What the scores are multiplied by; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
     normalise : {Softmax, SumNormalise}
@@ -120,6 +126,14 @@ def attend(
         What stands before attention, and before the MLP.
     activation : ReLU or GELU, or "relu", "relu2" or "gelu"
         What stands between the two matrices of the MLP.
+    qk_norm : bool or RMSNorm
+        Whether each query and each key is normed; with another epsilon, that norm.
+    rotation : Rotation, or a tuple with one or None for each layer, optional
+        What turns queries and keys by their positions (RoPE).
+    softcap : float, optional
+        The limit that no score gets beyond.
+    alibi : bool
+        Whether each score loses a number that grows with the distance of its key.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
 
@@ -128,9 +142,10 @@ def attend(
     Trace
         x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
         heads, concat, and with `w_o` also contributions and output, with `residual`
-        that too; before q and hidden attn_norm and mlp_norm, where there is a norm; of an MLP hidden,
+        that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
+        q_rotated and k_rotated, after scaled capped and biased, where there are such; of an MLP hidden,
         active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
-        each has stages of its own, as in scores_2; the mask is the same for all.
+        each has stages of its own, as in scores_2; one mask is the same for all.
 
     Raises
     ------
@@ -157,6 +172,10 @@ def attend(
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
     norm, activation = _by_name("norm", norm, NORMS), _by_name("activation", activation, ACTIVATIONS)
+    masks = mask if isinstance(mask, tuple) else None
+    rotations = rotation if isinstance(rotation, tuple) else (rotation,) * len(layers)
+    if len(rotations) != len(layers) or (masks is not None and len(masks) != len(layers)):
+        raise ArrayError(f"A tuple of masks or rotations has one for each of {len(layers)} layers.")
     build = Builder()
     build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
     if context is not None:
@@ -178,9 +197,16 @@ def attend(
             mlp_norm=norm if each.w_hidden is not None else None,
             residual=is_residual,
             activation=activation,
+            qk_norm=NORMS["rmsnorm"] if qk_norm is True else qk_norm or None,
+            rotation=rotations[number - 1],
+            softcap=softcap,
+            alibi=alibi,
         )
         check(block, each, entering)
-        add_layer(build, block, mask)
+        if masks is None:
+            add_layer(build, block, mask)
+        else:
+            add_layer(build, block, masks[number - 1], own_mask=True)
         passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
@@ -195,16 +221,21 @@ def attend_projected(
     *,
     mask: np.ndarray | None = None,
     scale: float | None = None,
+    softcap: float | None = None,
+    sinks: np.ndarray | None = None,
 ) -> Trace:
     """`attend` from its stage q on: queries, keys and values that are given, and come from no input.
 
     Parameters
     ----------
     q : ndarray (heads, queries, d_k)
-    k : ndarray (heads, keys, d_k)
-    v : ndarray (heads, keys, d_v)
-    mask, scale
+    k : ndarray (heads or groups, keys, d_k)
+    v : ndarray (heads or groups, keys, d_v)
+        Of fewer groups than heads, whose number they divide, each has the keys and values of so many heads in a row.
+    mask, scale, softcap
         As in `attend`.
+    sinks : ndarray (heads,), optional
+        As in `Parameters`.
 
     Raises
     ------
@@ -212,19 +243,24 @@ def attend_projected(
         If shapes do not fit each other, or a number is not finite.
     """
     build = Builder()
+    shared = "head" if np.shape(k)[:1] == np.shape(q)[:1] else "group"
     for name, value, axes in (
         ("q", q, ("head", "query", "d_k")),
-        ("k", k, ("head", "key", "d_k")),
-        ("v", v, ("head", "key", "d_v")),
+        ("k", k, (shared, "key", "d_k")),
+        ("v", v, (shared, "key", "d_v")),
+        ("sinks", sinks, ("head",)),
     ):
-        build.give(Stage.given(name, real(name, value, axes), axes))
+        if value is not None or name != "sinks":
+            build.give(Stage.given(name, real(name, value, axes), axes))
     q, k, v = (build[name] for name in "qkv")
-    if not (q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]):
+    if k.shape[:2] != v.shape[:2] or len(q) % len(k):
         raise ArrayError(
-            f"q, k and v must have the same number of heads, and k and v the same number of keys; "
-            f"got q {q.shape}, k {k.shape} and v {v.shape}."
+            f"k and v must have the same number of keys, and as many heads as q, or both one number of groups that "
+            f"divides it; got q {q.shape}, k {k.shape} and v {v.shape}."
         )
-    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale), mask)
+    if sinks is not None and build["sinks"].shape != (len(q),):
+        raise ArrayError(f"sinks must hold a number for each of {len(q)} heads; got {build['sinks'].shape}.")
+    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale, softcap=softcap), mask)
     return Trace(tuple(build.stages.values()), {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from attnviz.core.selection import Selection
 
 _COORDINATES = {
     "head": "head",
+    "group": "head",
     "query": "query",
     "token": "query",
     "key": "key",
@@ -35,7 +37,8 @@ class Axis:
         What each of its places is called.
     coordinates : tuple of (str, int)
         The coordinates of a selection that lie on it, with their lengths, outermost first:
-        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v".
+        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v". Where these are more places than the
+        axis has, neighbours share one: (("head", 4),) for two groups of two heads each.
 
     Examples
     --------
@@ -65,10 +68,10 @@ class Axis:
             The labels; without them places are counted from 1.
         """
         inner = name.removeprefix(_HEADS)
-        coordinates = ((_COORDINATES[inner], length),)
+        coordinates = ((_COORDINATES[inner], n_heads if name == "group" else length),)
         if inner != name:
             coordinates = (("head", n_heads), (_COORDINATES[inner], length // n_heads))
-        numbers = (f"{'head ' * (name == 'head')}{place + 1}" for place in range(length))
+        numbers = (f"{f'{name} ' * (name in ('head', 'group'))}{place + 1}" for place in range(length))
         return cls(name, length, tuple(words or numbers), coordinates)
 
     def place(self, selection: Selection) -> int:
@@ -76,11 +79,17 @@ class Axis:
         place = 0
         for coordinate, length in self.coordinates:
             place = place * length + min(getattr(selection, coordinate), length - 1)
-        return place
+        return place // self.shared_by
+
+    @property
+    def shared_by(self) -> int:
+        """How many places of the coordinates share one of the axis."""
+        return math.prod(length for _, length in self.coordinates) // self.length
 
     def coordinates_at(self, place: int) -> dict[str, int]:
-        """The coordinates of a place: what a selection of it changes."""
+        """The coordinates of a place, the first of those that share it: what a selection of it changes."""
         found: dict[str, int] = {}
+        place *= self.shared_by
         for coordinate, length in reversed(self.coordinates):
             place, found[coordinate] = divmod(place, length)
         return {coordinate: found[coordinate] for coordinate, _ in self.coordinates}

@@ -26,9 +26,15 @@ def window(n_queries: int, n_keys: int, size: int) -> np.ndarray:
     return np.abs(distance) <= size
 
 
+def causal_window(n_queries: int, n_keys: int, size: int) -> np.ndarray:
+    """Query i sees `size` keys, itself counted: i and those right before it (Jiang et al. 2023, "Mistral 7B")."""
+    return np.tri(n_queries, n_keys, dtype=bool) & ~np.tri(n_queries, n_keys, -size, dtype=bool)
+
+
 MASKS: dict[str, Callable[[int, int, int], np.ndarray]] = {
     "none": none,
     "causal": causal,
+    "causal window": causal_window,
     "padding": padding,
     "window": window,
 }
@@ -39,8 +45,9 @@ REASONS = {
     "causal": "no query sees a later key",
     "padding": "the last {size} keys are fillers",
     "window": "a query sees no key more than {size} places away",
+    "causal window": "a query sees {size} keys, itself and those right before it",
 }
 """Why each mask hides a key."""
 
-SIZED = ("padding", "window")
+SIZED = ("padding", "window", "causal window")
 """The masks that look at `size`."""

@@ -13,6 +13,7 @@ from itertools import product
 from attnviz.core.arrays import real
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
@@ -24,7 +25,9 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.stage import Stage
@@ -59,6 +62,14 @@ class Block:
         Whether outputs are added to what entered.
     activation : Activation
         What stands between the two matrices of the MLP.
+    qk_norm : RMSNorm, optional
+        What norms each query and each key.
+    rotation : Rotation, optional
+        What turns queries and keys by their positions.
+    softcap : float, optional
+        What no score gets beyond.
+    alibi : bool
+        Whether each score loses a number that grows with the distance of its key.
     """
 
     n_heads: int
@@ -70,6 +81,10 @@ class Block:
     mlp_norm: Norm | None = None
     residual: bool = False
     activation: Activation = RELU
+    qk_norm: RMSNorm | None = None
+    rotation: Rotation | None = None
+    softcap: float | None = None
+    alibi: bool = False
 
 
 @dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
@@ -167,7 +182,20 @@ def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
             f"A query and a key must have the same length d_k for their dot product; "
             f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
         )
-    return DotProducts()
+    return DotProducts(_shared_by(q, k))
+
+
+def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
+    return WeightedSum(_shared_by(attention, v))
+
+
+def _shared_by(heads: Stage, groups: Stage) -> int:
+    """How many heads share an array of keys or values."""
+    return len(heads) // len(groups)
+
+
+def _turned(block: Block, x: Stage) -> Operation:
+    return block.rotation.of(x.shape[-1])
 
 
 def _scale(block: Block, scores: Stage) -> Operation:
@@ -200,11 +228,17 @@ LAYER: tuple[Step, ...] = (
     *_projected("q", "attn_norm|x", "query"),
     *_projected("k", "context|attn_norm|x", "key"),
     *_projected("v", "context|attn_norm|x", "key"),
-    Step("scores", "q k", _dot_products),
+    Step("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
+    Step("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),
+    Step("q_rotated", "q_normed|q", _turned, option="rotation"),
+    Step("k_rotated", "k_normed|k", _turned, option="rotation"),
+    Step("scores", "q_rotated|q_normed|q k_rotated|k_normed|k", _dot_products),
     Step("scaled", "scores", _scale, option="d_k"),
-    Step("masked", "scaled mask", _masked),
-    Step("attention", "masked", lambda block, _: block.normalise()),
-    Step("heads", "attention v", _always(WeightedSum())),
+    Step("capped", "scaled", lambda block, _: Softcap(block.softcap), option="softcap"),
+    Step("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
+    Step("masked", "biased|capped|scaled mask", _masked),
+    Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
+    Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),
     Step("output", "concat w_o", _TO_QUERIES, adds="b_o"),

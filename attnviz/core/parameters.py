@@ -1,6 +1,6 @@
 """Parameters: the matrices of attention and of what stands around it, drawn from a seed, learnt, or chosen by hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,9 @@ PARAMETER_AXES = {
 """The axes of each parameter of attention."""
 
 BLOCK_AXES = {
+    "g_q_norm": ("d_k",),
+    "g_k_norm": ("d_k",),
+    "sinks": ("head",),
     "g_attn_norm": ("d_model",),
     "b_attn_norm": ("d_model",),
     "g_mlp_norm": ("d_model",),
@@ -31,9 +34,10 @@ BLOCK_AXES = {
     "w_mlp": ("neuron", "d_model"),
     "b_mlp": ("d_model",),
 }
-"""Those of the parameters that a transformer's block has beside its attention: of its norms and of its MLP."""
+"""Those of the parameters that a layer may have beside its projections: of norms, of sinks and of its MLP."""
 
 ALL_AXES = PARAMETER_AXES | BLOCK_AXES
+_OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +51,22 @@ class Parameters:
 
     Attributes
     ----------
-    w_q, w_k : ndarray (heads, d_in, d_k), optional
-    w_v : ndarray (heads, d_in, d_v), optional
+    w_q : ndarray (heads, d_in, d_k), optional
+    w_k : ndarray (heads or groups, d_in, d_k), optional
+    w_v : ndarray (heads or groups, d_in, d_v), optional
+        Of fewer groups than heads, whose number they divide, each has the keys and values of so many heads in a row.
     w_o : ndarray (heads * d_v, d_out), optional
-    b_q, b_k : ndarray (heads, d_k), optional
-    b_v : ndarray (heads, d_v), optional
+    b_q, b_k : ndarray (heads or groups, d_k), optional
+    b_v : ndarray (heads or groups, d_v), optional
     b_o : ndarray (d_out,), optional
+    g_q_norm, g_k_norm : ndarray (d_k,), optional
+        The gains of the norms of queries and keys.
+    sinks : ndarray (heads,), optional
+        For each head a score of no key, which takes a share that is dropped.
     g_attn_norm, b_attn_norm : ndarray (d_in,), optional
-        The gain and the bias of the LayerNorm before attention.
+        The gain of the norm before attention, and the bias if it is a LayerNorm.
     g_mlp_norm, b_mlp_norm : ndarray (d_out,), optional
-        Those of the LayerNorm before the MLP.
+        Those of the norm before the MLP.
     w_hidden : ndarray (d_out, neurons), optional
     b_hidden : ndarray (neurons,), optional
     w_mlp : ndarray (neurons, d_out), optional
@@ -76,6 +86,9 @@ class Parameters:
     b_k: np.ndarray | None = None
     b_v: np.ndarray | None = None
     b_o: np.ndarray | None = None
+    g_q_norm: np.ndarray | None = None
+    g_k_norm: np.ndarray | None = None
+    sinks: np.ndarray | None = None
     g_attn_norm: np.ndarray | None = None
     b_attn_norm: np.ndarray | None = None
     g_mlp_norm: np.ndarray | None = None
@@ -88,9 +101,7 @@ class Parameters:
     def __post_init__(self):
         for name, stage in self.stages.items():
             object.__setattr__(self, name, stage.value)
-        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.stages}
-        if len(set(counts.values())) > 1:
-            raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
+        self._check_heads()
         for name in (*"qkvo", "hidden", "mlp"):
             self._check_bias(f"b_{name}", f"w_{name}")
         if (self.w_hidden is None) != (self.w_mlp is None):
@@ -111,12 +122,34 @@ class Parameters:
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""
         given = ((name, getattr(self, name), axes) for name, axes in ALL_AXES.items())
-        return {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
+        made = {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
+        if self.has_groups:
+            for name in _OF_GROUPS & made.keys():
+                made[name] = replace(made[name], axes=("group", *made[name].axes[1:]))
+        return made
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether several heads share a group of keys and values."""
+        shared = self.w_k if self.w_k is not None else self.w_v
+        return self.w_q is not None and shared is not None and np.shape(shared)[:1] != np.shape(self.w_q)[:1]
 
     @cached_property
     def n_heads(self) -> int:
         """How many heads they are for; 1 where nothing is projected."""
         return next((len(w) for w in (self.w_q, self.w_k, self.w_v) if w is not None), 1)
+
+    def _check_heads(self) -> None:
+        """Raise ArrayError unless each head has a query, and a key and a value of its own or of its group."""
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.stages}
+        shared = {counts[name] for name in ("w_k", "w_v") if name in counts}
+        if len(shared) > 1 or any(self.n_heads % groups for groups in shared):
+            raise ArrayError(
+                "w_k and w_v must have as many heads as w_q, or both one number of groups that divides it; "
+                f"got {counts}."
+            )
+        if self.sinks is not None and len(self.sinks) != self.n_heads:
+            raise ArrayError(f"sinks must hold a number for each of {self.n_heads} heads; got {len(self.sinks)}.")
 
     def _check_bias(self, name: str, projection: str) -> None:
         """Raise ArrayError unless a bias fits the projection that it is added to."""

@@ -59,9 +59,9 @@ class Settings:
         Length of a token's vector, 2 to 128.
     n_heads : int
         A divisor of `d_model`.
-    mask : {"none", "causal", "padding", "window"}
+    mask : {"none", "causal", "causal window", "padding", "window"}
     mask_size : int
-        How many keys "padding" hides, or how far "window" reaches; 0 to 64.
+        How many keys "padding" hides, how far "window" reaches, or how many keys "causal window" leaves; 0 to 64.
     seed : int
         0 to 2**32 - 1.
     initialiser : {"normal", "xavier", "uniform", "standard normal", "pytorch", "whole"}
@@ -87,7 +87,8 @@ class Settings:
         "none",
         MASKS,
         "Mask",
-        "causal: no token sees a later token. padding: the last keys are hidden. window: only near keys are seen.",
+        "causal: no token sees a later token. causal window: only the latest few keys are seen, its own counted. "
+        "padding: the last keys are hidden. window: only near keys are seen.",
     )
     mask_size: int = _option(1, range(MAX_TOKENS + 1), "Mask size")
     seed: int = _option(

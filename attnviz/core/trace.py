@@ -48,6 +48,8 @@ class Trace:
     template : hashable, optional
         What decides all of the trace but its numbers: traces of one template have the same stages, words and rules, and
         the same is said of them. None where nobody says; that of a trace that was made from another one, too.
+    batch : tuple of Trace
+        Those of all sentences of a batch, where it is the first of them; else none.
     """
 
     stages: tuple[Stage, ...]
@@ -55,6 +57,7 @@ class Trace:
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
     template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
+    batch: tuple[Trace, ...] = field(default=(), init=False)
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -160,6 +163,8 @@ class Trace:
     def selection_at(self, cell: Cell, selection: Selection) -> Selection:
         """The selection after `cell` was picked; coordinates that its stage doesn't have stay."""
         for axis, place in zip(self.axes(cell.stage), cell.index, strict=True):
+            if axis.shared_by > 1 and axis.place(selection) == place:
+                continue  # of the heads that share it the selected one stays
             selection = replace(selection, **axis.coordinates_at(place))
         return selection
 
@@ -213,7 +218,7 @@ class Trace:
     def label(self, axis: str, place: int) -> str:
         """The word at a place of an axis; places are counted from 1 where an axis has no words."""
         words = self.labels.get(axis)
-        return words[place] if words else f"head {place + 1}" if axis == "head" else str(place + 1)
+        return words[place] if words else f"{axis} {place + 1}" if axis in ("head", "group") else str(place + 1)
 
     def name_of(self, cell: Cell) -> str:
         """A cell as a person would say it: scores[head 2, cat, sat]."""
@@ -289,8 +294,13 @@ class Trace:
         """
         scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
         axes = scores.axes[-visible.ndim :]
-        mask = Stage.given("mask", fitting_mask(visible, *scores.shape), axes, Source(recipe))
-        return replace(self, stages=self._remade(lambda stage: mask if stage.name == "mask" else stage))
+        numbers, source = fitting_mask(visible, *scores.shape), Source(recipe)
+
+        def masked(stage: Stage) -> Stage:
+            is_mask = split_layer(stage.name)[0] == "mask"
+            return Stage.given(stage.name, numbers, axes, source) if is_mask else stage
+
+        return replace(self, stages=self._remade(masked))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
@@ -328,6 +338,12 @@ class Trace:
         """The trace, with what decides all of it but its numbers."""
         made = replace(self)
         object.__setattr__(made, "template", template)
+        return made
+
+    def with_batch(self, batch: Sequence[Trace]) -> Trace:
+        """The trace, with those of all sentences of its batch."""
+        made = replace(self)
+        object.__setattr__(made, "batch", tuple(batch))
         return made
 
 

@@ -96,10 +96,10 @@ def _back(shares: np.ndarray) -> float:
 
 
 def _swept(divisor: str, d_k: int, what: str) -> float:
-    """A number of the sweep of d_k: its spread, largest or slope."""
+    """A number of the sweep of d_k: its spread, the expected one, largest or slope."""
     found = [each for each in sweep()[divisor] if each.d_k == d_k]
-    if not found or what not in ("spread", "largest", "slope"):
-        raise LessonError(f"A sweep has the spread, largest or slope of one of its d_k; got {what!r} of {d_k!r}.")
+    if not found or what not in ("spread", "expected", "largest", "slope"):
+        raise LessonError(f"A sweep has spread, expected, largest or slope of one of its d_k; got {what!r} of {d_k!r}.")
     return getattr(found[0], what)
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
-from attnviz.text.condition import hides, hides_none
+from attnviz.text.condition import has, hides, hides_none
 from attnviz.text.markup import Runs, runs
 from attnviz.text.steps.mask import selects
 from attnviz.text.steps.neurons import is_relu
@@ -26,6 +26,10 @@ def _scaling(trace: Trace) -> str:
     return f"multiplied by {scale.factor:g}".replace("-", "−")
 
 
+_ASKS = (
+    Story("for “{key}”, {scores:part.place} counts most: {scores:part.sum} = {scores:part}."),
+    Story("“{key}” with {value} in dimension {column}."),
+)
 _NORMED = (Story("{value} in dimension {column}, {left} before."),)
 _LARGEST = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
 _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
@@ -36,10 +40,17 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": (
             "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
-            (
-                Story("for “{key}”, {scores:part.place} counts most: {scores:part.sum} = {scores:part}."),
-                Story("“{key}” with {value} in dimension {column}."),
-            ),
+            _ASKS,
+        ),
+        "k_normed compared": (
+            "“{word}” asks with its normed :blue[**query**], every {unit} answers with its normed :orange[**key**]: "
+            "{story}",
+            _ASKS,
+        ),
+        "k_rotated compared": (
+            "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**], each turned by "
+            "its position: {story}",
+            _ASKS,
         ),
         "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", _PRODUCT),
         "w_k": ("What “{key}” enters with, times the :orange[**key parameters**]: {story}", _PRODUCT),
@@ -52,6 +63,12 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "What the heads found, side by side, times the **output parameters**: {story}",
             _PRODUCT,
         ),
+        **dict.fromkeys(
+            ("q_normed", "k_normed"),
+            ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
+        ),
+        "q_rotated row": ("**Turned** by the position of “{word}”: {story}", _SUM),
+        "k_rotated row": ("**Turned** by the position of “{key}”: {story}", _SUM),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", _SUM),
         "v sum": ("**Added up**: the :green[**value**] of “{key}”, {story}", _SUM),
@@ -78,13 +95,22 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "#exp": (
             "**Subtract** the largest, {story}, and **exponentiate**.",
-            (Story("though “{query}” sees no key", "unseeing"), Story("{masked:most}")),
+            (
+                Story("though “{query}” sees no key", "unseeing"),
+                Story("of the scores and the sink, {sinks}", of=has("sinks")),
+                Story("{masked:most}"),
+            ),
         ),
         "attention": (
             "**Share**: {story}",
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
+                Story(
+                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}.",
+                    of=has("sinks"),
+                ),
+                Story("divide by the sum, in which the sink counts: {value:most} for {value:alike}.", of=has("sinks")),
                 Story("divide by the sum. Largest share: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),

@@ -57,6 +57,7 @@ def _can(layer: Layer) -> bool:
     n_heads, d_model, d_k = trace["w_q"].shape
     return (
         all(stage.operation.in_multihead for stage in _computed(trace))
+        and "sinks" not in trace
         and n_heads * d_k == d_model
         and trace["w_v"].shape[-1] == d_k
         and trace["w_o"].shape == (d_model, d_model)

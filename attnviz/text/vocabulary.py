@@ -1,5 +1,6 @@
 """Vocabulary: what each axis is called, and which stories a stage has, under the names of its layer."""
 
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
 from attnviz.text.story import Story, said_of
@@ -10,6 +11,7 @@ AXES = {
     "query": "queries",
     "key": "keys",
     "head": "heads",
+    "group": "groups",
     "neuron": "neurons",
     "answer": "answers",
     "d_model": "d_model",
@@ -19,6 +21,12 @@ AXES = {
     "heads * d_v": "heads · d_v",
 }
 """The names of axes on the screen."""
+
+
+def symbol(stage: Stage) -> str:
+    """The symbol of a stage, in which `_i` stands for the head, and `_g` for the group of heads that share it."""
+    said = entry(stage.name).symbol
+    return said.replace("_i", "_g") if stage.axes[0] == "group" else said
 
 
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:

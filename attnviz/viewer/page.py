@@ -10,11 +10,13 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+from attnviz.analysis.recording.recorded import Recorded
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
+from attnviz.text.check.recording import pass_of
 from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled
 
@@ -91,8 +93,19 @@ def page(trace: Trace, path: str | PathLike[str]) -> int:
     return Path(path).write_bytes(made.html.encode())
 
 
-def show(trace: Trace) -> Page:
+def show(trace: Trace | Recorded, *, layer: int = 0) -> Page:
     """A pass in the viewer, which a notebook shows as the value of a cell.
+
+    Parameters
+    ----------
+    trace : Trace or Recorded
+    layer : int
+        Which of the recorded layers, counted from 0 as in their model.
+
+    Raises
+    ------
+    ArrayError, OwnArraysError
+        If it is nothing of both, or the recorded layer computes what attnviz's pass doesn't.
 
     Examples
     --------
@@ -100,7 +113,7 @@ def show(trace: Trace) -> Page:
     >>> show(trace_of(Settings("the cat sat")))  # doctest: +ELLIPSIS
     attnviz: “the cat sat”, one page of ... kB
     """
-    return _page_of(trace)
+    return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace)
 
 
 def _page_of(trace: Trace) -> Page:

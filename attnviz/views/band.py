@@ -77,6 +77,21 @@ def joins(trace: Trace, stage: Stage) -> bool:
     return several_heads(trace.layer_of(stage.name).trace)
 
 
+def is_compared(trace: Trace, stage: Stage) -> bool:
+    """Whether a stage is the keys that queries are compared with."""
+    scores = trace.layer_of(stage.name).names.get("scores")
+    return scores is not None and stage.name in trace[scores].inputs[1:]
+
+
+def is_asked(trace: Trace, stage: Stage) -> bool:
+    """Whether a stage is queries or keys, as they are compared or on their way to that."""
+    scores = trace.layer_of(stage.name).names.get("scores")
+    asked = trace.inputs(scores) if scores else ()
+    while asked and stage not in asked:
+        asked = tuple(each for after in asked for each in trace.inputs(after.name)[:1] if each.shape == after.shape)
+    return bool(asked)
+
+
 def is_product(stage: Stage) -> bool:
     """Whether a stage is made of rows times columns."""
     return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}

@@ -21,6 +21,8 @@ from attnviz.views.band import (
     Band,
     column,
     contributed,
+    is_asked,
+    is_compared,
     is_norm,
     is_output,
     is_product,
@@ -74,10 +76,10 @@ def _is_of_sources(step: Step) -> bool:
 
 def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     own, _ = split_layer(stage.name)
-    if own == "k":
+    if is_compared(trace, stage):
         yield from _compared(trace, stage)
-    elif own in ("q", "v") or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
-        return  # beside the keys; under the shares; the scores as they are
+    elif own == "v" or is_asked(trace, stage) or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
+        return  # under the shares; beside the keys, or where these are from; the scores as they are
     elif own == "concat":
         yield from _side_by_side(trace, stage)
     elif own == "contributions":
@@ -90,11 +92,13 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
 
 def _compared(trace: Trace, keys: Stage) -> Iterator[Band]:
     """Each key under its word, with the query at the left."""
-    layer = trace.layer_of(keys.name)
-    if "scores" not in layer.trace:
-        return
-    query, _ = (trace[name] for name in trace[layer.names["scores"]].inputs[:2])
-    yield Band(sentence(trace, keys.name), entry(keys.name).title, turned(keys), left=column(query))
+    query, _ = trace.inputs(trace.layer_of(keys.name).names["scores"])[:2]
+    yield Band(sentence(trace, keys.name, _shows(keys)), entry(keys.name).title, turned(keys), left=column(query))
+
+
+def _shows(keys: Stage) -> str:
+    own, _ = split_layer(keys.name)
+    return own if own == "k" else f"{own} compared"
 
 
 def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
@@ -113,7 +117,10 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
             yield Band(
-                sentence(trace, stage.name, bar.array), "exp(score − max)", line(stage, sums=True), array=bar.array
+                sentence(trace, stage.name, bar.array),
+                "exp(score − max)",
+                line(stage, sums=len(stage.inputs) == 1),
+                array=bar.array,
             )
     sums = entry(stage.name).scale == "share"
     yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)

@@ -99,7 +99,8 @@ def _is_product(stage: Stage) -> bool:
 
 def _is_of_a_row_in(names: Sequence[str], stage: Stage) -> bool:
     """Whether each of its rows is computed from the row of one of these stages alone, as those of a softmax are."""
-    return [operand.reads for operand in stage.operation.operands] == ["row"] and stage.inputs[0] in names
+    reads = [operand.reads for operand, _ in zip(stage.operation.operands, stage.inputs, strict=False)]
+    return reads == ["row"] and stage.inputs[0] in names
 
 
 def _products(trace: Trace, names: Sequence[str], others: Sequence[str]) -> Picture:
@@ -160,7 +161,7 @@ def _operand(operand: Operand, stage: Stage) -> Slot:
 
 def _slot(stage: Stage, **drawn: object) -> Slot:
     """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
-    has_rows = len(stage.axes) - stage.is_headed > 1
+    has_rows = len(stage.axes) - (stage.axes[0] in ("head", "group")) > 1
     last = len(stage.axes) - 1
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 

@@ -12,7 +12,18 @@ from attnviz.text.bands import sentence
 from attnviz.text.markup import Runs
 from attnviz.text.step import Step
 from attnviz.text.steps import entry
-from attnviz.views.band import Band, contributed, is_norm, is_output, is_product, joins, line, multiplied, normed
+from attnviz.views.band import (
+    Band,
+    contributed,
+    is_compared,
+    is_norm,
+    is_output,
+    is_product,
+    joins,
+    line,
+    multiplied,
+    normed,
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,9 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
 
     Nothing of those that no matrix makes.
     """
-    made = [trace[name] for name in step.stages if split_layer(name)[0] in ("q", "k", "v")]
+    names = trace.layers[step.layer - 1].names
+    compares = any(is_compared(trace, trace[name]) for name in step.stages)
+    made = [trace[names[name]] for name in ("q", "k", "v") if name in names] if compares else []
     joined = [trace[name] for name in step.stages if is_output(trace[name]) and joins(trace, trace[name])]
     return (
         *(_source(trace, stage) for stage in made if is_product(stage)),
@@ -84,12 +97,32 @@ def _source(trace: Trace, stage: Stage) -> Source:
         multiplied(trace, matrix, enters, stage),
         *(Band([], entry(each.name).title, line(each)) for each in bias),
         Band(sentence(trace, stage.name, f"{own} sum"), entry(stage.name).title, line(stage), factors=True),
+        *(band for each in _before_scores(trace, stage) for band in _changed(trace, each)),
     )
     word = "query" if stage.axes[1] == "query" else "key"
     return Source(_ONE[own], word, sentence(trace, stage.name, f"{own} from"), found)
 
 
 _ONE = {"q": "query", "k": "key", "v": "value"}
+
+
+def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
+    """What is made of queries or keys before they are compared, in order."""
+    for each in trace:
+        if each.axes == stage.axes and stage.name in each.inputs:
+            yield each
+            yield from _before_scores(trace, each)
+
+
+def _changed(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The row of a query or key after an operation on it."""
+    if is_norm(stage):
+        _, *bands = normed(trace, stage)
+        yield from bands
+    else:
+        yield Band(
+            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, line(stage)
+        )
 
 
 def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:

@@ -11,7 +11,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.micropython import called
 from attnviz.text.steps import entry, steps_of
-from attnviz.text.vocabulary import AXES, stories_of
+from attnviz.text.vocabulary import AXES, stories_of, symbol
 from attnviz.views.numbers import Chunks, chunks
 
 HIDES = ("masked", "attention")
@@ -46,7 +46,7 @@ def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str]) -> dict:
     said = entry(stage.name)
     rule = trace.rule(stage.name)
     return {
-        "symbol": said.symbol,
+        "symbol": symbol(stage),
         "title": said.title,
         "meaning": said.meaning,
         "one": said.one or said.title.lower(),

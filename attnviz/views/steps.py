@@ -3,7 +3,7 @@
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
-from attnviz.text.steps import entry
+from attnviz.text.vocabulary import symbol
 from attnviz.views.band import Band
 from attnviz.views.bands import bands, page
 from attnviz.views.pictures import Picture, pictures
@@ -42,11 +42,11 @@ def step_data(trace: Trace, step: Step) -> dict:
 
 def formulas(trace: Trace, step: Step) -> list[str]:
     """How each stage of a step is computed, in symbols."""
-    return [_formula(trace[name]) for name in step.stages if trace[name].inputs]
+    return [_formula(trace, trace[name]) for name in step.stages if trace[name].inputs]
 
 
-def _formula(stage: Stage) -> str:
-    return stage.operation.latex(*(entry(name).symbol for name in (stage.name, *stage.inputs)))
+def _formula(trace: Trace, stage: Stage) -> str:
+    return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
 
 
 def _picture(picture: Picture) -> dict:
@@ -56,7 +56,7 @@ def _picture(picture: Picture) -> dict:
 
 def _source(trace: Trace, source: Source) -> dict:
     made = trace[source.bands[-1].cells.stage]
-    return vars(source) | {"formula": _formula(made), "bands": [_band(band) for band in source.bands]}
+    return vars(source) | {"formula": _formula(trace, made), "bands": [_band(band) for band in source.bands]}
 
 
 def _band(band: Band) -> dict:

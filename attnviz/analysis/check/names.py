@@ -46,13 +46,13 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"c_attn[./]bias", Named("b_qkv")),
     (r"attn[./]c_proj[./]weight|c_proj[./]weight", Named("w_o")),
     (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
-    # layers of their own: BERT's query.weight, Llama's q_proj.weight, d2l's W_q.weight
+    # layers of their own: BERT's query.weight, Raschka's W_query.weight, Llama's q_proj.weight, d2l's W_q.weight
     *(
-        (rf"(?:{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
+        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
-        (rf"(?:{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
+        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
@@ -105,7 +105,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"masked(?:_scores)?", Named("masked")),
     (r"(?:attn_|attention_|causal_|padding_|pad_)?mask", Named("mask")),
     (
-        r"a|att|attn|attention|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
+        r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
         Named("attention"),
     ),
     (r"heads|z|head_outputs?", Named("heads")),

@@ -52,7 +52,7 @@ def score_stages() -> tuple[str, ...]:
     ('scores', 'scaled', 'masked')
     """
     names = [step.name for step in order.LAYER]
-    return tuple(names[names.index("scores") : names.index("attention")])
+    return tuple(each for each in names[names.index("scores") : names.index("attention")] if each in stages())
 
 
 def later_than_scores() -> tuple[str, ...]:

@@ -108,7 +108,7 @@ _ORDERS = {
 
 
 def _opening(of: Reference, axis: int, place: int) -> tuple[str, list]:
-    """A place that a sentence begins with: its slot and its label, one of which has the capital; a word stays as it is."""
+    """The slot and the label of a place that a sentence begins with, with a capital unless it is a word."""
     slot, label = place_slot(of, axis), of.label(axis, place)
     if not is_of_words(of, axis):
         slot, label = slot[0].upper() + slot[1:], label[0].upper() + label[1:]

@@ -20,7 +20,11 @@ _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} |
     "context": f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
 }
 _CHANGED_MOST = ("d_model", "n_heads", "mask", "mask_size", "seed")
-_SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either side"}
+_SIZES = {
+    "padding": "Keys hidden at the end",
+    "window": "Keys seen on either side",
+    "causal window": "Keys seen, its own counted",
+}
 _OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
 MAX_SEED_CHARACTERS = 40
 """Of what is typed as a seed."""

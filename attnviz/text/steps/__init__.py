@@ -11,6 +11,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
+from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.mask import MASK
@@ -20,18 +21,22 @@ from attnviz.text.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM
 from attnviz.text.steps.output import OUTPUT
 from attnviz.text.steps.positions import POSITIONS
 from attnviz.text.steps.projections import PROJECTIONS
+from attnviz.text.steps.qk_norm import QK_NORM
 from attnviz.text.steps.question import QUESTION
 from attnviz.text.steps.residual import RESIDUAL
+from attnviz.text.steps.rotation import ROTATION
 from attnviz.text.steps.scaling import SCALING
 from attnviz.text.steps.scores import SCORES
+from attnviz.text.steps.softcap import SOFTCAP
 from attnviz.text.steps.softmax import SOFTMAX
 from attnviz.text.steps.tokens import TOKENS
 from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
-_ATTENTION = (PROJECTIONS, SCORES, SCALING, MASK, SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
-LAYER = (ATTN_NORM, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
+_SCORED = (PROJECTIONS, QK_NORM, ROTATION, SCORES, SCALING, SOFTCAP, ALIBI, MASK)
+_ATTENTION = (SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
+LAYER = (ATTN_NORM, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 """All steps; those of LAYER come once for each layer of a pass."""

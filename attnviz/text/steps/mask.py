@@ -50,18 +50,27 @@ def _stays(trace: Trace) -> bool:
     return not moves(trace)
 
 
+def _lies_on(name: str) -> Condition:
+    return lambda trace: before(trace).name == name
+
+
+_BEFORE = (
+    ("biased score", "biased", _lies_on("biased")),
+    ("capped score", "capped", _lies_on("capped")),
+    ("scaled score", "scaled", both(_lies_on("scaled"), is_scaled)),
+    ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
+)
+"""What the scores are called that the mask is laid on, their stage, and where it is them."""
+
+
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
     """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved.
 
     Where no mask moves it, its number leads to the score before the mask.
     """
-    kinds = (
-        ("masked score", "masked", both(moves, adds)),
-        ("scaled score", "masked", both(moves, selects, is_scaled)),
-        ("score", "masked", both(moves, selects, is_unscaled)),
-        ("scaled score", "scaled", both(_stays, is_scaled)),
-        ("score", "scaled", both(_stays, is_unscaled)),
-    )
+    kinds = [("masked score", "masked", both(moves, adds))]
+    for called, stage, lies_on in _BEFORE:
+        kinds += [(called, "masked", both(moves, selects, lies_on)), (called, stage, both(_stays, lies_on))]
     return tuple(Story(renamed(text % name, {"masked": read}), of=both(of, kind)) for name, read, kind in kinds)
 
 
@@ -91,7 +100,8 @@ MASK = Step(
         Section(
             "kinds",
             "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
-            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away.",
+            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
+            "both, later and far ones.",
         ),
     ),
     stages=("masked",),
@@ -114,10 +124,14 @@ MASK = Step(
             one="masked",
             stories=(
                 Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
-                Story("No mask hides “{key}”, so its scaled score stays {value}.", of=both(_stays, is_scaled)),
-                Story("No mask hides “{key}”, so its score stays {value}.", of=both(_stays, is_unscaled)),
-                Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(selects, is_scaled)),
-                Story("“{query}” sees “{key}”, so its score stays {value}.", of=both(selects, is_unscaled)),
+                *(
+                    Story(f"No mask hides “{{key}}”, so its {called} stays {{value}}.", of=both(_stays, lies_on))
+                    for called, _, lies_on in _BEFORE
+                ),
+                *(
+                    Story(f"“{{query}}” sees “{{key}}”, so its {called} stays {{value}}.", of=both(selects, lies_on))
+                    for called, _, lies_on in _BEFORE
+                ),
                 Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=adds),
             ),
         ),

@@ -23,6 +23,22 @@ def _several_heads(trace: Trace) -> bool:
     return trace["q"].shape[0] > 1
 
 
+def _has_groups(trace: Trace) -> bool:
+    return "group" in trace["k"].axes
+
+
+def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    n_heads, n_groups = len(trace["q"]), len(trace["k"])
+    if n_groups == 1:
+        return (
+            f"Each of the {n_heads} heads has queries of its own, and all share one matrix of keys and one of values."
+        )
+    return (
+        f"Each of the {n_heads} heads has queries of its own, but {n_heads // n_groups} heads in a row share the keys "
+        f"and values of one of {n_groups} groups."
+    )
+
+
 def _biases(trace: Trace) -> bool:
     return not lacks("b_q", "b_k", "b_v")(trace)
 
@@ -129,8 +145,9 @@ PROJECTIONS = Step(
         Section(
             "several heads",
             "Each head has matrices of its own, which read whole rows; the pictures show the selected head.",
-            both(has(*_MATRICES), _several_heads),
+            both(has(*_MATRICES), _several_heads, lambda trace: not _has_groups(trace)),
         ),
+        Section("groups", _groups, _has_groups),
         Section("biases", "A **bias** is added to each row.", _biases),
     ),
     stages=("q", "k", "v"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.trace import Trace
-from attnviz.text.condition import both
+from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.step import Bars, Section, Step
 from attnviz.text.steps.mask import before, moves, scored
@@ -78,12 +78,19 @@ SOFTMAX = Step(
             "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "
             "exponentiate, and divide by the row's sum. The result is the **attention**: the share that each query "
             "gives each key.",
-            _exponentiates,
+            both(_exponentiates, lacks("sinks")),
         ),
         Section(
             "shares",
             "No share is negative, and each row sums to 1 (unless every key is hidden).",
-            both(_exponentiates, _untouched, _is_no_layer_of_a_model),
+            both(_exponentiates, _untouched, _is_no_layer_of_a_model, lacks("sinks")),
+        ),
+        Section(
+            "sinks",
+            "Each row goes through the **softmax** with one score more, the **sink**, which is of no key: subtract the "
+            "largest, exponentiate, and divide by the sum. The sink's share goes nowhere, so each row sums to at most "
+            "1, and a head that finds nothing may pass on next to nothing.",
+            has("sinks"),
         ),
         Section(
             "sum",
@@ -112,10 +119,19 @@ SOFTMAX = Step(
                     of=_exponentiates,
                 ),
                 *scored(f"{_RANKED}.", of=_exponentiates),
-                Story(f"{_GIVES}, as it sees no other key.", of=_exponentiates),
+                Story(f"{_GIVES}: it sees no other key, and the sink takes the rest.", of=has("sinks")),
+                Story(f"{_GIVES}, as it sees no other key.", of=both(_exponentiates, lacks("sinks"))),
                 *scored(f"{_GIVES}: its %s {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
             ),
-        )
+        ),
+        "sinks": Entry(
+            "σ_i",
+            "Sinks",
+            "for each head a score of no key, whose share is dropped",
+            kind="parameter",
+            one="sink",
+            stories=(Story("In {head}, a score of {value} that belongs to no key counts in the sum of each row."),),
+        ),
     },
     notes=(Section("no mask", _no_mask, lambda trace: not moves(trace), stages=("masked",)),),
     arcs=True,

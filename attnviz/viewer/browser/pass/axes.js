@@ -2,20 +2,27 @@
 //
 // The coordinates of a selection that lie on an axis, outermost first, are the digits of a place on it, and their lengths
 // are the bases: on [["head", 2], ["feature", 4]] head 1 and feature 3 are place 7. A selection may be of a longer axis than
-// this one, as layers may differ in their d_k: it lies at the end of this one then.
+// this one, as layers may differ in their d_k: it lies at the end of this one then. Where these are more places than the
+// axis has, neighbours share one: on two groups, [["head", 4]], heads 0 and 1 are place 0.
 
-export function placeAt({ coordinates }, selection) {
-  return coordinates.reduce(
-    (place, [coordinate, length]) => place * length + Math.min(selection[coordinate], length - 1),
+export function placeAt(axis, selection) {
+  const place = axis.coordinates.reduce(
+    (before, [coordinate, length]) => before * length + Math.min(selection[coordinate], length - 1),
     0,
   );
+  return Math.floor(place / sharedBy(axis));
 }
 
-// The coordinates of a place.
-export function coordinatesAt({ coordinates }, place) {
+// How many places of the coordinates share one of the axis.
+export function sharedBy({ coordinates, labels }) {
+  return coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
+}
+
+// The coordinates of a place, the first of those that share it.
+export function coordinatesAt(axis, place) {
   const found = {};
-  let rest = place;
-  for (const [coordinate, length] of [...coordinates].reverse()) {
+  let rest = place * sharedBy(axis);
+  for (const [coordinate, length] of [...axis.coordinates].reverse()) {
     found[coordinate] = rest % length;
     rest = Math.floor(rest / length);
   }

@@ -1,7 +1,7 @@
 // Places: where a selection, an address or a flat count lies in the stages of a pass. An index has a place for each axis
 // of its stage.
 import { CELL } from "../../generated/where.js";
-import { coordinatesAt, lengthsOf, placeAt } from "./axes.js";
+import { coordinatesAt, lengthsOf, placeAt, sharedBy } from "./axes.js";
 import { ofHead } from "./latex.js";
 
 export function placing(stages) {
@@ -9,9 +9,14 @@ export function placing(stages) {
   const axesOf = name => stages.get(name).axes;
   return {
     indexAt: (name, selection) => axesOf(name).map(axis => placeAt(axis, selection)),
-    // The selection on a cell; coordinates that its stage lacks stay.
-    selectionAt: (name, index, selection) =>
-      Object.assign({}, selection, ...index.map((place, i) => coordinatesAt(axesOf(name)[i], place))),
+    // The selection on a cell; coordinates that its stage lacks stay, and of heads that share a place the selected one.
+    selectionAt: (name, index, selection) => {
+      const moved = index.map((place, i) => {
+        const axis = axesOf(name)[i];
+        return sharedBy(axis) > 1 && placeAt(axis, selection) === place ? {} : coordinatesAt(axis, place);
+      });
+      return Object.assign({}, selection, ...moved);
+    },
     // Each coordinate brought inside the longest axis that it lies on.
     /** @type {(selection: Selected) => Selected} */
     within: selection => {

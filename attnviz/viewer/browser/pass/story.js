@@ -1,5 +1,5 @@
 // Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
-import { hasWords } from "./axes.js";
+import { hasWords, placeAt } from "./axes.js";
 import { counted, percent, short } from "./numeral.js";
 import { alikeOf, bestOf, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
 import { pieces } from "./template.js";
@@ -91,7 +91,7 @@ function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];
   const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
   if (!axis) return undefined;
-  const text = axis.labels[fromEnd ? index.at(-fromEnd) : selection[axis.coordinates[0][0]]];
+  const text = axis.labels[fromEnd ? index.at(-fromEnd) : placeAt(axis, selection)];
   return hasWords(axis) ? { text, style: "word" } : { text };
 }
 

@@ -89,7 +89,8 @@ function orderOf(places, length) {
 
 // The index of the cell in another pass; null where a place has none there.
 function mapped(from, to, index, placeIn) {
-  if (from.axes.length !== to.axes.length) return null;
+  if (from.axes.length !== to.axes.length || from.axes.some(({ name }, axis) => name !== to.axes[axis].name))
+    return null;
   const there = index.map((place, axis) => placeIn(from.axes[axis].coordinates[0][0], place));
   return there.every((place, axis) => place !== null && place < to.shape[axis]) ? there : null;
 }

@@ -248,6 +248,36 @@ export const TERMS = [
     here: "",
   },
   {
+    id: "RoPE",
+    pattern: "\\bRoPE\\b|\\brotat(?:ed|ion)\\b",
+    says: "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",
+    here: "Here {q_rotated} is made of {q}.",
+  },
+  {
+    id: "ALiBi",
+    pattern: "\\bALiBi\\b|\\bbiased\\b",
+    says: "Takes more from a score the further its key is: a slope of the head, times the distance.",
+    here: "Here it leaves {biased} of {scaled}.",
+  },
+  {
+    id: "softcap",
+    pattern: "\\bsoftcap\\b|\\bcapped\\b",
+    says: "Keeps scores inside a limit: the limit times tanh of the score over the limit.",
+    here: "Here it makes {capped} of {scaled}.",
+  },
+  {
+    id: "group",
+    pattern: "\\bgroups?\\b",
+    says: "Heads that share keys and values, so that fewer of these must be kept.",
+    here: "Groups of keys here: {k:first}.",
+  },
+  {
+    id: "sink",
+    pattern: "\\bsinks?\\b",
+    says: "A score of no key: it takes a share that goes nowhere, so a row adds up to less than 1.",
+    here: "That of {head} is {sinks}.",
+  },
+  {
     id: "logit",
     pattern: "\\blogits?\\b",
     says: "The score of an answer, before the softmax makes a probability of it.",

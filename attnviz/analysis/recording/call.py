@@ -1,0 +1,122 @@
+"""Call: the arrays of one sentence in one call of a module of attention."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.recording.modules import AttentionModule
+from attnviz.core.arrays import detached
+from attnviz.core.errors import OwnArraysError
+
+COMPUTED = ("q", "k", "v", "attention", "concat", "output")
+"""The arrays of a call that the module computes; the others are its parameters and what it was called with."""
+
+_CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
+
+
+class Call:
+    """What is heard of a module while it is called.
+
+    Attributes
+    ----------
+    arrays : dict of names to ndarray
+        Of one sentence, under names that `compare` reads: x, context, masks, q, k, v, attention, concat, output.
+    """
+
+    def __init__(self, attention: AttentionModule, sentence: int) -> None:
+        self._attention, self._sentence = attention, sentence
+        self._batch_axis = 0 if attention.is_batch_first else 1
+        self._n_sentences = 1
+        self._width: int | None = None
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
+        """Hear what the module is called with."""
+        given = _by_name(self._attention.module, args, kwargs)
+        tensors = {name: value for name, value in given.items() if _is_tensor(value)}
+        x = next((value for name, value in tensors.items() if "mask" not in name), None)
+        if x is None:
+            return
+        if x.ndim == 3:
+            self._n_sentences = x.shape[self._batch_axis]
+        if not 0 <= self._sentence < self._n_sentences:
+            raise OwnArraysError(f"sentence must be one of {self._n_sentences}, from 0 on; got {self._sentence}.")
+        self.arrays["x"] = self._of_sentence(x)
+        context = next((tensors[name] for name in _CONTEXTS if name in tensors), None)
+        if context is not None and context is not x:
+            self.arrays["context"] = self._of_sentence(context)
+        for name, value in tensors.items():
+            if "mask" in name:
+                self.arrays[name] = self._mask(name, array_of(value))
+
+    def project(self, stage: str, entering: Any, leaving: Any) -> None:
+        """Hear one of the module's projections."""
+        if stage == "w_o":
+            self.arrays["concat"] = self._of_sentence(entering)
+            if self._attention.has_output_outside:
+                self.arrays["output"] = self._of_sentence(leaving)
+        elif stage != "w_qkv":
+            self.arrays[stage[-1]] = self._by_heads(stage, self._of_sentence(leaving))
+
+    def end(self, output: Any) -> None:
+        """Hear what the module returns: its output, and its attention if it is among the rest."""
+        first, *rest = output if isinstance(output, (tuple, list)) else (output,)
+        if not self._attention.has_output_outside and _is_tensor(first):
+            self.arrays["output"] = self._of_sentence(first)
+        for array in (array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)):
+            if _are_shares(array, len(self.arrays["x"])):
+                self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
+                break
+
+    def _of_sentence(self, tensor: Any) -> np.ndarray:
+        array = array_of(tensor)
+        return array.take(self._sentence, axis=self._batch_axis) if array.ndim == 3 else array
+
+    def _by_heads(self, stage: str, array: np.ndarray) -> np.ndarray:
+        """Queries, keys or values cut into heads, if the module says how many it has."""
+        n_heads = self._attention.n_heads
+        if array.ndim != 2 or not n_heads or (stage != "w_q" and self._width is None):
+            return array
+        if stage == "w_q" and array.shape[1] % n_heads == 0:
+            self._width = array.shape[1] // n_heads
+        if not self._width or array.shape[1] % self._width:
+            return array
+        return array.reshape(len(array), -1, self._width).swapaxes(0, 1)
+
+    def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
+        if mask.ndim >= 3 and len(mask) in (1, self._n_sentences):
+            return mask[min(self._sentence, len(mask) - 1)]
+        if mask.ndim == 3:  # PyTorch's: sentence by sentence, each head of it
+            return mask.reshape(self._n_sentences, -1, *mask.shape[1:])[self._sentence]
+        if (
+            mask.ndim == 2
+            and len(mask) == self._n_sentences
+            and ("padding" in name or len(mask) != len(self.arrays["x"]))
+        ):
+            return mask[self._sentence]
+        return mask
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """A copy of its numbers as they are now."""
+    return np.asarray(detached(tensor)).copy()
+
+
+def _by_name(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by their names, those that the signature has first."""
+    bound = inspect.signature(module.forward).bind_partial(*args, **kwargs).arguments
+    more = bound.pop("kwargs", {})
+    return {**bound, **(more if isinstance(more, dict) else {})}
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") and getattr(value, "ndim", 0) >= 2
+
+
+def _are_shares(array: np.ndarray, n_queries: int) -> bool:
+    """Whether an array is attention; its rows may add up to something else, by mistake."""
+    return array.shape[-2] == n_queries and bool((array >= 0).all()) and bool(array.any())

@@ -1,0 +1,70 @@
+"""Calling: a module of attention with inputs that are drawn for it, with and without a causal mask."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from attnviz.analysis.recording.modules import AttentionModule
+from attnviz.analysis.recording.recorded import record
+
+N_SENTENCES, N_TOKENS = 2, 7
+_MASKS = ("attn_mask", "mask", "attention_mask", "causal_mask", "src_mask")
+_FLAGS = ("is_causal", "causal")
+
+
+def drawn(width: int, seed: int) -> np.ndarray:
+    """Two sentences of seven tokens (sentences, tokens, width)."""
+    return np.random.default_rng(seed).normal(size=(N_SENTENCES, N_TOKENS, width))
+
+
+def calls(
+    attention: AttentionModule, x: np.ndarray, names: dict[str, str]
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """The arrays of the first sentence in each way that the module can be called.
+
+    Parameters
+    ----------
+    attention : AttentionModule
+    x : ndarray (sentences, tokens, width)
+    names : mapping of names to stages
+        As in `attention_modules`.
+
+    Yields
+    ------
+    str
+        "no mask"; then "causal" for each meaning that its mask may have, if it takes one.
+    dict of names to ndarray
+    """
+    yield "no mask", _heard(attention, x, {}, names)
+    takes = inspect.signature(attention.module.forward).parameters
+    mask = next((name for name in _MASKS if name in takes), None)
+    if mask:
+        visible = np.tri(x.shape[1], dtype=bool)
+        hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
+        for meaning in (~visible,) if hides else (visible, ~visible, np.where(visible, 0.0, -np.inf)):
+            with suppress(TypeError, ValueError, RuntimeError):  # a mask of another type than it expects
+                yield "causal", _heard(attention, x, {mask: meaning}, names)
+    elif flag := next((name for name in _FLAGS if name in takes), None):
+        yield "causal", _heard(attention, x, {flag: True}, names)
+
+
+def _heard(attention: AttentionModule, x: np.ndarray, arguments: dict, names: dict[str, str]) -> dict[str, np.ndarray]:
+    like = next(iter(attention.parameters.values()))
+    x = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
+    given = {
+        name: like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
+        for name, value in arguments.items()
+        if isinstance(value, np.ndarray)
+    }
+    flags = {name: value for name, value in arguments.items() if value is True}
+    takes = inspect.signature(attention.module.forward).parameters
+    if "average_attn_weights" in takes:
+        flags["average_attn_weights"] = False
+    n_inputs = 3 if any(name in takes for name in ("key", "k")) else 1
+    with record(attention.module, names=names) as recorded:
+        attention.module(*[x] * n_inputs, **given, **flags)
+    return recorded[0]

@@ -1,0 +1,157 @@
+"""Recorded: the arrays of each layer's attention in one call of a PyTorch model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.recording.call import Call, array_of
+from attnviz.analysis.recording.modules import AttentionModule, attention_modules
+from attnviz.core.errors import OwnArraysError
+
+
+class Recorded(Sequence):
+    """A model's attention, layer by layer; `recorded[3]` is the fourth's arrays, by names that `compare` reads.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        The names of the modules of attention in the model.
+    skipped : dict of str to str
+        Those that seem to be attention and can't be read, with why.
+    tokens : tuple of str, optional
+        The words of the sentence.
+    """
+
+    def __init__(self, found: Sequence[AttentionModule], skipped: dict[str, str], tokens: Sequence[str] | None) -> None:
+        self.paths = tuple(each.path for each in found)
+        self.skipped = skipped
+        self.tokens = None if tokens is None else tuple(tokens)
+        self._layers: dict[int, dict[str, np.ndarray]] = {}
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, layer: int) -> dict[str, np.ndarray]:
+        """The arrays of a layer, counted from 0 as in the model.
+
+        Raises
+        ------
+        OwnArraysError
+            If it wasn't called, or there is no such layer.
+        """
+        place = range(len(self.paths))[layer] if -len(self) <= layer < len(self) else None
+        if place is None:
+            raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
+        if place not in self._layers:
+            raise OwnArraysError(
+                f"{self.paths[place] or 'The model'} was not called inside the with block. Call it there."
+            )
+        return dict(self._layers[place])
+
+    def __repr__(self) -> str:
+        lines = [f"Recorded: {len(self._layers)} of {len(self)} modules of attention"]
+        for place, path in enumerate(self.paths):
+            arrays = self._layers.get(place, {})
+            kept = [name for name in arrays if "." not in name]
+            lines.append(f"{place}: {path or '(the model itself)'}: {', '.join(kept) or 'not called'}")
+        lines += [f"not read: {path}: {why}" for path, why in self.skipped.items()]
+        return "\n".join(lines)
+
+    def keep(self, place: int, arrays: dict[str, np.ndarray]) -> None:
+        """Keep the arrays of a layer; of several calls the first is kept, which has the whole prompt."""
+        self._layers.setdefault(place, arrays)
+
+
+@contextmanager
+def record(
+    model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0, names: Mapping[str, str] | None = None
+) -> Iterator[Recorded]:
+    """Record the attention of each layer of a PyTorch model while it is called.
+
+    It finds `nn.MultiheadAttention`, the attention of Hugging Face's models and modules of one's own by the names of
+    their parameters, and listens by forward hooks, which are gone after the block. attnviz never imports torch.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        A model, or one module of attention.
+    tokens : sequence of str, optional
+        The words of the sentence, for `show`.
+    sentence : int
+        Which one of a batch is recorded.
+    names : mapping of str to str, optional
+        For parameters whose names don't say it, which stage each is: {"proj_a.weight": "w_q"}.
+
+    Yields
+    ------
+    Recorded
+        Filled when the model is called: x, q, k, v, concat, output, masks and what else each module lets one hear,
+        and its parameters under their own names. `print` says which modules were found, which not and why. A module
+        that doesn't return its attention keeps it from being heard: Hugging Face's do with
+        `attn_implementation="eager"`, `nn.MultiheadAttention` with `need_weights=True`.
+
+    Raises
+    ------
+    OwnArraysError
+        If the model has no module of attention that can be read.
+
+    Examples
+    --------
+    >>> with record(model) as recorded:  # doctest: +SKIP
+    ...     model(x)
+    >>> print(compare(None, recorded[3]))  # doctest: +SKIP
+    """
+    if not hasattr(model, "named_modules"):
+        raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
+    found, skipped = attention_modules(model, names or {})
+    if not found:
+        why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
+        raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
+    recorded = Recorded(found, skipped, tokens)
+    handles = [
+        handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)
+    ]
+    try:
+        yield recorded
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _listening(
+    attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str] | None
+) -> Iterator[Any]:
+    """The hooks that hear one module of attention."""
+    calls: list[Call] = []
+
+    def begin(module: Any, args: tuple, kwargs: dict) -> None:
+        calls.append(Call(attention, sentence))
+        calls[-1].begin(args, kwargs)
+
+    def project(stage: str, module: Any, args: tuple, output: Any) -> None:
+        if calls:
+            calls[-1].project(stage, args[0], output)
+            if attention.has_output_outside and stage == "w_o":
+                finish()
+
+    def end(module: Any, args: tuple, kwargs: dict, output: Any) -> None:
+        calls[-1].end(output)
+        if not attention.has_output_outside:
+            finish()
+
+    def finish() -> None:
+        parameters = {
+            attention.stages[name] if names and name in names else name: array_of(each)
+            for name, each in attention.parameters.items()
+        }
+        recorded.keep(place, calls.pop().arrays | parameters)
+
+    yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
+    for stage, module in attention.projections.items():
+        yield module.register_forward_hook(partial(project, stage))
+    yield attention.module.register_forward_hook(end, with_kwargs=True)

@@ -1,0 +1,203 @@
+"""ONNX's door: its operator Attention, by its names and its conventions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.core.arrays import detached
+from attnviz.core.errors import ArrayError
+from attnviz.core.projections import Projections, laid_out
+from attnviz.core.trace import Trace
+from attnviz.core.visibility import limited, masks_of, near
+
+_STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
+"""What each qk_matmul_output_mode asks for: the first stage that there is."""
+
+_PRECISIONS = (1, 10, 11, 16)
+
+
+class OnnxAttention(NamedTuple):
+    """The four outputs of the operator, in the precision of Q, and the pass that they are of.
+
+    Attributes
+    ----------
+    Y : ndarray (batch, heads, queries, d_v) or (batch, queries, heads * d_v)
+        As many axes as Q has.
+    present_key : ndarray (batch, groups, keys, d_k)
+    present_value : ndarray (batch, groups, keys, d_v)
+    qk_matmul_output : ndarray (batch, heads, queries, keys)
+    trace : Trace
+        The pass of the first sentence; its `batch` has all of them.
+    """
+
+    Y: np.ndarray
+    present_key: np.ndarray
+    present_value: np.ndarray
+    qk_matmul_output: np.ndarray
+    trace: Trace
+
+
+def onnx_attention(
+    Q: np.ndarray,  # noqa: N803
+    K: np.ndarray,  # noqa: N803
+    V: np.ndarray,  # noqa: N803
+    attn_mask: np.ndarray | None = None,
+    past_key: np.ndarray | None = None,
+    past_value: np.ndarray | None = None,
+    nonpad_kv_seqlen: np.ndarray | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int | None = None,
+    q_num_heads: int | None = None,
+    qk_matmul_output_mode: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+    left_window_size: int = -1,
+    right_window_size: int = -1,
+) -> OnnxAttention:
+    """ONNX's operator Attention (opsets 23 to 25), with every stage kept.
+
+    Parameters
+    ----------
+    Q : ndarray (batch, heads, queries, d_k) or (batch, queries, heads * d_k)
+        Of float16, bfloat16, float32 or float64; everything is computed in float64.
+    K : ndarray (batch, groups, keys, d_k) or (batch, keys, groups * d_k)
+    V : ndarray (batch, groups, keys, d_v) or (batch, keys, groups * d_v)
+    attn_mask : ndarray, optional
+        Broadcasts to (batch, heads, queries, keys), kept keys counted; keys beyond its last axis are hidden. Boolean,
+        True where the key is visible; or float, added to the scaled scores.
+    past_key, past_value : ndarray (batch, groups, kept keys, d_k or d_v), optional
+        Those of earlier tokens, which come first.
+    nonpad_kv_seqlen : ndarray of int (batch,), optional
+        How many keys each sentence has; the others are padding.
+    is_causal : int
+        Whether a query sees no key after its own. Query i's own is key i, after the kept ones; with
+        `nonpad_kv_seqlen` the last query's is the last key that is no padding.
+    kv_num_heads, q_num_heads : int, optional
+        How many groups and heads: for three axes, which don't say it.
+    qk_matmul_output_mode : {0, 1, 2, 3}
+        The scores in `qk_matmul_output`: scaled, capped, masked, or after softmax.
+    scale : float, optional
+        What the scores are multiplied by; 1 / sqrt(d_k) by default.
+    softcap : float
+        c for c tanh(scaled / c); 0 for none.
+    softmax_precision : {1, 10, 11, 16}, optional
+        ONNX's number of a float type. It changes nothing: float64 holds each of them.
+    left_window_size, right_window_size : int
+        How many keys a query sees before and after its own; -1 for all.
+
+    Returns
+    -------
+    OnnxAttention
+
+    Raises
+    ------
+    ArrayError
+        If shapes don't fit each other, an attribute has no such value, or a number is not finite.
+
+    References
+    ----------
+    https://onnx.ai/onnx/operators/onnx__Attention.html
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import onnx_attention
+    >>> x = np.ones((1, 3, 8), dtype=np.float32)
+    >>> found = onnx_attention(x, x, x, is_causal=1, q_num_heads=2, kv_num_heads=2, qk_matmul_output_mode=3)
+    >>> found.Y.shape, found.qk_matmul_output[0, 0, 1].tolist()
+    ((1, 3, 8), [0.5, 0.5, 0.0])
+    """
+    _check(qk_matmul_output_mode, softmax_precision, left_window_size, right_window_size)
+    has_heads = np.ndim(Q) == 4
+    given = Projections(
+        _split("Q", Q, q_num_heads, "queries", "d_k"),
+        _split("K", K, kv_num_heads, "keys", "d_k"),
+        _split("V", V, kv_num_heads, "keys", "d_v"),
+        ("Q", "K", "V"),
+    )
+    n_past = 0
+    if past_key is not None or past_value is not None:
+        past_key, past_value = _kept(past_key, past_value, nonpad_kv_seqlen)
+        given, n_past = given.after(past_key, past_value, ("past_key", "past_value")), past_key.shape[2]
+    masks = masks_of(
+        "attn_mask", _padded(attn_mask, given.n_keys), (len(given.q), given.n_heads, given.n_queries, given.n_keys)
+    )
+    lengths = _lengths(nonpad_kv_seqlen, given)
+    for place, length in enumerate(lengths):
+        offset = n_past if nonpad_kv_seqlen is None else length - given.n_queries
+        left, right = (None if size < 0 else size for size in (left_window_size, right_window_size))
+        seen = near(given.n_queries, given.n_keys, offset, left=left, right=0 if is_causal else right)
+        seen &= np.arange(given.n_keys) < length
+        if not seen.all():
+            masks[place] = limited(masks[place], seen)
+    batch = given.passes(masks, scale=scale, softcap=softcap or None)
+    dtype = (Q if isinstance(Q, np.ndarray) else np.asarray(detached(Q))).dtype
+    y = np.stack([each["heads" if has_heads else "concat"].value for each in batch])
+    stage = next(name for name in _STAGES[qk_matmul_output_mode] if name in batch[0])
+    scores = np.stack([each[stage].value for each in batch])
+    outputs = (each.astype(dtype) for each in (y, given.k, given.v, scores))
+    return OnnxAttention(*outputs, batch[0].with_batch(batch))
+
+
+def _check(mode: int, precision: int | None, *windows: int) -> None:
+    if mode not in range(len(_STAGES)):
+        raise ArrayError(f"qk_matmul_output_mode must be 0, 1, 2 or 3; got {mode!r}.")
+    if precision is not None and precision not in _PRECISIONS:
+        raise ArrayError(f"softmax_precision must be 1, 10, 11 or 16, a float type of ONNX; got {precision!r}.")
+    for side, size in zip(("left", "right"), windows, strict=True):
+        if size < -1:
+            raise ArrayError(f"{side}_window_size must be -1, for all keys, or a number of them; got {size!r}.")
+
+
+def _split(name: str, array: np.ndarray, n_heads: int | None, rows: str, columns: str) -> np.ndarray:
+    """The array (batch, heads, rows, columns); heads that lie side by side are cut apart."""
+    if np.ndim(array) == 4:
+        return laid_out(name, array, rows, columns)
+    if np.ndim(array) != 3:
+        raise ArrayError(f"{name} must have three axes or four; got {np.ndim(array)}.")
+    n_sentences, n_rows, width = np.shape(array)
+    attribute = "q_num_heads" if name == "Q" else "kv_num_heads"
+    if not n_heads or n_heads < 0 or width % n_heads:
+        raise ArrayError(f"{attribute} must divide the last axis of {name}; got {n_heads} for {np.shape(array)}.")
+    array = laid_out(name, array, rows, columns)
+    return array.reshape(n_sentences, n_rows, n_heads, width // n_heads).swapaxes(1, 2)
+
+
+def _kept(
+    past_key: np.ndarray | None, past_value: np.ndarray | None, lengths: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    if past_key is None or past_value is None:
+        raise ArrayError("past_key and past_value belong together; got one of them.")
+    if lengths is not None:
+        raise ArrayError("nonpad_kv_seqlen counts keys that are all in K; got past_key, too.")
+    return laid_out("past_key", past_key, "keys", "d_k"), laid_out("past_value", past_value, "keys", "d_v")
+
+
+def _padded(mask: np.ndarray | None, n_keys: int) -> np.ndarray | None:
+    """The mask with the keys hidden that it doesn't reach."""
+    if mask is None:
+        return None
+    mask = np.asarray(detached(mask))
+    if mask.ndim == 0 or mask.shape[-1] >= n_keys:
+        return mask
+    hidden = False if mask.dtype == bool else -np.inf
+    return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, n_keys - mask.shape[-1])], constant_values=hidden)
+
+
+def _lengths(nonpad: np.ndarray | None, given: Projections) -> list[int]:
+    """How many keys of each sentence are no padding."""
+    if nonpad is None:
+        return [given.n_keys] * len(given.q)
+    lengths = np.asarray(detached(nonpad))
+    if lengths.shape != (len(given.q),) or lengths.dtype.kind not in "iu":
+        raise ArrayError(
+            f"nonpad_kv_seqlen must be whole numbers, one for each of {len(given.q)} sentences; "
+            f"got {lengths.dtype} {lengths.shape}."
+        )
+    if lengths.min() < 0 or lengths.max() > given.n_keys:
+        raise ArrayError(f"nonpad_kv_seqlen must be from 0 to the {given.n_keys} keys; got {lengths.tolist()[:8]}.")
+    return lengths.tolist()

@@ -1,0 +1,227 @@
+"""Rotation: pairs of numbers of a query or key are turned by an angle that grows with the position (RoPE)."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from attnviz.core.errors import ArrayError
+from attnviz.core.operations.input import AxesAndShape, Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, Terms, rounding_of
+
+Pairs = Literal["neighbours", "halves"]
+PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
+
+
+@dataclass(frozen=True)
+class Rotation(Operation):
+    """(a, b) becomes (a cos pθ - b sin pθ, a sin pθ + b cos pθ) at position p (Su et al. 2021, "RoFormer", eq. 15).
+
+    Attributes
+    ----------
+    base : float
+        Pair i of d numbers turns by θ = base^(-2i / d) for each position.
+    pairs : {"neighbours", "halves"}
+        What is a pair: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as Hugging
+        Face has them. One is a permutation of the dimensions away from the other.
+    dims : int or None
+        How many numbers of each row are turned, the first ones; all by default. They divide its length.
+    first : int
+        The position of the first row.
+
+    Raises
+    ------
+    ArrayError
+        If one of these is nothing that can be.
+    """
+
+    base: float = 10_000.0
+    pairs: Pairs = "neighbours"
+    dims: int | None = None
+    first: int = 0
+    operands = (Operand("row", "rope"),)
+
+    def __post_init__(self):
+        if not (isinstance(self.base, int | float) and 1 <= self.base < math.inf):
+            raise ArrayError(f"The base of a rotation is a finite number from 1 on, as 10000 is; got {self.base!r}.")
+        if self.pairs not in PAIRS:
+            raise ArrayError(f"The pairs of a rotation are {' or '.join(PAIRS)}; got {self.pairs!r}.")
+
+    def of(self, length: int) -> "Rotation":
+        """The rotation of rows of this length, with the dimensions that it turns.
+
+        Raises
+        ------
+        ArrayError
+            If they aren't pairs, or don't divide the length.
+        """
+        dims = length if self.dims is None else self.dims
+        if not 0 < dims <= length or dims % 2 or length % dims:
+            raise ArrayError(
+                f"A rotation turns pairs, so an even number of dimensions that divides the length of a query; "
+                f"got {dims} of {length}."
+            )
+        return replace(self, dims=dims)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        return self._turned(x, 1.0)
+
+    def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
+        return (self._turned(upstream, -1.0),)
+
+    def _turned(self, x: np.ndarray, direction: float) -> np.ndarray:
+        cos, sin = _turns(float(self.base), self.dims, self.first, x.shape[-2])
+        one, other = self._places
+        turned = x.copy()
+        a, b = x[..., one], x[..., other]
+        turned[..., one] = a * cos - b * (sin * direction)
+        turned[..., other] = a * (sin * direction) + b * cos
+        return turned
+
+    @property
+    def _places(self) -> tuple[slice, slice]:
+        """Where the first and the second numbers of all pairs are."""
+        if self.pairs == "neighbours":
+            return slice(0, self.dims, 2), slice(1, self.dims, 2)
+        return slice(0, self.dims // 2), slice(self.dims // 2, self.dims)
+
+    def extent(self, x: Input) -> AxesAndShape:
+        return x.axes, x.shape
+
+    def bound(self, x: Input) -> float:
+        return 2 * x.bound
+
+    def rule(self, x: Input) -> Rule:
+        n_heads, n_rows, length = x.shape
+        outer, n_pairs = length // self.dims, self.dims // 2
+        # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s)
+        own, both = ("(o p s)", "(o p i)") if self.pairs == "neighbours" else ("(o s p)", "(o i p)")
+        factors, angles = self._factors(n_rows, length)
+        products = factors * np.stack(self._of_pairs(x.value), axis=-1)
+        slots = {
+            "x": Slot(0, f"h q {both}"),
+            "a": Slot(0, f"h q {own}"),
+            "factor": Slot("#factor", f"q {own} i"),
+            "product": Slot("#product", f"h q {own} i"),
+            "angle": Slot("#angle", f"q {own}"),
+        }
+        turned = Variant(
+            (Line(("x",), "{x} × {factor}, the cosine or a sine", "product"),),
+            "the sum of {n}: a pair, turned by an angle of {angle}",
+            "{terms}",
+            r"{x:bt} \cdot {factor:bt}",
+        )
+        kept = Variant((Line(("a",), "the same number"),))
+        sizes = {"h": n_heads, "q": n_rows, "o": outer, "p": n_pairs, "s": 2, "i": 2}
+        return Rule(
+            f"h q {own}",
+            sizes,
+            slots,
+            (turned, kept),
+            Slot("#kept", own),
+            {
+                "#factor": factors,
+                "#product": products,
+                "#angle": angles,
+                "#kept": (np.arange(length) >= self.dims).astype(int),
+            },
+        )
+
+    def _of_pairs(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the second number of the pair that each number is in; itself where it is in none."""
+        firsts, seconds = x.copy(), x.copy()
+        for place in self._places:
+            firsts[..., place], seconds[..., place] = (x[..., each] for each in self._places)
+        return firsts, seconds
+
+    def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """What both numbers of its pair are multiplied by for each number, (rows, length, 2), and the angles."""
+        cos, sin = _turns(float(self.base), self.dims, self.first, n_rows)
+        angle = _angles(float(self.base), self.dims, self.first, n_rows)
+        factors, angles = np.zeros((n_rows, length, 2)), np.zeros((n_rows, length))
+        for place, pair in zip(self._places, ((cos, -sin), (sin, cos)), strict=True):
+            factors[:, place] = np.stack(pair, axis=-1)
+            angles[:, place] = angle
+        return factors, angles
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        *_, row, place = index
+        cells = tuple(cell for (cell,) in reads)
+        if place >= self.dims:
+            return Turned(cells, 0.0, 0)
+        pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.dims // 2)[::-1]
+        return Turned(cells, (self.first + row) * float(self.base) ** (-2 * pair / self.dims), side)
+
+    def latex(self, result: str, x: str) -> str:
+        first, second = ("2j", "2j+1") if self.pairs == "neighbours" else ("j", f"j+{self.dims // 2}")
+        a, b = f"x_{{n,{first}}}", f"x_{{n,{second}}}"
+        position = f"(n + {self.first})" if self.first else "n"
+        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot j}}{{{self.dims}}}}}"
+        y = (
+            rf"y_{{n,{first}}} = {a} \cdot \cos(θ) - {b} \cdot \sin(θ), \quad "
+            rf"y_{{n,{second}}} = {a} \cdot \sin(θ) + {b} \cdot \cos(θ)"
+        )
+        return rf"{result} = \mathrm{{RoPE}}({x}): \quad {y}, \quad {angle}"
+
+    def numpy(self, result: str, x: str) -> tuple[str, ...]:
+        positions = (
+            f"np.arange({self.first}, {self.first} + {x}.shape[-2])" if self.first else f"np.arange({x}.shape[-2])"
+        )
+        one, other = (_written(place) for place in self._places)
+        return (
+            f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.dims}, 2) / {self.dims})  # of each pair",
+            f"angles = {positions}[:, None] * speeds",
+            f"one, other = {x}[..., {one}], {x}[..., {other}]",
+            f"{result} = {x}.copy()",
+            f"{result}[..., {one}] = one * np.cos(angles) - other * np.sin(angles)",
+            f"{result}[..., {other}] = one * np.sin(angles) + other * np.cos(angles)",
+        )
+
+
+def _written(place: slice) -> str:
+    return f"{place.start or ''}:{place.stop}" + f":{place.step}" * (place.step is not None)
+
+
+def _angles(base: float, dims: int, first: int, n_rows: int) -> np.ndarray:
+    return np.arange(first, first + n_rows)[:, None] * base ** (-np.arange(0, dims, 2) / dims)
+
+
+@lru_cache(maxsize=32)
+def _turns(base: float, dims: int, first: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The cosines and sines of the angles, (rows, pairs)."""
+    angles = _angles(base, dims, first, n_rows)
+    return np.cos(angles), np.sin(angles)
+
+
+@dataclass(frozen=True)
+class Turned(Terms):
+    """One number of a pair that is turned by an angle: its first or second, `side`; or a number that stays.
+
+    Attributes
+    ----------
+    pair : tuple of Cell
+        Both numbers; or the one that stays.
+    """
+
+    pair: tuple[Cell, ...]
+    angle: float
+    side: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.pair
+
+    def total(self) -> float:
+        if len(self.pair) == 1:
+            return self.pair[0].value
+        a, b = (cell.value for cell in self.pair)
+        cos, sin = math.cos(self.angle), math.sin(self.angle)
+        return math.fsum((a * sin, b * cos) if self.side else (a * cos, -b * sin))
+
+    def rounding(self) -> float:
+        # an angle of many turns is rounded as it is large, and its cosine and sine with it
+        return rounding_of(*(cell.value for cell in self.pair)) * (1 + abs(self.angle))

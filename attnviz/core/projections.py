@@ -1,0 +1,128 @@
+"""Projections: queries, keys and values that somebody has already, of one sentence or a batch, and their passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.core.arrays import real
+from attnviz.core.attention import attend_projected
+from attnviz.core.errors import ArrayError
+from attnviz.core.tokens import cleaned, labels
+from attnviz.core.trace import Trace
+
+Tokens = Sequence[str] | tuple[Sequence[str], Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """Queries, keys and values.
+
+    Attributes
+    ----------
+    q : ndarray (batch, heads, queries, d_k)
+    k : ndarray (batch, groups, keys, d_k)
+    v : ndarray (batch, groups, keys, d_v)
+    names : tuple of str
+        What their owner calls the three, for errors.
+    """
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    names: tuple[str, str, str]
+
+    def __post_init__(self) -> None:
+        q, k, v = self.names
+        came = f"got {q} {self.q.shape}, {k} {self.k.shape} and {v} {self.v.shape}"
+        if not len(self.q) == len(self.k) == len(self.v):
+            raise ArrayError(f"{q}, {k} and {v} must have batches of one size; {came}.")
+        if self.k.shape[:3] != self.v.shape[:3]:
+            raise ArrayError(f"{k} and {v} must have as many heads and as many keys; {came}.")
+        if self.q.shape[3] != self.k.shape[3]:
+            raise ArrayError(f"{q} and {k} must have the same length d_k, their last axis; {came}.")
+        if self.n_heads % self.k.shape[1]:
+            raise ArrayError(f"The heads of {k} and {v} must divide those of {q}; {came}.")
+
+    @property
+    def n_heads(self) -> int:
+        """How many heads the queries have."""
+        return self.q.shape[1]
+
+    @property
+    def n_groups(self) -> int:
+        """How many heads the keys and values have."""
+        return self.k.shape[1]
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries each sentence has."""
+        return self.q.shape[2]
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys each sentence has."""
+        return self.k.shape[2]
+
+    def after(self, k: np.ndarray, v: np.ndarray, names: tuple[str, str]) -> Projections:
+        """These with kept keys and values before their own."""
+        for name, kept, new in ((names[0], k, self.k), (names[1], v, self.v)):
+            if kept.shape[:2] + kept.shape[3:] != new.shape[:2] + new.shape[3:]:
+                raise ArrayError(
+                    f"{name} must have the shape {new.shape} but for the number of keys; got {kept.shape}."
+                )
+        if k.shape[2] != v.shape[2]:
+            raise ArrayError(f"{' and '.join(names)} must have as many keys; got {k.shape} and {v.shape}.")
+        return replace(self, k=np.concatenate((k, self.k), axis=2), v=np.concatenate((v, self.v), axis=2))
+
+    def passes(self, masks: Sequence[np.ndarray | None], **options: Any) -> list[Trace]:
+        """The pass of each sentence; `options` as in `attend_projected`."""
+        sentences = zip(self.q, self.k, self.v, masks, strict=True)
+        return [attend_projected(q, k, v, mask=mask, **options) for q, k, v, mask in sentences]
+
+
+def laid_out(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
+    """An array (batch, heads, rows, columns) of float64; without a batch or heads, one of them.
+
+    Raises
+    ------
+    ArrayError
+        If its axes or numbers are others.
+    """
+    axes = ("batch", "heads", rows, columns)
+    n_axes = getattr(array, "ndim", None)
+    array = real(name, array, axes[-n_axes:] if n_axes in (2, 3) else axes).array
+    return array.reshape((1,) * (4 - array.ndim) + array.shape)
+
+
+def named(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> Trace:
+    """The trace with words along its queries and keys.
+
+    Parameters
+    ----------
+    tokens : sequence of str, or two of them
+        One for each key, the last of them for the queries; or those of the queries and those of the keys.
+
+    Raises
+    ------
+    ArrayError
+        If they are others.
+    """
+    if tokens is None:
+        return trace
+    rule = (
+        f"tokens must be {n_keys} words, one for each key, or a pair, of {n_queries} for queries and {n_keys} for keys"
+    )
+    if isinstance(tokens, str):
+        raise ArrayError(f"{rule}; got text. Write tokens.split().")
+    pair = tuple(tokens) if len(tokens) == 2 and not any(isinstance(each, str) for each in tokens) else None
+    of_queries, of_keys = pair or (tokens[-n_queries:], tokens)
+    if not all(isinstance(each, str) for each in (*of_queries, *of_keys)):
+        raise ArrayError(f"{rule}; got {next(type(each).__name__ for each in (*of_queries, *of_keys))} among them.")
+    if (len(of_queries), len(of_keys)) != (n_queries, n_keys):
+        raise ArrayError(f"{rule}; got {f'{len(of_queries)} and ' if pair else ''}{len(of_keys)}.")
+    words = [labels([cleaned(each) or each for each in own]) for own in (of_queries, of_keys)]
+    return trace.labelled(query=words[0], key=words[1])

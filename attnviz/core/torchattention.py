@@ -1,0 +1,151 @@
+"""PyTorch's door: queries, keys and values that somebody has already, by the name and the conventions of PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.core.errors import ArrayError
+from attnviz.core.projections import Projections, Tokens, laid_out, named
+from attnviz.core.trace import Trace
+from attnviz.core.visibility import limited, masks_of, near
+
+CORNERS = ("upper left", "lower right")
+_NAMES = ("query", "key", "value")
+
+
+def scaled_dot_product_attention(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    attn_mask: np.ndarray | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    causal_corner: str = "upper left",
+    softcap: float | None = None,
+    window: int | None = None,
+    sinks: np.ndarray | None = None,
+    past: tuple[np.ndarray, np.ndarray] | None = None,
+    tokens: Tokens | None = None,
+) -> Trace:
+    """The pass of queries, keys and values, called as `torch.nn.functional.scaled_dot_product_attention` is.
+
+    The arguments up to `enable_gqa` are PyTorch's; those after it are what models of today add. Arrays or tensors of
+    float16, bfloat16, float32 or float64 come in; everything is computed in float64.
+
+    Parameters
+    ----------
+    query : ndarray (batch, heads, queries, d_k)
+        The batch may be left out, or the batch and the heads.
+    key : ndarray (batch, heads, keys, d_k)
+    value : ndarray (batch, heads, keys, d_v)
+    attn_mask : ndarray, optional
+        Broadcasts to (batch, heads, queries, keys). Boolean, True where the key is visible; or float, added to the
+        scaled scores. (Beware: in `torch.nn.MultiheadAttention` True hides.)
+    dropout_p : float
+        0: dropout would make the numbers random.
+    is_causal : bool
+        Whether query i sees keys 0 to i alone; not together with `attn_mask`.
+    scale : float, optional
+        What the scores are multiplied by; 1 / sqrt(d_k) by default.
+    enable_gqa : bool
+        Whether `key` and `value` may have fewer heads, each of which is shared by a group of neighbouring query heads.
+    causal_corner : {"upper left", "lower right"}
+        Where queries and new keys differ in number: whether the first of both belong together, as in PyTorch, or the
+        last, as in FlashAttention from 2.1 on.
+    softcap : float, optional
+        c for c tanh(scaled / c), before the mask (Gemma 2).
+    window : int, optional
+        How many keys a query sees: the last ones up to its own, which counts as one (Mistral).
+    sinks : ndarray (heads,), optional
+        A score for each head that takes part in its softmax and has no value (gpt-oss).
+    past : (ndarray, ndarray), optional
+        Keys and values kept from earlier tokens, which come before `key` and `value`. A causal query sees all of them.
+    tokens : sequence of str, or two of them, optional
+        The words: one for each key, the last of which are the queries'; or those of the queries and those of the keys.
+
+    Returns
+    -------
+    Trace
+        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and what was asked for besides. PyTorch
+        returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
+
+    Raises
+    ------
+    ArrayError
+        If shapes don't fit each other, an argument has no such value, or a number is not finite.
+
+    References
+    ----------
+    Vaswani et al. 2017, "Attention Is All You Need", equation 1. Groups: Ainslie et al. 2023, "GQA".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import scaled_dot_product_attention
+    >>> q, k, v = np.random.default_rng(0).normal(size=(3, 2, 4, 5, 8))  # 2 sentences, 4 heads, 5 tokens
+    >>> trace = scaled_dot_product_attention(q, k, v, is_causal=True, tokens="the cat sat on it".split())
+    >>> trace["attention"].shape
+    (4, 5, 5)
+    >>> np.stack([each["heads"] for each in trace.batch]).shape  # what PyTorch returns
+    (2, 4, 5, 8)
+    """
+    if dropout_p != 0:
+        raise ArrayError(f"dropout_p must be 0, as dropout makes the numbers random; got {dropout_p!r}.")
+    if is_causal and attn_mask is not None:
+        raise ArrayError(
+            "is_causal=True takes no attn_mask besides, as in PyTorch. Put the causal mask into attn_mask."
+        )
+    given = _projections(query, key, value, enable_gqa)
+    n_new = given.n_keys
+    if past is not None:
+        given = given.after(*_kept(past), names=("past[0]", "past[1]"))
+    masks = masks_of("attn_mask", attn_mask, (len(given.q), given.n_heads, given.n_queries, given.n_keys))
+    if is_causal or window is not None:
+        own = _offset(causal_corner, given, n_new)
+        seen = near(given.n_queries, given.n_keys, own, left=_keys_before(window), right=0)
+        masks = [limited(mask, seen) for mask in masks]
+    elif causal_corner != CORNERS[0]:
+        raise ArrayError(f"causal_corner={causal_corner!r} needs is_causal=True or a window; got neither.")
+    batch = given.passes(masks, scale=scale, softcap=softcap, sinks=sinks)
+    trace = named(batch[0], tokens, given.n_queries, given.n_keys)
+    return trace.with_batch(batch) if getattr(query, "ndim", 0) == 4 else trace
+
+
+def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_gqa: bool) -> Projections:
+    given = Projections(
+        laid_out("query", query, "queries", "d_k"),
+        laid_out("key", key, "keys", "d_k"),
+        laid_out("value", value, "keys", "d_v"),
+        _NAMES,
+    )
+    if given.n_groups != given.n_heads and not enable_gqa:
+        raise ArrayError(
+            f"key and value must have as many heads as query; got {given.n_groups} for {given.n_heads}. "
+            "Set enable_gqa=True for groups of heads that share them."
+        )
+    return given
+
+
+def _kept(past: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(past, (tuple, list)) or len(past) != 2:
+        raise ArrayError(f"past must be a pair, kept keys and kept values; got {type(past).__name__}.")
+    return laid_out("past[0]", past[0], "keys", "d_k"), laid_out("past[1]", past[1], "keys", "d_v")
+
+
+def _offset(corner: str, given: Projections, n_new: int) -> int:
+    """The key that is the first query's own."""
+    if corner not in CORNERS:
+        raise ArrayError(f"causal_corner must be {' or '.join(map(repr, CORNERS))}; got {corner!r}.")
+    return given.n_keys - (n_new if corner == CORNERS[0] else given.n_queries)
+
+
+def _keys_before(window: int | None) -> int | None:
+    """How many keys before its own a query sees."""
+    if window is None:
+        return None
+    if isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 1:
+        raise ArrayError(f"window must be a whole number of keys from 1 on, its own counted; got {window!r}.")
+    return int(window) - 1

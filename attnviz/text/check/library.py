@@ -1,0 +1,161 @@
+"""Library: a module of one's own beside the library's, with the same parameters and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.recording.call import COMPUTED
+from attnviz.analysis.recording.calling import calls, drawn
+from attnviz.analysis.recording.copying import copied
+from attnviz.analysis.recording.modules import AttentionModule, attention_modules
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.trace import Trace
+from attnviz.text.check.report import Comparison, compare
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """What came of a module of one's own beside the library's; `str` says it.
+
+    Attributes
+    ----------
+    calls : mapping of str to Comparison
+        For "no mask" and "causal", if both modules can be called so: my arrays beside the pass of the library's.
+    notes : tuple of str
+        What couldn't be matched or called.
+    """
+
+    calls: Mapping[str, Comparison]
+    notes: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all agrees to rounding."""
+        return all(each.first is None for each in self.calls.values())
+
+    def __str__(self) -> str:
+        lines = [f"{way.capitalize()}: {each}" for way, each in self.calls.items()]
+        return "\n".join((*lines, *self.notes))
+
+    __repr__ = __str__
+
+
+def check(
+    my_module: Any,
+    like: Any,
+    inputs: np.ndarray | None = None,
+    seed: int = 0,
+    names: Mapping[str, str] | None = None,
+) -> Check:
+    """Check a module of attention of one's own against the library's: the first stage that differs, and the mistake.
+
+    For the calls my module has the parameters of `like`, and afterwards its own again. Both get the same inputs, once
+    without a mask and once with a causal one, if they take one. attnviz never imports torch.
+
+    Parameters
+    ----------
+    my_module : torch.nn.Module
+        Called with x, or with x as query, key and value; its mask may mean what it likes.
+    like : torch.nn.Module
+        Such as `torch.nn.MultiheadAttention(d_model, n_heads, batch_first=True)`.
+    inputs : ndarray (sentences, tokens, d_model), optional
+        Two sentences of seven tokens are drawn otherwise.
+    seed : int
+        Of those that are drawn.
+    names : mapping of str to str, optional
+        Which stage each of my parameters is whose name doesn't say it: {"proj_a.weight": "w_q"}.
+
+    Returns
+    -------
+    Check
+        `print` it.
+
+    Raises
+    ------
+    OwnArraysError
+        If one of the modules isn't a single layer of attention that can be read, parameters don't match, or attnviz
+        doesn't compute what the library does.
+
+    Examples
+    --------
+    >>> print(check(my_attention, like=torch.nn.MultiheadAttention(64, 4, batch_first=True)))  # doctest: +SKIP
+    No mask: Q, K and V agree.
+    Attention differs by up to 0.202; rounding in float32 would leave 1.2 · 10^-7.
+    The scores were not divided by √d_k: computed so, all of your numbers agree.
+    """
+    library = _only("like", like, {})
+    mine = _only("my_module", my_module, dict(names or {}))
+    names = dict(names or {}) | _told_by_shape(mine, library)
+    mine = _only("my_module", my_module, names)
+    with copied(mine, library) as notes:
+        x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
+        passes = {way: _pass(arrays) for way, arrays in calls(library, x, {})}
+        ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
+    if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
+        (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
+        ways = [(way, arrays) for way in passes]
+        return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes))
+    found: dict[str, Comparison] = {}
+    for way, each in _beside(passes, ways, library.n_heads):
+        found[way] = max(found.get(way, each), each, key=lambda comparison: _rank((way, comparison)))
+    return Check(found, tuple(notes))
+
+
+def _beside(
+    passes: Mapping[str, Trace], ways: Sequence[tuple[str, Mapping[str, np.ndarray]]], n_heads: int | None
+) -> Iterator[tuple[str, Comparison]]:
+    return ((way, compare(passes[way], arrays, n_heads=n_heads)) for way, arrays in ways if way in passes)
+
+
+def _rank(called: tuple[str, Comparison]) -> tuple[bool, bool, int]:
+    """How well a way of calling explains the numbers."""
+    _, found = called
+    agreeing = len(found.stages) if found.first is None else found.stages.index(found.first)
+    return found.first is None, found.explained, agreeing
+
+
+def _computed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those that the module computed: the rest was given to it."""
+    return {name: array for name, array in arrays.items() if name in COMPUTED}
+
+
+def _told_by_shape(mine: AttentionModule, library: AttentionModule) -> dict[str, str]:
+    """The last matrix and its bias, where no name says it and a single one is left."""
+    if "w_o" in mine.stages.values() or "w_o" not in library.stages.values():
+        return {}
+    left = {name: each for name, each in mine.module.named_parameters() if name not in mine.stages}
+    matrices = [name for name, each in left.items() if len(each.shape) == 2]
+    if len(matrices) != 1:
+        return {}
+    bias = f"{matrices[0].rpartition('.')[0]}.bias"
+    return {matrices[0]: "w_o"} | ({bias: "b_o"} if bias in left else {})
+
+
+def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
+    if not hasattr(module, "named_modules"):
+        raise OwnArraysError(f"{name} must be a PyTorch module; got {type(module).__name__}.")
+    found, skipped = attention_modules(module, names)
+    if len(found) != 1:
+        why = " ".join(skipped.values())
+        raise OwnArraysError(
+            f"{name} must have one layer of attention, of parameters whose names are known; got {len(found)} in "
+            f"{type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. {why} "
+            "Give the layer alone, or say by names={...} which stage each is."
+        )
+    return found[0]
+
+
+def _width(library: AttentionModule) -> int:
+    name = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
+    return library.parameters[name].shape[-1]
+
+
+def _pass(arrays: Mapping[str, np.ndarray]) -> Trace:
+    found = compare(None, arrays)
+    if found.trace is None or found.first is not None:
+        raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {found}")
+    return found.trace

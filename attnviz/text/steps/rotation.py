@@ -1,0 +1,84 @@
+"""Rotation: queries and keys are turned by their positions."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.text.condition import Condition
+from attnviz.text.entry import Entry, Role
+from attnviz.text.step import Section, Step
+from attnviz.text.story import PARTS, Story
+
+
+def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    rotation = trace["q_rotated"].operation
+    half = rotation.dims // 2
+    how = {
+        "neighbours": "Neighbours are a pair: dimensions 1 and 2, 3 and 4, and so on, as in Llama’s own code",
+        "halves": f"Dimensions 1 and {half + 1} are a pair, 2 and {half + 2}, and so on, as Hugging Face has them",
+    }[rotation.pairs]
+    if half == 1:
+        how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
+    return f"{how}; pair 1 turns by 1 for each position, later ones by less."
+
+
+def _is_partial(trace: Trace) -> bool:
+    rotated = trace["q_rotated"]
+    return rotated.operation.dims < rotated.shape[-1]
+
+
+def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    dims = trace["q_rotated"].operation.dims
+    return f"Only the first {dims} dimensions are turned; the others don’t know the position."
+
+
+def _reads(role: str, source: str) -> Condition:
+    return lambda trace: source in trace[f"{role}_rotated"].inputs
+
+
+def _entry(role: Role, one: str, many: str) -> Entry:
+    """The entry of turned queries or keys."""
+    turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
+    sources = (f"{role}_normed", role)
+    return Entry(
+        f"{role.upper()}^R_i",
+        f"Rotated {many}",
+        f"the {many}, turned by their positions",
+        role,
+        one=f"rotated {one}",
+        stories=tuple(
+            story
+            for source in sources
+            for story in (
+                Story(f"{turned} {{{source}}} and the other of its pair; {PARTS}.", of=_reads(role, source)),
+                Story(f"{turned} {{{source}}}.", of=_reads(role, source)),
+            )
+        ),
+    )
+
+
+ROTATION = Step(
+    id="rotation",
+    title="RoPE",
+    headings=(Section("turned", "Queries and keys are turned by their positions"),),
+    why=(
+        Section(
+            "why",
+            "A dot product sees only the angle between two vectors: with each turned by its position, a score depends "
+            "on how far apart two {unit}s are, and not on where they stand.",
+        ),
+    ),
+    sections=(
+        Section(
+            "pairs",
+            "**RoPE** takes the dimensions of each :blue[query] and :orange[key] in pairs, and turns each pair by an "
+            "angle, the position times a speed; values stay as they are.",
+        ),
+        Section("which", _pairs),
+        Section("partial", _partial, _is_partial),
+    ),
+    stages=("q_rotated", "k_rotated"),
+    entries={
+        "q_rotated": _entry("q", "query", "queries"),
+        "k_rotated": _entry("k", "key", "keys"),
+    },
+)

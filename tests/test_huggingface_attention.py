@@ -1,0 +1,148 @@
+"""A layer of 2025 equals Hugging Face's own module: queries, keys, shares, output and slopes, in float64.
+
+`data/huggingface` was recorded by `tests/torchlayers.py`, with the versions in each file's `about`.
+"""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from torchlayers import CONFIGURATIONS, FOLDER
+
+from attnviz import Parameters, RMSNorm, attend, scaled_dot_product_attention
+from attnviz.core.graph import backward
+from attnviz.core.masks import MASKS
+from attnviz.core.operations.rotation import Rotation
+
+LAYERS = [(name, number) for name in CONFIGURATIONS for number in (0, 1)]
+PROJECTED = [(name, number) for name, number in LAYERS if name != "deepseek_v3"]
+"""Where x is projected to queries and keys at once, not through latents."""
+
+
+@cache
+def recorded(name):
+    with np.load(FOLDER / f"{name}.npz") as file:
+        arrays = {each: file[each] for each in file.files}
+    config = json.loads(str(arrays.pop("about")))["config"]
+    return config, {each: array.astype(np.float64) for each, array in arrays.items()}
+
+
+def arrays_of(name, number):
+    config, arrays = recorded(name)
+    prefix = f"layers.{number}."
+    return config, {each.removeprefix(prefix): array for each, array in arrays.items() if each.startswith(prefix)}
+
+
+def by_heads(w, n):
+    """(heads * d, in) as (heads, in, d); a bias (heads * d,) as (heads, d)."""
+    return w.reshape(n, -1, w.shape[-1]).transpose(0, 2, 1) if w.ndim == 2 else w.reshape(n, -1)
+
+
+def separate(own, config):
+    """Parameters of q_proj, k_proj, v_proj and o_proj."""
+    numbers = {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
+    found = {"w_o": own["o_proj.weight"].T, "b_o": own.get("o_proj.bias")}
+    for each in "qkv":
+        for letter, kind in (("w", "weight"), ("b", "bias")):
+            if f"{each}_proj.{kind}" in own:
+                found[f"{letter}_{each}"] = by_heads(own[f"{each}_proj.{kind}"], numbers["q" if each == "q" else "k"])
+    return found
+
+
+def fused(own, config):
+    """Those of GPT-NeoX, where the q, k and v of each head follow each other."""
+    n_heads = config["num_attention_heads"]
+    w, b = own["query_key_value.weight"], own["query_key_value.bias"]
+    w, b = w.reshape(n_heads, 3, -1, w.shape[-1]), b.reshape(n_heads, 3, -1)
+    found = {"w_o": own["dense.weight"].T, "b_o": own["dense.bias"]}
+    for at, each in enumerate("qkv"):
+        found |= {f"w_{each}": w[:, at].transpose(0, 2, 1), f"b_{each}": b[:, at]}
+    return found
+
+
+def kind_of(config, number):
+    return config.get("layer_types", ["sliding_attention" if "sliding_window" in config else "full_attention"] * 2)[
+        number
+    ]
+
+
+def passed(name, number):
+    """The pass of a layer's attention, from what enters it."""
+    config, own = arrays_of(name, number)
+    parameters = fused(own, config) if name == "gpt_neox" else separate(own, config)
+    gain_is_one_more = name.startswith("gemma")
+    for each in "qk":
+        if f"{each}_norm.weight" in own:
+            parameters[f"g_{each}_norm"] = own[f"{each}_norm.weight"] + gain_is_one_more
+    if "sinks" in own:
+        parameters["sinks"] = own["sinks"]
+    kind = kind_of(config, number)
+    rope = config["rope_parameters"]
+    rope = rope.get(kind, rope)
+    dims = parameters["w_q"].shape[-1]
+    turned = int(dims * rope["partial_rotary_factor"]) if "partial_rotary_factor" in rope else None
+    scalar = config.get("query_pre_attn_scalar")
+    n = len(own["hidden_states"])
+    return attend(
+        own["hidden_states"],
+        parameters=Parameters(**parameters),
+        mask=MASKS["causal window" if kind == "sliding_attention" else "causal"](n, n, config.get("sliding_window", 0)),
+        scale=None if scalar is None else scalar**-0.5,
+        rotation=Rotation(rope["rope_theta"], "halves", turned),
+        qk_norm=RMSNorm(config["eps"]) if "g_q_norm" in parameters else False,
+        softcap=config.get("attn_logit_softcapping"),
+    )
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2**-46 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_a_layer_is_hugging_faces(name, number):
+    _, own = arrays_of(name, number)
+    trace = passed(name, number)
+    close(trace["q_rotated"].value, own["query"])
+    close(trace["k_rotated"].value, own["key"])
+    close(trace["v"].value, own["value"])
+    close(trace["attention"].value, own["attention"])
+    close(trace["output"].value, own["output"])
+
+
+@pytest.mark.parametrize(("name", "number"), LAYERS)
+def test_queries_and_keys_as_they_meet_give_its_shares(name, number):
+    config, own = arrays_of(name, number)
+    scalar = config.get("query_pre_attn_scalar")
+    trace = scaled_dot_product_attention(
+        own["query"],
+        own["key"],
+        own["value"],
+        is_causal=True,
+        enable_gqa=True,
+        scale=None if scalar is None else scalar**-0.5,
+        softcap=config.get("attn_logit_softcapping"),
+        sinks=own.get("sinks"),
+        window=config["sliding_window"] if kind_of(config, number) == "sliding_attention" else None,
+    )
+    close(trace["attention"].value, own["attention"])
+    last = "dense" if name == "gpt_neox" else "o_proj"
+    close(trace["concat"].value @ own[f"{last}.weight"].T + own.get(f"{last}.bias", 0), own["output"])
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_slopes_are_autograds(name, number):
+    trace = passed(name, number)
+    _, arrays = recorded(name)
+    stages = {stage.name: stage.value for stage in trace}
+    found = backward(trace.stages, stages, {"output": arrays["upstream"]})
+    for theirs, ours in (
+        ("hidden_states", "x"),
+        ("q_norm.weight", "g_q_norm"),
+        ("k_norm.weight", "g_k_norm"),
+        ("sinks", "sinks"),
+        ("o_proj.bias", "b_o"),
+        ("q_proj.bias", "b_q"),
+    ):
+        if (expected := arrays.get(f"slope.layers.{number}.{theirs}")) is not None:
+            close(found[ours].reshape(expected.shape), expected)

@@ -1,0 +1,152 @@
+"""PyTorch's door: what PyTorch returns for the same call, its slopes, and laws of what models of today add."""
+
+import numpy as np
+import pytest
+from torchsdpa import CASES, RECORDED, inputs
+
+from attnviz import ArrayError, compare, scaled_dot_product_attention, show
+from attnviz.core.graph import backward
+
+TORCH = np.load(RECORDED)
+ROUNDING = {"float64": 2**-50, "float32": 2**-21, "float16": 2**-8, "bfloat16": 2**-5}
+"""Four units in the last place of 1: PyTorch rounds after each step."""
+
+
+def array(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def drawn(heads=2, queries=4, keys=6, d_k=3, d_v=5):
+    return array(heads, queries, d_k), array(heads, keys, d_k, seed=1), array(heads, keys, d_v, seed=2)
+
+
+def passes(name):
+    """The pass of each sentence of a case."""
+    arrays, arguments = inputs(name)
+    trace = scaled_dot_product_attention(**arrays, **arguments)
+    return trace.batch or (trace,)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_call_gives_what_pytorch_gives(name):
+    expected = TORCH[f"{name}/output"]
+    rounding = ROUNDING[CASES[name][1].get("dtype", "float64")]
+    found = np.stack([each["heads"].value for each in passes(name)]).reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=rounding)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if f"{name}/slope.query" in TORCH])
+def test_slopes_are_those_of_pytorchs_autograd(name):
+    upstream = np.cos(np.arange(TORCH[f"{name}/output"].size))
+    batch = passes(name)
+    for each, part in zip(batch, np.split(upstream, len(batch)), strict=True):
+        number = batch.index(each)
+        arrays = {stage.name: stage.value for stage in each}
+        found = backward(each.stages, arrays, {"heads": part.reshape(each["heads"].shape)})
+        for stage, argument in (("q", "query"), ("k", "key"), ("v", "value")):
+            slopes = TORCH[f"{name}/slope.{argument}"]
+            expected = slopes[number] if slopes.ndim == 4 else slopes
+            np.testing.assert_allclose(found[stage].reshape(expected.shape), expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_pytorchs_output_is_compared_in_the_precision_that_came(dtype):
+    output = TORCH[f"{dtype}/output"]
+    came = output if dtype == "bfloat16" else output.astype(dtype)  # NumPy has none: a tensor's .float()
+    found = compare(passes(dtype)[0], {"heads": came})
+    assert (found.first, found.precision) == (None, dtype)
+
+
+def test_a_batch_is_its_sentences_one_by_one():
+    q, k, v = array(3, 2, 4, 5), array(3, 2, 6, 5, seed=1), array(3, 2, 6, 5, seed=2)
+    mask = array(3, 1, 4, 6, seed=3)
+    trace = scaled_dot_product_attention(q, k, v, mask)
+    assert len(trace.batch) == 3
+    assert not any(each.batch for each in trace.batch)
+    for number, each in enumerate(trace.batch):
+        alone = scaled_dot_product_attention(q[number], k[number], v[number], mask[number])
+        assert alone.batch == ()
+        for stage in alone:
+            np.testing.assert_array_equal(each[stage.name].value, stage.value, strict=True)
+    np.testing.assert_array_equal(trace["heads"].value, trace.batch[0]["heads"].value)
+
+
+def test_kept_keys_and_values_give_the_rows_of_the_long_pass():
+    q, k, v = drawn(queries=6)
+    whole = scaled_dot_product_attention(q, k, v, is_causal=True)
+    for n_kept in range(1, 6):
+        new = (each[:, n_kept:] for each in (q, k, v))
+        kept = scaled_dot_product_attention(*new, is_causal=True, past=(k[:, :n_kept], v[:, :n_kept]))
+        np.testing.assert_allclose(kept["attention"].value, whole["attention"].value[:, n_kept:], atol=1e-15)
+        np.testing.assert_allclose(kept["heads"].value, whole["heads"].value[:, n_kept:], atol=1e-15)
+
+
+@pytest.mark.parametrize(("corner", "first"), [("upper left", 0), ("lower right", 2)])
+@pytest.mark.parametrize("window", [1, 2, 6, 99])
+def test_a_window_is_so_many_keys_up_to_the_querys_own(corner, first, window):
+    trace = scaled_dot_product_attention(*drawn(), window=window, causal_corner=corner)
+    for query in range(4):
+        seen = [own for own in range(6) if query + first - window < own <= query + first]
+        assert np.flatnonzero(trace["attention"].value[0, query]).tolist() == seen
+
+
+def test_a_window_hides_more_of_a_mask():
+    q, k, v = drawn()
+    bias = array(4, 6, seed=5)
+    trace = scaled_dot_product_attention(q, k, v, bias, window=2)
+    seen = np.isfinite(trace["masked"].value[1])
+    assert seen.sum(axis=-1).tolist() == [1, 2, 2, 2]
+    np.testing.assert_array_equal(trace["masked"].value[1][seen], (trace["scaled"].value[1] + bias)[seen])
+
+
+def test_words_stand_along_queries_and_keys():
+    q, k, v = drawn(queries=2, keys=3)
+    assert scaled_dot_product_attention(q, k, v, tokens=["the", "cat", "the"]).labels == {
+        "query": ("cat", "the"),
+        "key": ("the", "cat", "the (2)"),
+    }
+    of_two = scaled_dot_product_attention(q, k, v, tokens=(["le", "chat"], ["the", "cat", "sat"]))
+    assert of_two.labels == {"query": ("le", "chat"), "key": ("the", "cat", "sat")}
+    assert show(of_two).title == "le chat"
+
+
+Q, K, V = drawn()
+REFUSED = {
+    "dropout_p must be 0": {"dropout_p": 0.1},
+    "takes no attn_mask": {"is_causal": True, "attn_mask": np.ones((4, 6), bool)},
+    "attn_mask must broadcast to (batch, heads, queries, keys) = (1, 2, 4, 6); got (6, 4)": {
+        "attn_mask": np.ones((6, 4), bool)
+    },
+    "mask must be boolean (True is visible) or float": {"attn_mask": np.ones((4, 6), int)},
+    "got NaN or inf": {"attn_mask": np.full((4, 6), np.nan)},
+    "scale must be an array of real numbers; got str": {"scale": "one"},
+    "scale must hold finite numbers": {"scale": np.inf},
+    "'upper left' or 'lower right'; got 'top'": {"is_causal": True, "causal_corner": "top"},
+    "needs is_causal=True or a window": {"causal_corner": "lower right"},
+    "window must be a whole number of keys from 1 on": {"window": 0},
+    "got 2.0": {"window": 2.0},
+    "past must be a pair": {"past": K},
+    "past[0] must have the shape (1, 2, 6, 3) but": {"past": (K[:1], V[:1])},
+    "past[0] and past[1] must have as many keys": {"past": (K[:, :2], V[:, :1])},
+    "got text. Write tokens.split()": {"tokens": "a b c d e f"},
+    "got 2.": {"tokens": ["a", "b"]},
+    "got 6 and 4": {"tokens": (list("abcdef"), list("abcd"))},
+    "got int among them": {"tokens": [1, 2, 3, 4, 5, 6]},
+    "query must have the shape (batch, heads, queries, d_k), none of them 0; got (3,)": {"query": Q[0, 0]},
+    "query must be an array of real numbers": {"query": "q"},
+    "query must hold finite numbers; got 1": {"query": np.where(np.arange(24).reshape(2, 4, 3) == 5, np.nan, Q)},
+    "key must have the shape (heads, keys, d_k), none of them 0; got (2, 0, 3)": {"key": K[:, :0]},
+    "query and key must have the same length d_k": {"key": V},
+    "key and value must have as many heads and as many keys": {"value": V[:, :5]},
+    "must have batches of one size; got query (2, 2, 4, 3)": {"query": np.stack((Q, Q))},
+    "Set enable_gqa=True": {"key": K[:1], "value": V[:1]},
+    "must divide those of query": {"key": np.ones((3, 6, 3)), "value": np.ones((3, 6, 3)), "enable_gqa": True},
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED)
+def test_what_does_not_fit_is_refused_with_the_rule_and_what_came(rule):
+    arguments = {"query": Q, "key": K, "value": V} | REFUSED[rule]
+    with pytest.raises(ArrayError) as refused:
+        scaled_dot_product_attention(**arguments)
+    assert rule in str(refused.value)
