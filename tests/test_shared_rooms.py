@@ -33,7 +33,9 @@ class Redis:
 
     def start(self):
         options = ["--port", self.port, "--bind", "127.0.0.1", "--save", "", "--dir", self.folder]
-        self.process = subprocess.Popen(["redis-server", *map(str, options)], stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            ["redis-server", *map(str, options)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         deadline = time.monotonic() + 20
         while subprocess.run(["redis-cli", "-p", str(self.port), "ping"], capture_output=True).stdout != b"PONG\n":
             assert time.monotonic() < deadline, "Redis did not start"
@@ -65,11 +67,10 @@ async def process(redis):
     try:
         yield rooms
     finally:
-        for task in [sweeping, *(held.reading for held in rooms.held.values())]:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        await rooms._redis.aclose()
+        sweeping.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sweeping
+        await rooms.close()
 
 
 def command(kind, **parts):

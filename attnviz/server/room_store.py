@@ -41,3 +41,4 @@ async def kept() -> AsyncIterator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+        await ROOMS.close()

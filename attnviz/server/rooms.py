@@ -196,6 +196,10 @@ class Rooms:
     async def begun(self, held: Held, made: Make) -> None:
         """Note a room that was opened."""
 
+    async def close(self) -> None:
+        """Let go of all rooms."""
+        self.held.clear()
+
     def sweep(self) -> None:
         """Forget rooms that are over, and tell those whose speaker sleeps, or is awake again."""
         now = time.time()

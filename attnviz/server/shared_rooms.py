@@ -161,6 +161,15 @@ class SharedRooms(Rooms):
         finally:
             beat.cancel()
 
+    async def close(self) -> None:
+        reading = [held.reading for held in self.held.values()]
+        await super().close()  # first: one that is cancelled may take it for a Redis that is away
+        for task in reading:
+            task.cancel()
+        if reading:
+            await asyncio.wait(reading, timeout=AWAY_SECONDS)
+        await self._redis.aclose()
+
     async def _added(self, held: HeldShared, command: AnyCommand, text: bytes) -> str:
         code = held.room.code
         async with asyncio.timeout(AWAY_SECONDS):
