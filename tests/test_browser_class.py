@@ -63,7 +63,9 @@ def test_a_lesson_from_each_seat(people, browser):
     expect(speaker.locator(".class-board li.right")).to_contain_text("street")
     assert violations(speaker, "dark", ".attnviz") == []
 
-    second.get_by_role("button", name="Its score is", exact=False).or_(second.locator(".class-own .number")).first.click()
+    second.get_by_role("button", name="Its score is", exact=False).or_(
+        second.locator(".class-own .number")
+    ).first.click()
     expect(second.locator(".class-state")).to_have_text("you look around")
     expect(bar.locator(".class-count")).to_contain_text("1 look around")
     first.context.set_offline(True)
@@ -79,7 +81,7 @@ def test_a_lesson_from_each_seat(people, browser):
 
     speaker.reload()
     expect(bar.locator(".class-count")).to_contain_text("3 here", timeout=20_000)
-    bar.get_by_role("button", name="Class").click()
+    bar.get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="End the class").click()
     for phone in (first, second, late):
         expect(phone.locator(".class-end")).to_be_visible()
