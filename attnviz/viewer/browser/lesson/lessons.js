@@ -264,6 +264,7 @@ export function mountLessons(root, given, host) {
     write(about, aboutOf(here, lessons));
     contents.button.hidden = course().length === 1;
     contents.update(lessons, place, memory, own());
+    takeaway.button.hidden = isFirst; // a first visit is a question, and little else
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
       place,
