@@ -76,7 +76,7 @@ _WHEN_ASKED = {
 
 
 def __getattr__(name: str) -> object:
-    """What says or shows a pass, once somebody asks for it: whoever computes alone imports no texts and no viewer."""
+    """The names that say or show a pass, when first asked for: to compute alone imports no texts and no viewer."""
     if name not in _WHEN_ASKED:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}")
     return getattr(import_module(_WHEN_ASKED[name]), name)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from attnviz import __version__
 
 APP = ("streamlit", "plotly", "pandas")
-"""What the app imports beside what attnviz needs: the extra `app`."""
+"""The packages of the extra `app`: those that the app imports and the rest of attnviz does not."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -120,7 +120,7 @@ IN_PLACE = [
         ".trail",
     ),
     Case(
-        "a lesson, the next moment, same pass", "./?lesson=who-is-it&moment=2", moment, MOMENT, ".lesson-picture", 1.0
+        "a lesson, the next moment, same pass", "./?lesson=one-number&moment=4", moment, MOMENT, ".lesson-picture", 1.0
     ),
     Case("a lesson, the next moment, another pass", "./?lesson=order&moment=2", moment, MOMENT, ".lesson-picture"),
 ]

@@ -57,7 +57,9 @@ def is_ranked(cell, value, tied, place, count):
     """Two numbers tie if nine digits of them are the same, however large others of their row may be."""
     stage = {"attention": "masked", "probabilities": "logits"}.get(cell.own, cell.own)
     row, own = (
-        cell.row(stage)[cell.seen()] if stage in ("scores", "scaled", "masked") else cell.row(stage),
+        cell.row(stage)[cell.seen()]
+        if stage in ("scores", "scaled", "capped", "biased", "masked")
+        else cell.row(stage),
         cell.number(stage),
     )
     others = [each for each in row if not math.isclose(each, own, rel_tol=1e-9)]
@@ -93,7 +95,7 @@ class Read(Cell):
         """Whether its labels are these."""
         said = {-2: row, -1: column}
         return all(text is None or text == self.label(axis) for axis, text in said.items()) and (
-            head is None or int(head) == self.index[0] + 1
+            head is None or head in (str(self.index[0] + 1), self.label(0))
         )
 
     def says(self, text, stage=""):
@@ -113,6 +115,8 @@ class Read(Cell):
         """The two rows of numbers that are multiplied to make it."""
         one, other = self.inputs[:2]
         *head, row, column = self.index
+        if head and self.own in ("scores", "heads"):
+            other = np.repeat(other, len(one) // len(other), axis=0)  # of groups, for each head
         if self.own in ("q", "k", "v"):
             return one[row], other[head[0], :, column]
         if self.own == "scores":
@@ -156,7 +160,8 @@ def _is_rest(text, others):
 
 
 def is_part_of_score(cell, score, place, part, rest):
-    row, key = (cell.trace[name].value[cell.index[0]] for name in ("q", "k"))
+    queries, keys = (each.value for each in cell.trace.inputs("scores"))
+    row, key = (each[cell.index[0]] for each in (queries, np.repeat(keys, len(queries) // len(keys), axis=0)))
     products = row[cell.index[1]] * key[cell.index[2]]
     at = int(place) - 1
     return (
@@ -173,7 +178,10 @@ def is_all_from(cell, word, one, other):
 
 
 def score_named(cell, kind):
-    """What a score is called: masked where a mask adds to it, scaled where scaling makes another of it."""
+    """What a score is called: masked where a mask adds to it, and else by the last operation that changed it."""
+    before = cell.trace["masked"].inputs[0]
+    if before in ("capped", "biased") and (kind or "").strip() != "masked":
+        return (kind or "").strip() == before
     is_scaled = cell.whole[cell.whole.layer_of(cell.name).names["scaled"]].operation.factor != 1
     is_added = cell.trace["mask"].value.dtype != bool
     return (kind or "").strip() == (
@@ -190,6 +198,17 @@ def is_normed(cell):
     row = cell.inputs[0][cell.index[:-1]]
     return math.isclose(
         row[cell.index[-1]] / math.sqrt(math.fsum(row**2) / len(row) + 1e-5), cell.number(), rel_tol=1e-9, abs_tol=1e-12
+    )
+
+
+def is_normed_query(cell, number, read, at, made, row):
+    before, gain = cell.inputs[0][cell.index[:-1]], cell.inputs[1] if len(cell.inputs) > 1 else np.ones(len(cell.row()))
+    normed = before / np.sqrt(np.mean(before**2) + 1e-5) * gain
+    return (
+        cell.own == f"{PROJECTED[made]}_normed"
+        and cell.is_at(row, at)
+        and [number, read] == [short(cell.number()), short(before[cell.index[-1]])]
+        and np.allclose(normed, cell.row())
     )
 
 
@@ -221,7 +240,7 @@ def is_moved(cell, query, key, added, score):
     return (
         cell.is_at(query, key)
         and [added, score] == [short(more), short(cell.number())]
-        and math.isclose(cell.number("scaled") + more, cell.number(), rel_tol=1e-9, abs_tol=1e-12)
+        and math.isclose(cell.number(cell.trace["masked"].inputs[0]) + more, cell.number(), rel_tol=1e-9, abs_tol=1e-12)
     )
 
 
@@ -246,13 +265,45 @@ OPENINGS = {
     rf"In {DIMENSION}, {N} is added to every token after it is normed": lambda cell, at, number: (
         cell.own.startswith("b_") and cell.label(-1) == at and number == short(cell.number())
     ),
-    rf"In head (\d+), {DIMENSION} of what enters {BY} {DIMENSION} of the (\w+)": (
+    rf"In (?:head )?(\d+|group \d+), {DIMENSION} of what enters {BY} {DIMENSION} of the (\w+)": (
         lambda cell, head, row, number, at, made: (
             cell.own == f"w_{PROJECTED[made]}" and cell.is_at(row, at, head) and cell.says(number)
         )
     ),
-    rf"In head (\d+), {N} is added in {DIMENSION} of every (\w+)": lambda cell, head, number, at, made: (
+    rf"In (?:head )?(\d+|group \d+), {N} is added in {DIMENSION} of every (\w+)": lambda cell, head, number, at, made: (
         cell.own == f"b_{PROJECTED[made]}" and cell.is_at(None, at, head) and cell.says(number)
+    ),
+    rf"The norm makes {N} of {N} in {DIMENSION} of the (query|key) of “(.+?)”": is_normed_query,
+    rf"In {DIMENSION}, every normed (query|key) is multiplied by {N}": lambda cell, at, made, number: (
+        cell.own == f"g_{PROJECTED[made]}_norm" and cell.label(-1) == at and number == short(cell.number())
+    ),
+    rf"In {DIMENSION} of the (query|key) of “(.+?)”, the rotation makes {N} of {N} and of the other number of its "
+    r"pair": (
+        lambda cell, at, made, row, number, read: (
+            cell.own == f"{PROJECTED[made]}_rotated"
+            and cell.is_at(row, at)
+            and cell.says(number)
+            and read == short(cell.inputs[0][cell.index])
+        )
+    ),
+    rf"The scaled score {N} of “(.+?)” with “(.+?)” is brought to {N}, inside the limit": (
+        lambda cell, before, query, key, number: (
+            cell.is_at(query, key)
+            and cell.says(before, "scaled")
+            and cell.says(number)
+            and abs(cell.number()) <= cell.whole[cell.name].operation.limit
+        )
+    ),
+    rf"Of the (scaled|capped) score {N} of “(.+?)” with “(.+?)” the distance leaves {N}": (
+        lambda cell, stage, before, query, key, number: (
+            cell.is_at(query, key)
+            and cell.says(before, stage)
+            and cell.says(number)
+            and (cell.number() < cell.number(stage)) == (cell.index[1] != cell.index[2])
+        )
+    ),
+    rf"In (?:head )?(\d+), a score of {N} that belongs to no key counts in the sum of each row": (
+        lambda cell, head, number: cell.own == "sinks" and cell.is_at(head=head) and is_number(cell, number)
     ),
     rf"“(.+?)” (asks with|offers|passes on) {N} in {DIMENSION}": lambda cell, row, verb, number, at: (
         cell.own == VERBS[verb] and cell.is_at(row, at) and cell.says(number)
@@ -272,14 +323,17 @@ OPENINGS = {
     r"“(.+?)” is hidden from “(.+?)”": lambda cell, key, query: (
         cell.is_at(query, key) and cell.number("masked") == -np.inf
     ),
-    rf"No mask hides “(.+?)”, so its (scaled )?score stays {N}": lambda cell, key, kind, number: (
+    rf"No mask hides “(.+?)”, so its (scaled |capped |biased )?score stays {N}": lambda cell, key, kind, number: (
         cell.is_at(None, key)
         and score_named(cell, kind)
         and np.isfinite(cell.trace["masked"].value).all()
-        and cell.says(number, "scaled")
+        and cell.says(number, cell.trace["masked"].inputs[0])
     ),
-    rf"“(.+?)” sees “(.+?)”, so its (scaled )?score stays {N}": lambda cell, query, key, kind, number: (
-        cell.is_at(query, key) and score_named(cell, kind) and cell.says(number) and cell.says(number, "scaled")
+    rf"“(.+?)” sees “(.+?)”, so its (scaled |capped |biased )?score stays {N}": lambda cell, query, key, kind, number: (
+        cell.is_at(query, key)
+        and score_named(cell, kind)
+        and cell.says(number)
+        and cell.says(number, cell.trace["masked"].inputs[0])
     ),
     rf"“(.+?)” sees “(.+?)”: with what the mask adds, {N}, its masked score is {N}": is_moved,
     rf"“(.+?)” gives “(.+?)” {PERCENT}": lambda cell, query, key, *share: (
@@ -412,12 +466,17 @@ CLAUSES = {
     r": its masked score is −∞, so its share is exactly 0": lambda cell: (
         cell.number("masked") == -np.inf and cell.number("attention") == 0
     ),
-    rf": its (masked |scaled )?score {N} is {RANK}": is_scored,
+    rf": its (masked |scaled |capped |biased )?score {N} is {RANK}": is_scored,
     rf"\. Its dot product is {N}: dimension (\d+) adds {N}, the rest {N}": is_part_of_score,
+    r": it sees no other key, and the sink takes the rest": lambda cell: (
+        cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and "sinks" in cell.trace and cell.number() <= 1
+    ),
+    rf", with the gain {N}": lambda cell, gain: gain == short(float(cell.inputs[1][cell.index[-1]])),
     r", as it sees no other key": lambda cell: (
         cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and cell.number() == 1
     ),
-    rf": its (masked |scaled )?score {N} over {N}, the sum of its row": lambda cell, kind, score, total: (
+    r": its (masked |scaled |capped |biased )?score "
+    rf"{N} over {N}, the sum of its row": lambda cell, kind, score, total: (
         score_named(cell, kind)
         and cell.says(score, "masked")
         and total == short(math.fsum(cell.row("masked")[cell.seen()]))

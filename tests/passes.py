@@ -146,6 +146,10 @@ MODERN = {
     "rope of halves, of a part": attend(
         ROWS, parameters=Parameters(**DRAWN), rotation=Rotation(50.0, "halves", 2, first=3)
     ),
+    "rope of three in four": attend(
+        modern.standard_normal((3, 5)), parameters=Parameters(), rotation=Rotation(50.0, "halves", 4)
+    ),
+    "rope of one": attend(ROWS[:, :1], parameters=Parameters(), rotation=Rotation()),
     "alibi": attend(ROWS, parameters=Parameters(**DRAWN), alibi=True, mask=np.tri(5, dtype=bool)),
     "softcap": attend(ROWS, parameters=Parameters(**DRAWN), softcap=0.75),
     "qk-norm": attend(ROWS, parameters=Parameters(**DRAWN), qk_norm=True),
@@ -211,7 +215,9 @@ TRACES = {
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
     "all options set": OF_ALL_SET,
     "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET)),
-    "all options set, rows over their sums": planted(OF_ALL_SET, "attention", SumNormalise()),
+    "all options set, rows over their sums": planted(
+        trace_of(Settings("the cat sat on the mat", **ALL_SET | {"sinks": "none"})), "attention", SumNormalise()
+    ),
     "a head's mask": hand_made(mask=FULLY_MASKED_IN_ONE_HEAD),
     "added mask": hand_made(mask=np.where(np.tri(5) > 0, [0.5, 0, 0, 0, 0], -np.inf), scale=-0.5),
     "moving mask": hand_made(mask=random.standard_normal((5, 5))),

@@ -22,6 +22,7 @@ _PAGE = """
     main { box-sizing: border-box; padding: 3rem 1.5rem 0.5rem }
     @media (min-width: 821px) { main { height: 100dvh } .attnviz { height: 100%% } }
     [data-presenting] main { padding: 0 }
+    @media print { main { padding: 0; height: auto } .attnviz { height: auto } }
 </style>
 <body><main><h1>Lessons</h1><div class="attnviz lessons"></div></main></body>
 <script type="module">
@@ -43,6 +44,7 @@ _PAGE = """
             address: history_js.addressOf(window), fetched, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
             has: () => true, hrefTo: course_js.searchOf, isLinked: true,
+            questions: moments_js.questionsFrom(location.origin),
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
     };

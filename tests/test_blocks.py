@@ -86,7 +86,7 @@ def test_an_mlp_equals_a_slow_loop_in_each_layer():
         ({**BLOCK, "sinks": draw(2)}, {"normalise": SumNormalise}, "sinks take a share of a softmax"),
         ({**BLOCK, "w_q": draw((4, 6, 2)), "w_k": draw((3, 6, 2))}, {}, "one number of groups that divides"),
         (BLOCK, {"softcap": -1.0}, "softcap must be a finite number above 0"),
-        (BLOCK, {"rotation": Rotation(dims=4)}, "divides the length of a query; got 4 of 6"),
+        (BLOCK, {"rotation": Rotation(dims=4)}, "an even number of a query's dimensions; got 4 of 3"),
         (BLOCK, {"rotation": (None, None)}, "one for each of 1 layers"),
         ({**BLOCK, "b_mlp_norm": draw(6)}, {"norm": LayerNorm()}, "no g_mlp_norm"),
         ({**BLOCK, "g_attn_norm": draw(5)}, {"norm": LayerNorm()}, r"g_attn_norm must have .* \(6,\); got \(5,\)"),

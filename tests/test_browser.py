@@ -34,7 +34,7 @@ def test_the_readme_s_picture_is_the_app(visit, server, request):
     page = lesson(visit(), at(lesson="who-is-it", moment=3))
     resized(page, *SIZE)
     page.get_by_role("button", name="Check").click()
-    expect(page.locator(".verdict")).to_contain_text("You said 50 %")
+    expect(page.locator(".lesson-said .verdict")).to_contain_text("You said 50 %")
     main = page.get_by_test_id("stMain")
 
     def said():

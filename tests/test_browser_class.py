@@ -1,4 +1,4 @@
-"""A class in a real browser: a speaker and three phones, each in a context of its own, through a lesson with questions."""
+"""A class in a real browser: a speaker and three phones, in contexts of their own, through a lesson with questions."""
 
 import re
 

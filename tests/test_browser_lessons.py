@@ -30,7 +30,7 @@ def test_a_first_visit_is_a_question_with_few_controls_whose_answer_stays_in_the
     assert parameters(page) == {}
     tab.told.clear()
     page.get_by_role("button", name="animal", exact=True).click()
-    expect(page.locator(".verdict.right")).to_be_visible()
+    expect(page.locator(".lesson-said .verdict.right")).to_be_visible()
     page.keyboard.press("PageDown")
     expect(page.locator(".count")).to_have_text("2 of 8")
     kept = "JSON.parse(localStorage.getItem('attnviz lessons'))?.predicted"
@@ -95,7 +95,7 @@ def test_a_question_its_answer_and_the_list_are_for_everyone(visit):
     page = lesson(visit(), at(lesson="who-is-it", moment=3))
     assert violations_but_contrast(page) == [], "a question"
     page.get_by_role("button", name="Check").click()
-    expect(page.locator(".verdict")).not_to_be_empty()
+    expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
     assert violations_but_contrast(page) == [], "its answer"
     page.get_by_role("button", name="All lessons").click()
     expect(page.get_by_role("button", name="All lessons")).to_have_attribute("aria-expanded", "true")
@@ -110,7 +110,7 @@ def test_a_question_its_answer_and_the_list_have_contrast(taught, theme):
     colouring = page.add_style_tag(content=f"{colours()} html {{ background: var(--st-background-color) }}")
     found = {"a question": faint(page)}
     page.get_by_role("button", name="Check").click()
-    expect(page.locator(".verdict")).not_to_be_empty()
+    expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
     found["its answer"] = faint(page)
     page.get_by_role("button", name="All lessons").click()
     found["the list"] = faint(page)

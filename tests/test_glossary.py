@@ -278,7 +278,7 @@ def test_a_lesson_tells_a_terms_number_once_its_question_is_answered(taught):
     says = next(term.says for term in TERMS if term.id == "score")
     assert asked_about(page, "score") == says, "its number may be the answer"
     page.keyboard.press("PageDown")
-    expect(page.locator(".verdict")).not_to_be_empty()
+    expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
     said = asked_about(page, "score")
     assert said.startswith(says)
     assert re.search(r"“tired” scores −?\d+\.\d+ with “", said.removeprefix(says))
@@ -302,4 +302,4 @@ def test_enter_on_a_term_does_not_show_the_answer(taught):
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(page.locator(".glossary")).not_to_be_visible()
-    expect(page.locator(".verdict")).to_be_empty()
+    expect(page.locator(".lesson-said .verdict")).to_be_empty()

@@ -372,6 +372,10 @@ SCROLLED = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet
   .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
   .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
 SIDEWAYS = """() => [document.scrollingElement.scrollWidth].filter((width) => width !== innerWidth)"""
+IN_LINES = """() => [...document.querySelectorAll(".bars-of")]
+  .map(({ children }) => new Set([...children].map((each) => each.getBoundingClientRect().top)).size)
+  .filter((lines) => lines > 1)
+  .map((lines) => `bars of letters in ${lines} lines`)"""
 SMALL = """() => {
   const least = parseFloat(getComputedStyle(document.documentElement).fontSize), small = [];
   const texts = document.createTreeWalker(document.querySelector(".lesson-page"), NodeFilter.SHOW_TEXT);
@@ -390,7 +394,7 @@ SMALL = """() => {
 
 LAYOUTS = [
     *((size, "", (SCROLLED,)) for size in SIZES),
-    *((size, "&present=1", (SCROLLED, SMALL)) for size in ((1024, 768), (3840, 2160))),
+    *((size, "&present=1", (SCROLLED, SMALL, IN_LINES)) for size in ((1024, 768), (3840, 2160))),
     (PHONE, "", (SIDEWAYS,)),
 ]
 """Sizes of windows, whether something is presented in them, and what must not be found there."""
@@ -461,6 +465,16 @@ def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, less
     [(framed, text)] = page.evaluate(_FRAMED)
     assert framed == moment["answer"]
     assert text
+
+
+def test_the_query_is_named_where_it_stands_beside_the_keys(taught):
+    page = taught(FIRST + "2")
+    expect(page.locator(".sheet .names .rest").first).to_have_text("query")
+
+
+def test_a_cell_is_framed_that_is_computed_as_what_no_picture_has(taught):
+    page = taught("?lesson=one-number&moment=2")
+    becomes(page, lambda: page.evaluate(_FRAMED), [["k[0,0,1]", "−2.00"]])
 
 
 def test_what_is_covered_has_no_story_to_open(taught):

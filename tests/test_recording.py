@@ -105,6 +105,15 @@ def test_what_was_heard_of_a_real_module_is_read(name):
     assert found.unread == ()
 
 
+@pytest.mark.parametrize("name", ["llama", "mistral", "gpt_neox"])
+def test_a_layer_with_rope_has_a_pass_to_show(name):
+    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
+    trace = compare(None, arrays).trace
+    assert "q_rotated" in trace
+    np.testing.assert_allclose(trace["attention"].value, arrays["attention"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(trace["output"].value, arrays["output"], rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_where_torch_is_the_same_is_heard_again(name):
     pytest.importorskip("torch")

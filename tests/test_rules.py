@@ -143,7 +143,11 @@ def is_product(cell, line, one, other):
 
 def is_of_a_turn(cell, line, said, factor):
     (read,), angle = line[0], turned_by(cell)
-    partner = read.index[-1] - cell.index[-1]
+    place, half = cell.index[-1], cell.stage.operation.dims // 2
+    other = place ^ 1 if cell.stage.operation.pairs == "neighbours" else (place + half) % (2 * half)
+    if read.index[-1] not in (place, other):
+        return says(factor, 0.0)
+    partner = read.index[-1] - place
     return says(said, read.value) and says(
         factor, math.cos(angle) if not partner else math.sin(angle) * (-1 if partner > 0 else 1)
     )
@@ -174,6 +178,7 @@ LINES = {
     rf"exp\({NUMBER} − {BRACKETED}\)": is_exponential,
     rf"exp\({NUMBER} − {BRACKETED}\), the sink": is_exponential,
     rf"{NUMBER} × {NUMBER}, the cosine or a sine": is_of_a_turn,
+    rf"{NUMBER} × {NUMBER}, which is 0 outside its pair": is_of_a_turn,
     rf"{NUMBER} − {NUMBER} × {NUMBER}, the slope of the head times the distance": is_biased,
     rf"{NUMBER} × tanh\({NUMBER} ÷ {NUMBER}\)": lambda cell, line, limit, said, same: (
         limit == same and says(said, cell.own) and says(limit, cell.stage.operation.limit)
@@ -237,7 +242,7 @@ CONCLUSIONS = {
     rf"{NUMBER} ÷ {BRACKETED}, the sum of (\d+)(, where hidden keys count 0)?": is_share,
     "no key is visible, so the share is 0": lambda cell, lines: not cell.seen and cell.number == 0,
     rf"the sum of (\d+): a pair, turned by an angle of {NUMBER}": lambda cell, lines, n, angle: (
-        is_sum(cell, lines, n) and int(n) == 2 and says(angle, turned_by(cell))
+        is_sum(cell, lines, n) and int(n) == len(lines) and says(angle, turned_by(cell))
     ),
     rf"{NUMBER} ÷ {NUMBER} × {BRACKETED}: the squares add up to {NUMBER}, and {ROOT}": lambda cell, lines, *said: (
         is_normed(cell, lines, *said[:2], *said[3:]) and says(said[2], cell.inputs[1].value[cell.index[-1]])

@@ -20,8 +20,9 @@ from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
-from attnviz.text.steps import ENTRIES, entry
+from attnviz.text.steps import ENTRIES
 from attnviz.text.vocabulary import stories_of
+from attnviz.text.vocabulary import symbol as symbol_of
 
 BY_HAND = {
     "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),
@@ -82,6 +83,30 @@ SET |= {
     "sums of added": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, mask=np.ones((2, 2))),
     "sums of masked": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, mask=np.tri(2) > 0),
     "sums of unscaled": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0),
+    **{
+        f"sums of {kind}, {'masked' if masked else 'not masked'}": attend(
+            np.ones((2, 2)),
+            parameters=Parameters(),
+            normalise=SumNormalise,
+            mask=np.tri(2) > 0 if masked else None,
+            softcap=9.0,
+            alibi=kind == "biased",
+        )
+        for kind in ("capped", "biased")
+        for masked in (True, False)
+    },
+    **{
+        f"{kind} in {number}, {'masked' if masked else 'not masked'}": attend(
+            ROWS,
+            parameters=Parameters(),
+            mask=np.tri(5, dtype=bool) if masked else None,
+            softcap=9.0,
+            alibi=kind == "biased",
+        ).with_changes(*[Change("scores", (0,), 0.5)] * (number == "scores by hand"))
+        for kind in ("capped", "biased")
+        for masked in (True, False)
+        for number in ("scores by hand", "others")
+    },
     "sums of masked, unscaled": attend(
         np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0, mask=np.tri(2) > 0
     ),
@@ -166,7 +191,8 @@ def formula(trace, stage, index, right):
     in_head = trace[stage].is_headed
     place = ", ".join(str(i + 1) for i in index[in_head:])
     head = f"_{index[0] + 1}" if index[0] < 9 else f"_{{{index[0] + 1}}}"
-    symbol = entry(stage).symbol.replace("_i", head) if in_head else entry(stage).symbol
+    symbol = symbol_of(trace[stage])
+    symbol = symbol.replace("_i", head) if in_head else symbol
     left = f"({symbol})_{{{place}}}"
     return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"
 

@@ -15,8 +15,11 @@ from tab import expect
 
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
+from attnviz.lessons.questions.number import Number
+from attnviz.lessons.talk import Talk, TalkMoment, write
 from attnviz.models import MODELS
-from attnviz.site.lessons import MOST_NUMBERS, lesson_page_name
+from attnviz.site.__main__ import main
+from attnviz.site.lessons import MOST_NUMBERS, lesson_page_name, talk_page_name
 from attnviz.site.passes import NAMES, model_page_name, name_page_name
 
 pytestmark = pytest.mark.slow
@@ -25,13 +28,22 @@ MOST_BYTES = dict.fromkeys([lesson_page_name("microgpt")], 400_000)
 """Of pages, compressed; of all others 150 kB."""
 
 
+TALK = Talk(
+    title="Two looks: at <it>",
+    moment=(
+        TalkMoment(at="model=who-is-it&view=sheet", title="First", ask=Number(of="1 + 1", prompt="Two?"), minutes=2),
+        TalkMoment(at="model=recall&sentence=g+5+g", title="Second", text="Another model."),
+    ),
+)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder, as the command writes it."""
-    folder = tmp_path_factory.mktemp("the site")
-    said = subprocess.run(
-        [sys.executable, "-m", "attnviz.site", str(folder)], check=True, capture_output=True, text=True
-    ).stdout
+    """The folder, as the command writes it, with a talk."""
+    folder, file = tmp_path_factory.mktemp("the site"), tmp_path_factory.mktemp("a talk") / "talk.toml"
+    file.write_text(write(TALK), "utf-8")
+    command = [sys.executable, "-m", "attnviz.site", str(folder), "--talk", str(file)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert str(folder / "index.html") in said
     return folder
 
@@ -63,6 +75,7 @@ def test_each_page_is_small_and_leads_to_pages_that_there_are(site):
         "index.html",
         "your-own-sentence.html",
         "what-attention-doesnt-say.html",
+        talk_page_name(TALK),
     }
     assert expected <= pages.keys()
     assert len(NAMES) == 20
@@ -154,6 +167,12 @@ def test_a_lesson_is_walked_looked_around_in_and_left_for_the_next_from_a_file(e
     sees(title=second.title, about="Lesson 2 of 8", count="1 of", hash="#moment=1&present=1")
     engine.press("PageUp")
     sees(title=first.title, count=f"{len(first.moment)} of")
+    engine.open((site / talk_page_name(TALK)).as_uri())
+    sees(title=f"{TALK.title} – attnviz", about=f"{TALK.title} · two minutes", count="1 of 2")
+    engine.press("PageDown")
+    sees(verdict="It is 2")
+    engine.press("PageDown")
+    sees(count="2 of 2", hash="#moment=2")
     engine.open((site / "what-attention-doesnt-say.html").as_uri())
     until(engine, lambda seen: seen["matrices"] == 3, SEEN)
     engine.read("document.querySelector('.door button').click()")
@@ -184,9 +203,25 @@ def test_nothing_is_cut_off_on_a_phone_and_in_a_course_page(site, browser):
     page = context.new_page()
     for width in (700, 390):
         page.set_viewport_size({"width": width, "height": 720})
-        for name in ("index.html", "what-attention-doesnt-say.html", *map(lesson_page_name, LESSONS)):
+        for name in ("index.html", "what-attention-doesnt-say.html", *map(lesson_page_name, ("root", "heads"))):
             page.goto((site / name).as_uri())
             expect(page.locator(":is(h1, h2, .text)").nth(1)).to_be_attached()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
             assert page.evaluate(CUT_OFF) == [], name
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("title = [", "A talk is a file in TOML"),
+        ('[[moment]]\nat = "model=nobody"', "The address of a moment opens without a notice"),
+        (None, "A talk is a file; "),
+    ],
+)
+def test_a_talk_that_is_none_gets_a_sentence(tmp_path, text, rule):
+    file = tmp_path / "talk.toml"
+    if text is not None:
+        file.write_text(text, "utf-8")
+    with pytest.raises(SystemExit, match=rule):
+        main([str(tmp_path / "site"), "--talk", str(file)])

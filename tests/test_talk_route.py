@@ -1,6 +1,7 @@
 """The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
 
 import json
+import re
 
 import pytest
 from asgi import APP, ask
@@ -8,7 +9,9 @@ from documents import whole
 from test_talk import CAT, TALKS
 
 from attnviz.lessons.talk import read_json, to_json, write
+from attnviz.lessons.talk_link import talk_of, written
 from attnviz.server.talk_route import MAX_REQUEST_BYTES, PATH
+from attnviz.viewer.bundle import module
 
 
 def post(**said):
@@ -75,6 +78,20 @@ def test_a_file_is_written_and_read():
     )
 
 
+def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
+    masks = json.loads(to_json(TALKS["masks"])) | {"title": "</script><b>"}
+    page = json.loads(post(kind="page", talk=masks).text)["page"]
+    assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
+    assert page.count("</script>") == 2
+    twice = masks | {"moment": masks["moment"] * 2}
+    assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
+
+
+def test_a_lesson_comes_as_the_start_of_a_talk():
+    found = json.loads(post(kind="talk", lesson="masks").text)["talk"]
+    assert read_json(json.dumps(found).encode()) == TALKS["masks"]
+
+
 @pytest.mark.parametrize(
     ("said", "status"),
     [
@@ -99,3 +116,24 @@ def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
 
 def test_nobody_asks_for_a_talk_otherwise():
     assert ask(APP, PATH).status == 405
+
+
+def test_the_browser_packs_and_unpacks_a_talk_as_python_does(node):
+    """With words of many scripts; what is broken, cut off or unpacks to too much is refused in a sentence."""
+    talk = TALKS["who-is-it"]
+    talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
+    source = f"""
+        import {{ packed, unpacked }} from "{module("talkLink").as_uri()}";
+        const given = "#talk={written(talk)}", json = await unpacked(given), again = await packed(JSON.parse(json));
+        const refused = [];
+        const bomb = await packed({{ title: "a".repeat(3e6) }});
+        for (const broken of [given.slice(0, 900), given + "!", "#talk=", "#talk=é", given.replace("A", "B"), bomb])
+            await unpacked(broken).catch(({{ message }}) => refused.push(message));
+        console.log(JSON.stringify([json, again, await unpacked("#other"), refused]));
+    """
+    found, again, other, refused = json.loads(node("--input-type=module", "--eval", source))
+    assert read_json(found.encode()) == talk
+    assert talk_of(again.removeprefix("#talk=")) == talk
+    assert other is None
+    assert len(refused) >= 5
+    assert set(refused) == {refused[0]}

@@ -25,6 +25,7 @@ from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
+from attnviz.core.streams import stream
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 from attnviz.core.whole import WHOLE, WholeNumbers, whole_numbers
@@ -57,11 +58,13 @@ def trace_of(settings: Settings | str) -> Trace:
     trace = attend(
         x["x"].value,
         context["context"].value if context else None,
-        parameters=whole.parameters
-        if whole
-        else INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed),
+        parameters=whole.parameters if whole else _drawn(settings),
         mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
         scale=whole.scale if whole else None if settings.scaled else 1.0,
+        qk_norm=settings.qk_norm,
+        rotation=None if settings.rope == "none" else Rotation(pairs=settings.rope),
+        softcap=None if settings.softcap == "none" else float(settings.softcap),
+        alibi=settings.alibi,
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
@@ -70,6 +73,7 @@ def trace_of(settings: Settings | str) -> Trace:
         .with_sources(
             {
                 **dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), drawn),
+                "sinks": _SINKS[settings.sinks].format(seed=settings.seed),
                 "mask": f"the mask “{settings.mask}”: {REASONS[settings.mask].format(size=settings.mask_size)}",
             }
         )
@@ -271,6 +275,27 @@ def _by_name(what: str, given: object, known: Mapping[str, object]) -> object:
     if given not in known:
         raise ArrayError(f"{what} is one of {', '.join(known)}, or an operation; got {given[:40]!r}.")
     return known[given]
+
+
+def _drawn(settings: Settings) -> Parameters:
+    """Parameters as the initialiser draws them; shared keys and values have those of the first of their heads."""
+    drawn = INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed)
+    sinks = None
+    if settings.sinks != "none":
+        sinks = np.zeros(settings.n_heads)
+        if settings.sinks == "drawn":
+            sinks = stream("sinks", settings.seed).standard_normal(settings.n_heads)
+    if settings.shared_by > 1 or sinks is not None:
+        w_k, w_v = (each[:: settings.shared_by] for each in (drawn.w_k, drawn.w_v))
+        return replace(drawn, w_k=w_k, w_v=w_v, sinks=sinks)
+    return drawn
+
+
+_SINKS = {
+    "none": "",
+    "zero": "0 in each head: softmax plus one",
+    "drawn": "drawn from N(0, 1) by the seed {seed}",
+}
 
 
 def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:

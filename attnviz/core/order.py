@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 from attnviz.core.arrays import real
@@ -182,16 +182,16 @@ def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
             f"A query and a key must have the same length d_k for their dot product; "
             f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
         )
-    return DotProducts(_shared_by(q, k))
+    return _products(_shared_by(q, k))
 
 
 def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
-    return WeightedSum(_shared_by(attention, v))
+    return _sums(_shared_by(attention, v))
 
 
 def _shared_by(heads: Stage, groups: Stage) -> int:
     """How many heads share an array of keys or values."""
-    return len(heads) // len(groups)
+    return heads.shape[0] // groups.shape[0]
 
 
 def _turned(block: Block, x: Stage) -> Operation:
@@ -199,19 +199,20 @@ def _turned(block: Block, x: Stage) -> Operation:
 
 
 def _scale(block: Block, scores: Stage) -> Operation:
-    factor = None if block.scale is None else float(real("scale", block.scale, ()).array)
-    return Scale(block.d_k, factor)
+    if block.scale is None:
+        return _over_root(block.d_k)
+    return Scale(block.d_k, float(real("scale", block.scale, ()).array))
 
 
 def _masked(block: Block, scaled: Stage, mask: Stage) -> Operation:
-    return Hide() if mask.value.dtype == bool else Addition(hides=True)
+    return _HIDE if mask.value.dtype.kind == "b" else _ADD_MASK
 
 
 def _contributions(block: Block, heads: Stage, w_o: Stage) -> Operation:
     n_heads, _, d_v = heads.shape
     if w_o.shape[0] != n_heads * d_v:
         raise ArrayError(f"w_o must have heads * d_v = {n_heads} * {d_v} = {n_heads * d_v} rows; got {w_o.shape}.")
-    return Contributions()
+    return _CONTRIBUTIONS
 
 
 def _residual(block: Block, x: Stage, output: Stage) -> Operation:
@@ -221,6 +222,9 @@ def _residual(block: Block, x: Stage, output: Stage) -> Operation:
 
 
 UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
+# made once, as those of a small pass take a twentieth of its time to make
+_CONTRIBUTIONS, _HIDE, _ADD_MASK = Contributions(), Hide(), Addition(hides=True)
+_over_root, _products, _sums = (lru_cache(maxsize=128)(each) for each in (Scale, DotProducts, WeightedSum))
 _TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
 
 LAYER: tuple[Step, ...] = (

@@ -14,7 +14,7 @@ PLACE = "[1-9][0-9]{0,3}"
 
 
 class Measured(Protocol):
-    """What a selection can be brought inside of: a trace."""
+    """A trace, as far as a selection asks of it to be brought inside."""
 
     @property
     def lengths(self) -> Mapping[str, int]:

@@ -8,10 +8,13 @@ from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.masks import MASKS
+from attnviz.core.operations.rotation import PAIRS
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
 from attnviz.core.whole import N_WORDS, WHOLE, can_be_whole
 
+SHARING = ("none", "pairs", "all")
+"""Which heads share keys and values."""
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
@@ -68,8 +71,17 @@ class Settings:
         "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
         of its own.
     positions : {"none", "sinusoidal"}
+    sharing : {"none", "pairs", "all"}
+        How many heads share keys and values; "pairs" does nothing where the number of heads is odd.
+    qk_norm : bool
+        Whether queries and keys are normed.
+    rope : {"none", "neighbours", "halves"}
+        Which dimensions are the pairs that are turned by their positions.
     scaled : bool
         Whether scores are divided by sqrt(d_k).
+    softcap : {"none", "1", "5", "50"}
+    alibi : bool
+    sinks : {"none", "zero", "drawn"}
 
     Raises
     ------
@@ -106,7 +118,31 @@ class Settings:
         "whole: −1, 0 and 1, for 3 or 4 words and one head, so that every share is a fraction.",
     )
     positions: str = _option("none", POSITIONS, "Positions")
+    sharing: str = _option(
+        "none",
+        SHARING,
+        "Keys and values shared",
+        "none: each head has its own. pairs: two heads in a row share theirs, if their number is even (grouped-query "
+        "attention). all: all heads share the same (multi-query attention).",
+    )
+    qk_norm: bool = _option(False, (False, True), "Norm queries and keys (QK-norm)")
+    rope: str = _option(
+        "none",
+        ("none", *PAIRS),
+        "RoPE",
+        "Turns queries and keys by their positions, pair by pair. neighbours: dimensions 1 and 2 are a pair, as in "
+        "Llama’s own code. halves: 1 and d_k/2 + 1 are a pair, as in Hugging Face’s.",
+    )
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
+    softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
+    alibi: bool = _option(False, (False, True), "Take a slope times the distance from scores (ALiBi)")
+    sinks: str = _option(
+        "none",
+        ("none", "zero", "drawn"),
+        "Sinks",
+        "A score of no key that takes a share, too. zero: 0 in each head (softmax plus one). drawn: a number for each "
+        "head, as learnt ones are.",
+    )
 
     def __post_init__(self):
         _check_sentence("sentence", self.sentence)
@@ -132,6 +168,11 @@ class Settings:
             raise SettingsError(f"{RULE_OF_WHOLE}; got {len(self.tokens)} and the context {_shown(self.context)[:40]}.")
 
     @property
+    def shared_by(self) -> int:
+        """How many heads share keys and values."""
+        return {"none": 1, "pairs": 1 + (self.n_heads % 2 == 0), "all": self.n_heads}[self.sharing]
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """The words of the queries."""
         return tokenize(self.sentence)
@@ -152,7 +193,13 @@ OF_WHOLE: dict[str, Sequence] = {
     "d_model": range(2, 5),
     "n_heads": range(1, 2),
     "positions": ("none",),
+    "sharing": ("none",),
+    "qk_norm": (False,),
+    "rope": ("none",),
     "scaled": (True,),
+    "softcap": ("none",),
+    "alibi": (False,),
+    "sinks": ("none",),
 }
 """The values of some options with the initialiser `WHOLE`."""
 

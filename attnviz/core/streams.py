@@ -7,7 +7,7 @@ from numpy.random.bit_generator import ISeedSequence
 
 
 class _Zeros(ISeedSequence):
-    """What a generator is made with that is seeded afterwards: a seed of NumPy's own takes ten times as long."""
+    """A stand-in for the seed of a generator that is seeded afterwards: NumPy's own takes ten times as long."""
 
     def generate_state(self, n_words: int, dtype: type = np.uint32) -> list[int]:
         return [0] * n_words  # the generator reads them one by one, a list quicker than an array

@@ -17,7 +17,7 @@ CURRENT = np.ones((1, D))
 CONTEXT = np.repeat([[2.0], [3.0], [4.0]], D, axis=1)
 NO_BIAS = np.zeros((1, D))
 PRINTED_BIAS = np.arange(float(D))[None]
-"""What the printed values need for b_v; the code shown makes zeros."""
+"""The b_v that the printed values need; the code shown makes zeros."""
 
 
 def algorithm3(normalise: type[Softmax | SumNormalise], *, printed_bias: bool = True) -> Trace:

@@ -53,9 +53,19 @@ def moment(lesson: str, number: int) -> bytes:
     own = LESSONS[lesson]
     if number not in range(1, len(own.moment) + 1):
         raise KeyError(f"{lesson} has {len(own.moment)} moments; got {number}")
+    return to_json(_moment(own, number))
+
+
+def moments_of(lesson: str) -> list[Moment]:
+    """All moments of the lesson with this id."""
+    own = LESSONS[lesson]
+    return [_moment(own, number) for number in range(1, len(own.moment) + 1)]
+
+
+def _moment(own: Lesson, number: int) -> Moment:
     made = own.moment[number - 1]
     passes = opened(made.at)
-    return to_json(as_sent(made, passes, filled, _ending(own, passes) if number == len(own.moment) else None))
+    return as_sent(made, passes, filled, _ending(own, passes) if number == len(own.moment) else None)
 
 
 def as_sent(

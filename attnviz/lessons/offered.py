@@ -70,14 +70,14 @@ def _asks(passes: Passes) -> Iterator[AnyAsk]:
         row, cell = _written(attention, 2), _written(attention)
         yield Word(of=row, prompt=f"Which word will “{query}” look at most{in_head}?")
         yield Share(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{in_head}?")
-        if passes.b.beside:
+        if passes.b.other:
             yield Compare(of=cell, prompt=f"Does “{query}” give “{key}” more{in_head} than in A, less or the same?")
         yield from _of_the_number(passes, at)
     if "probabilities" in passes.trace():
         yield Answer(prompt="What does the model answer?")
     if not np.isfinite(layer.trace["masked"].value).all():
         yield Count(of="hidden", unit="pairs", prompt="How many pairs of words does the mask hide?")
-    if passes.b.beside:
+    if passes.b.other:
         yield Count(of="differing", unit="shares", prompt="How many shares are others than in A?")
     stage = split_layer(_stage(passes))[0]
     if stage in LINES:
@@ -99,15 +99,15 @@ def _of_the_number(passes: Passes, at: Selection) -> Iterator[AnyAsk]:
 
 
 def _selection(passes: Passes) -> Selection:
-    beside = passes.b.beside
-    return selected(passes.b.scene, passes.trace(), beside.trace if beside else None)
+    other = passes.b.other
+    return selected(passes.b.scene, passes.trace(), other.trace if other else None)
 
 
 def _stage(passes: Passes) -> str:
     """The stage whose number the scene looks at."""
-    scene, trace, beside = passes.b.scene, passes.trace(), passes.b.beside
+    scene, trace, other = passes.b.scene, passes.trace(), passes.b.other
     step = next(each for each in steps_of(trace) if each.id == scene.step)
-    found = picked(scene, trace, beside.trace if beside else None)
+    found = picked(scene, trace, other.trace if other else None)
     return found or (step.stages[-1] if step.stages else _layer(passes).names["attention"])
 
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_MINUTES, MAX_TALK_MOMENTS, MAX_TEXT_CHARACTERS
+from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.written import Text, Written, WrittenMoment
 
 _QUOTED = re.compile(
@@ -50,6 +51,13 @@ class Talk(Written, frozen=True):
 
     title: Text = ""
     moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=MAX_TALK_MOMENTS)] = ()
+
+
+def as_talk(lesson: Lesson) -> Talk:
+    """A lesson as the start of a talk: its moments without its claims and its ending."""
+    fields = WrittenMoment.__struct_fields__
+    moments = (TalkMoment(**{name: getattr(each, name) for name in fields}) for each in lesson.moment)
+    return Talk(title=lesson.title, moment=tuple(moments))
 
 
 def read(content: bytes) -> Talk:

@@ -8,15 +8,15 @@ import numpy as np
 
 from attnviz.lessons.expression import EXPRESSION_ERRORS
 from attnviz.lessons.moment import as_sent, opened
-from attnviz.lessons.reference import LessonError, Passes
+from attnviz.lessons.questions.extreme import Extreme
+from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
-from attnviz.scene.contract.lesson import Fill, Question
-from attnviz.scene.document.encoding import to_json
+from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
-def talk_moment(made: TalkMoment) -> bytes:
-    """A moment of a talk as JSON, as `contract.lesson` declares it.
+def talk_moment(made: TalkMoment) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it.
 
     Raises
     ------
@@ -29,13 +29,23 @@ def talk_moment(made: TalkMoment) -> bytes:
         with np.errstate(all="ignore"):
             sent = as_sent(made, passes, filled_where_it_fits)
         check_answer(sent.question)
-        return to_json(sent)
+        if isinstance(made.ask, Extreme):
+            sent.asked = _neutral(made.ask, passes)
+        return sent
     except TalkError:
         raise
     except LessonError as error:
         raise TalkError(f"This doesn’t fit the pass: {str(error)[:400]}") from None
     except EXPRESSION_ERRORS:
         raise TalkError("This pass has no answer to the question: choose another one.") from None
+
+
+def _neutral(ask: Extreme, passes: Passes) -> str | None:
+    """The cell to stand at until the answer is shown: what somebody picked as they collected the moment may be it."""
+    row = find(ask.of, passes)
+    axis = row.index.index(None)
+    own = (row.index[axis - 1] or 0) if axis else 0  # a word's own place in its row
+    return str(row.cells[min(own, len(row.cells) - 1)]) if row.of == "B" else None
 
 
 def opened_politely(at: str) -> Passes:

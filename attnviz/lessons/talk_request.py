@@ -9,9 +9,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
+from attnviz.lessons.export import Form, of_lesson, of_talk
+from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered
-from attnviz.lessons.talk import Talk, TalkMoment, read, read_json, write
+from attnviz.lessons.talk import Talk, TalkMoment, as_talk, read, read_json, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
+from attnviz.scene.document.encoding import to_json
 
 
 class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -37,13 +40,22 @@ class FileAsked(Asked, tag="file", frozen=True):
 
 
 class TalkAsked(Asked, tag="talk", frozen=True):
-    """The talk of a file in TOML, or of a link's JSON."""
+    """The talk of a file in TOML, of a link's JSON, or a lesson as one, by its id."""
 
     file: str = ""
     json: str = ""
+    lesson: str = ""
 
 
-TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked
+class ExportAsked(Asked, tag="export", frozen=True):
+    """The questions of a lesson or a talk, as a file."""
+
+    form: Form
+    lesson: str = ""
+    talk: Talk | None = None
+
+
+TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked | ExportAsked
 
 
 @singledispatch
@@ -60,7 +72,7 @@ def reply(asked: TalkRequest) -> bytes:
 
 @reply.register
 def _(asked: MomentAsked) -> bytes:
-    return talk_moment(asked.moment)
+    return to_json(talk_moment(asked.moment))
 
 
 @reply.register
@@ -75,5 +87,16 @@ def _(asked: FileAsked) -> bytes:
 
 @reply.register
 def _(asked: TalkAsked) -> bytes:
-    talk = read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
-    return msgspec.json.encode({"talk": talk})
+    return msgspec.json.encode({"talk": _talk(asked)})
+
+
+def _talk(asked: TalkAsked) -> Talk:
+    if asked.lesson in LESSONS:
+        return as_talk(LESSONS[asked.lesson])
+    return read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
+
+
+@reply.register
+def _(asked: ExportAsked) -> bytes:
+    made = of_lesson(asked.form, asked.lesson) if asked.talk is None else of_talk(asked.form, asked.talk)
+    return msgspec.json.encode({"file": made})

@@ -44,7 +44,7 @@ class Choice(Protocol):
 
     @property
     def summary(self) -> str:
-        """What is seen in it."""
+        """The sentence on its attention."""
         return self.task.summary
 
     @property
@@ -59,5 +59,5 @@ class Choice(Protocol):
 
     @property
     def given(self) -> str:
-        """What it brings with it and nobody can change, in words."""
+        """The settings that come with it and nobody can change, in words."""
         return self.at(self.seeds[0], None).described

@@ -15,7 +15,7 @@ Hidden = Literal["nothing", "right noun", "other noun"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a model does with the sentences of a batch, each read at the word at which it answers.
+    """A model's rows of attention and answers for the sentences of a batch, each read at the word at which it answers.
 
     Attributes
     ----------

@@ -106,7 +106,7 @@ class Recorded(Choice):
         return [{"text": text, "is": self.met(text, seed, place)} for text in found]
 
     def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
-        """What the loss may be compared with, and from which step on it is below; at the end, without a part of it."""
+        """Losses to compare with, and from which step on the model's is below; at the end those with a part muted."""
         curve = self.curve(seed)
         others = [
             {"label": label, "loss": loss, "passed": passed_at(curve, loss), "isLine": True}

@@ -23,7 +23,7 @@ _ASKED = (*_POSTED, lesson_route.PATH, room_route.EVENTS_PATH, room_route.MOMENT
 _WALKTHROUGH = "walkthrough"
 _ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
 """Where pages are now: the first has no name of its own, and the walkthrough has taken the place of two others."""
-_LESSONS = {"lesson", "moment", "present", "room"}
+_LESSONS = {"lesson", "moment", "present", "room", "speaker"}
 """The parameters of the first page. It was the walkthrough, to which links with any other lead."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from attnviz.lessons.talk import Talk, TalkError, read
 from attnviz.site.edition import write
 from attnviz.site.page import INDEX
 
@@ -15,13 +16,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "python -m attnviz.site", description="Write attnviz's lessons and first passes as pages that need no server."
     )
     parser.add_argument("folder", type=Path, help="where to; a page that is there is overwritten")
-    folder = parser.parse_args(arguments).folder
+    parser.add_argument(
+        "--talk", type=Path, action="append", default=[], metavar="FILE", help="a talk of your own, to be a page too"
+    )
+    asked = parser.parse_args(arguments)
+    talks = [_talk(file) for file in asked.talk]
     try:
-        sizes = dict(write(folder))
+        sizes = dict(write(asked.folder, talks))
+    except TalkError as error:
+        sys.exit(f"{error} Open the talk in attnviz, change that moment and save its file again.")
     except OSError as error:
-        sys.exit(f"The pages need a folder that can be written; {folder}: {error.strerror}. Name another.")
+        sys.exit(f"The pages need a folder that can be written; {asked.folder}: {error.strerror}. Name another.")
     size = f"{len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB"
-    sys.stdout.write(f"{size}. Open {folder / INDEX}, or put the folder on any host.\n")
+    sys.stdout.write(f"{size}. Open {asked.folder / INDEX}, or put the folder on any host.\n")
+
+
+def _talk(file: Path) -> Talk:
+    try:
+        return read(file.read_bytes())
+    except OSError as error:
+        sys.exit(f"A talk is a file; {file}: {error.strerror}.")
+    except TalkError as error:
+        sys.exit(f"{file}: {error}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from attnviz.lessons.talk import Talk
 from attnviz.site.article import article_pages
-from attnviz.site.lessons import lesson_pages
-from attnviz.site.page import SCRIPT, STYLES, Page
+from attnviz.site.lessons import lesson_pages, talk_pages
+from attnviz.site.page import SCRIPT, STYLES, Page, single_file
 from attnviz.site.passes import model_pages, name_pages
 from attnviz.site.written import index_page, own_page
 from attnviz.viewer.bundle import bundle, module
@@ -20,25 +21,58 @@ _OF_THE_APP = {"article", "numbers", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 
 
-def files() -> Iterator[Page]:
-    """All files, with the pages that are quickest made first."""
-    yield Page(SCRIPT, f'"use strict";\n{bundle(module("site"))}')
-    yield Page(STYLES[""], THEME.read_text("utf-8") + _SITE.read_text("utf-8"))
+def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
+    """All files, the talks and then the pages that are quickest made first.
+
+    Raises
+    ------
+    TalkError
+        If a moment of a talk doesn't fit its pass.
+    """
+    for each in talks:
+        yield from talk_pages(each)
+    yield Page(SCRIPT, _script())
+    yield Page(STYLES[""], _styles())
     yield Page(STYLES["article"], joined(_OF_ARTICLES))
-    yield Page(STYLES["pass"], joined(each for each in ROOMS if each not in _OF_THE_APP))
-    yield from (index_page(), own_page())
+    yield Page(STYLES["pass"], _styles_of_pass())
+    yield from (index_page(talks), own_page())
     for pages in (model_pages, name_pages, article_pages, lesson_pages):
         yield from pages()
 
 
-def write(folder: Path) -> Iterator[tuple[str, int]]:
+def talk_file(talk: Talk) -> str:
+    """A talk as one HTML file, with all its moments, questions and answers, and each of their passes a single time.
+
+    Raises
+    ------
+    TalkError
+        If a moment doesn't fit its pass.
+    """
+    return single_file(next(talk_pages(talk)), _script(), _styles() + _styles_of_pass())
+
+
+def _script() -> str:
+    return f'"use strict";\n{bundle(module("site"))}'
+
+
+def _styles() -> str:
+    return THEME.read_text("utf-8") + _SITE.read_text("utf-8")
+
+
+def _styles_of_pass() -> str:
+    return joined(each for each in ROOMS if each not in _OF_THE_APP)
+
+
+def write(folder: Path, talks: Sequence[Talk] = ()) -> Iterator[tuple[str, int]]:
     """Write all files into a folder, which is made if it isn't there; yields each name, and how many bytes it has.
 
     Raises
     ------
     OSError
         If the folder can't be made, or something in it can't be written.
+    TalkError
+        If a moment of a talk doesn't fit its pass.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files():
+    for name, text in files(talks):
         yield name, (folder / name).write_bytes(text.encode())

@@ -1,14 +1,19 @@
-"""Lessons: each as a page of its own, with all its moments and each of their passes a single time."""
+"""Lessons and talks: each on a page of its own, with all its moments and each of their passes a single time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from attnviz.lessons.contents import contents
+from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
-from attnviz.scene.document.encoding import Json
+from attnviz.lessons.moment import moments_of
+from attnviz.lessons.talk import Talk
+from attnviz.lessons.talk_moment import talk_moment
+from attnviz.scene.contract.lesson import LessonEntry, LessonsPage, Moment
+from attnviz.scene.document.encoding import Json, to_json
 from attnviz.site.page import OWN, Page, drawn_page
 from attnviz.site.passes import model_page_name
 from attnviz.viewer.pool import Data, pooled
@@ -19,25 +24,57 @@ a page has room for (150 kB)."""
 
 _CHARACTERS = 8 * 4 / 3  # of a number: float64 as base64
 
+_TALK = "a-talk"
+"""The lesson that a talk is on its page: `talk` is the one that a browser keeps."""
+
 
 def lesson_page_name(lesson: str) -> str:
     """The file of a lesson."""
     return f"lesson-{lesson}.html"
 
 
+def talk_page_name(talk: Talk) -> str:
+    """The file of a talk, by its title."""
+    return f"talk-{'-'.join(re.findall(r'[a-z0-9]+', talk.title.lower()))[:60]}".rstrip("-") + ".html"
+
+
 def lesson_pages() -> Iterator[Page]:
-    """The pages of all lessons."""
+    """The pages of all lessons, and their questions."""
+    pages = {each: lesson_page_name(each) for each in LESSONS}
     for name, lesson in LESSONS.items():
-        moments = [json.loads(moment(name, number)) for number in range(1, len(lesson.moment) + 1)]
-        given = {
-            "lesson": name,
-            "course": Json(contents()),
-            "moments": pooled([_lightened(each) for each in moments]),
-            "pages": {each: lesson_page_name(each) for each in LESSONS},
-            "own": OWN,
-            "walkthrough": model_page_name("who-is-it"),
-        }
-        yield drawn_page(lesson_page_name(name), "lesson", lesson.title, given)
+        yield from _pages(name, lesson.title, moments_of(name), Json(contents()), pages)
+
+
+def talk_pages(talk: Talk) -> Iterator[Page]:
+    """The page of a talk, and its questions.
+
+    Raises
+    ------
+    TalkError
+        If a moment doesn't fit its pass.
+    """
+    name, title = talk_page_name(talk), talk.title or "A talk"
+    moments = [talk_moment(each) for each in talk.moment]
+    minutes = max(round(sum(each.minutes for each in talk.moment)), 1)
+    entry = LessonEntry(id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments))
+    course = LessonsPage(lessons=[entry], own=json.loads(contents())["own"])
+    yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
+
+
+def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages: dict[str, str]) -> Iterator[Page]:
+    questions = {form: exported(form, title, moments) for form in ENDINGS}
+    given = {
+        "lesson": name,
+        "course": course,
+        "moments": pooled([_lightened(json.loads(to_json(each))) for each in moments]),
+        "questions": questions,
+        "pages": pages,
+        "own": OWN,
+        "walkthrough": model_page_name("who-is-it"),
+    }
+    yield drawn_page(pages[name], "lesson", title, given)
+    for form, text in questions.items():
+        yield Page(f"{pages[name].removesuffix('.html')}.{ENDINGS[form]}", text)
 
 
 def _lightened(moment: Data) -> Data:

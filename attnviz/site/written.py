@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 from attnviz.articles.evidence import TITLE
 from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.talk import Talk
 from attnviz.models import MODELS
 from attnviz.site import article
-from attnviz.site.lessons import lesson_page_name
+from attnviz.site.lessons import lesson_page_name, talk_page_name
 from attnviz.site.page import INDEX, OWN, Page, Way, link, written_page
 from attnviz.site.passes import NAMES, model_page_name, name_page_name
 
@@ -17,8 +19,9 @@ _START = "python3 -m venv .venv\n.venv/bin/pip install -r requirements.txt\n.ven
 _INSTALLED = "Where attnviz is installed with its app, one word starts it:"
 
 
-def index_page() -> Page:
+def index_page(talks: Sequence[Talk] = ()) -> Page:
     """All pages, with what each is about."""
+    own = [(Way(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks]
     lessons = [
         (Way(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
         for name, each in LESSONS.items()
@@ -31,6 +34,7 @@ def index_page() -> Page:
                 "real and can be taken apart. These pages need no server and no network; what you answer stays in "
                 "this browser."
             ),
+            *(_section("Talks", "", _listed(own)) if own else ()),
             *_section("Lessons", f"{len(lessons)} paths that ask before they show.", _listed(lessons, "ol")),
             *_section("Models", "The first pass of each, from its words to its answer.", _listed(models)),
             *_section(

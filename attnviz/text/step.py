@@ -133,7 +133,7 @@ class Step:
 
     @property
     def reason(self) -> Runs:
-        """What it does and what for, once it is of a trace."""
+        """The step's action and purpose, of one trace."""
         return self.why[0].text
 
     @property

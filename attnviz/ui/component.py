@@ -16,9 +16,11 @@ _outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnvi
 
 
 def draw(shown: Shown) -> None:
-    """Draw the settings and the pass of a scene. No run is needed for what is done in them."""
+    """Draw the settings and the pass of a scene. No run is needed for what is done in them, but for a talk to go on."""
     with st.container(key="viewer", height="stretch"):
-        _component(key="pass", height="stretch", data=_answer(shown, "pass"))
+        asked = _component(key="pass", height="stretch", data=_answer(shown, "pass"), on_run_change=runs).run
+    if asked == "lessons":
+        st.switch_page("pages/lessons.py")
 
 
 def draw_settings(shown: Shown, view: str) -> str:

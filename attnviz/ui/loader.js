@@ -1,4 +1,4 @@
-// What Streamlit takes for the component. It fetches the component itself, which the browser keeps for all runs and visits
+// The component, as far as Streamlit knows it. It fetches the component itself, which the browser keeps for all runs and visits
 // (../script.py), from the folder that Streamlit's own scripts are from.
 const streamlits = document.querySelector('script[src*="/static/js/"]').src;
 const site = new URL("../../", streamlits);

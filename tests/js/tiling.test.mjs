@@ -10,6 +10,7 @@ const STAGES = [
   stage([128, 6, 6], "head"),
   stage([8], "d"),
   stage([2, 4], "head"),
+  stage([2, 5, 3], "group"),
 ];
 const BOXES = [
   { width: 58, height: 44, largest: 7 },

@@ -14,6 +14,7 @@ from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examination import Examination
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import named
+from attnviz.analysis.check.recomputation import recomputed
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES
@@ -76,6 +77,15 @@ class Finding:
         candidate = self.diagnosis.candidate
         whole = {"q", "k", "v", "heads"} <= {stage.name for stage in candidate.trace.stages}
         return self.given or (candidate.trace if whole and candidate.rotation is None else None)
+
+    @cached_property
+    def turned_trace(self) -> Trace | None:
+        """`trace`; or the pass that rotates queries and keys as theirs does, where an operation of ours does so."""
+        candidate = self.diagnosis.candidate
+        operation = candidate.rotation and candidate.rotation.operation
+        if self.given or operation is None or not {"q", "k", "v", "heads"} <= set(candidate.trace.keys()):
+            return self.trace
+        return recomputed(candidate.reading.arrays, replace(candidate.reading.block, rotation=operation))
 
     @property
     def block(self) -> Block | None:

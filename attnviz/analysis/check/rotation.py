@@ -1,4 +1,4 @@
-"""Rotation: queries and keys turned by their positions (RoPE), which attnviz's own passes don't have.
+"""Rotation: queries and keys turned by their positions (RoPE), as somebody's arrays may be without saying so.
 
 Su et al. 2021. Of the pairs of dimensions the i-th is turned by position * base^(-2 i / n), n being how many dimensions
 are turned: all d_k, or the first ones, as in GPT-NeoX. Pairs are neighbours, or, as in Hugging Face, dimensions that
@@ -19,6 +19,7 @@ from attnviz.analysis.check.formats import FLOAT32
 from attnviz.analysis.check.nodes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.analysis.check.stages import ROTATED
+from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.dotproducts import DotProducts
 
 _BASES = (10_000, 500_000, 1_000_000)
@@ -66,6 +67,13 @@ class Rotation:
         turns = _TRAINED_FOR * angles / (2 * np.pi)
         kept = np.clip((turns - 1) / (4 - 1), 0, 1)
         return angles * (kept + (1 - kept) / self.factor)
+
+    @property
+    def operation(self) -> operations.Rotation | None:
+        """The operation that turns a pass so; none where angles are slowed down."""
+        if self.factor != 1:
+            return None
+        return operations.Rotation(float(self.base), "halves" if self.is_in_halves else "neighbours", self.n_turned)
 
     def nodes(self, nodes: Nodes) -> Nodes:
         """The stages of a pass with queries and keys that are turned before they are multiplied."""

@@ -15,7 +15,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _AS_ROWS = {"token": "query"}
-"""What enters has tokens for rows, and so has what the residual stream adds it to; later each of them is a query."""
+"""Axes of rows: the input and the stage it is added to on the residual stream have tokens, later stages queries."""
 
 
 class OneRow:

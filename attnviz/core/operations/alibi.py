@@ -37,7 +37,7 @@ class ALiBi(Operation):
     """
 
     n_heads: int
-    operands = (Operand("cell", after="− slope × distance"),)
+    operands = (Operand("cell", after="− bias"),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
         return scores - _bias(self.n_heads, *scores.shape[-2:])

@@ -29,7 +29,7 @@ class Rotation(Operation):
         What is a pair: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as Hugging
         Face has them. One is a permutation of the dimensions away from the other.
     dims : int or None
-        How many numbers of each row are turned, the first ones; all by default. They divide its length.
+        How many numbers of each row are turned, the first ones: an even number; as many as there are by default.
     first : int
         The position of the first row.
 
@@ -57,15 +57,15 @@ class Rotation(Operation):
         Raises
         ------
         ArrayError
-            If they aren't pairs, or don't divide the length.
+            If they aren't pairs, or there aren't so many.
         """
-        dims = length if self.dims is None else self.dims
-        if not 0 < dims <= length or dims % 2 or length % dims:
+        if self.dims is None:
+            return replace(self, dims=length - length % 2)
+        if not 0 < self.dims <= length or self.dims % 2:
             raise ArrayError(
-                f"A rotation turns pairs, so an even number of dimensions that divides the length of a query; "
-                f"got {dims} of {length}."
+                f"A rotation turns pairs, so an even number of a query's dimensions; got {self.dims} of {length}."
             )
-        return replace(self, dims=dims)
+        return self
 
     def compute(self, x: np.ndarray) -> np.ndarray:
         return self._turned(x, 1.0)
@@ -97,26 +97,35 @@ class Rotation(Operation):
 
     def rule(self, x: Input) -> Rule:
         n_heads, n_rows, length = x.shape
-        outer, n_pairs = length // self.dims, self.dims // 2
-        # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s)
-        own, both = ("(o p s)", "(o p i)") if self.pairs == "neighbours" else ("(o s p)", "(o i p)")
+        sizes = {"h": n_heads, "q": n_rows, "f": length, "i": length}
+        own, read, said = (
+            "f",
+            "i",
+            "which is 0 outside its pair",
+        )  # in general the whole row, of which all but a pair count 0
+        if self.dims and length % self.dims == 0:
+            # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s)
+            own, read = ("(o p s)", "(o p i)") if self.pairs == "neighbours" else ("(o s p)", "(o i p)")
+            said = "the cosine or a sine"
+            sizes |= {"o": length // self.dims, "p": self.dims // 2, "s": 2, "i": 2}
         factors, angles = self._factors(n_rows, length)
-        products = factors * np.stack(self._of_pairs(x.value), axis=-1)
+        numbers = np.stack(self._of_pairs(x.value), axis=-1)
+        if read == "i":
+            factors, numbers = self._in_row(factors), x.value[..., None, :]
         slots = {
-            "x": Slot(0, f"h q {both}"),
+            "x": Slot(0, f"h q {read}"),
             "a": Slot(0, f"h q {own}"),
             "factor": Slot("#factor", f"q {own} i"),
             "product": Slot("#product", f"h q {own} i"),
             "angle": Slot("#angle", f"q {own}"),
         }
         turned = Variant(
-            (Line(("x",), "{x} × {factor}, the cosine or a sine", "product"),),
+            (Line(("x",), "{x} × {factor}, " + said, "product"),),
             "the sum of {n}: a pair, turned by an angle of {angle}",
             "{terms}",
             r"{x:bt} \cdot {factor:bt}",
         )
         kept = Variant((Line(("a",), "the same number"),))
-        sizes = {"h": n_heads, "q": n_rows, "o": outer, "p": n_pairs, "s": 2, "i": 2}
         return Rule(
             f"h q {own}",
             sizes,
@@ -125,7 +134,7 @@ class Rotation(Operation):
             Slot("#kept", own),
             {
                 "#factor": factors,
-                "#product": products,
+                "#product": factors * numbers,
                 "#angle": angles,
                 "#kept": (np.arange(length) >= self.dims).astype(int),
             },
@@ -137,6 +146,15 @@ class Rotation(Operation):
         for place in self._places:
             firsts[..., place], seconds[..., place] = (x[..., each] for each in self._places)
         return firsts, seconds
+
+    def _in_row(self, factors: np.ndarray) -> np.ndarray:
+        """The factors of both numbers of a pair as those of all numbers of a row."""
+        length = factors.shape[1]
+        firsts, seconds = (each[0].astype(int) for each in self._of_pairs(np.arange(length)[None]))
+        whole, places = np.zeros((len(factors), length, length)), np.arange(self.dims)
+        whole[:, places, firsts[: self.dims]] = factors[:, : self.dims, 0]
+        whole[:, places, seconds[: self.dims]] = factors[:, : self.dims, 1]
+        return whole
 
     def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """What both numbers of its pair are multiplied by for each number, (rows, length, 2), and the angles."""
@@ -154,7 +172,9 @@ class Rotation(Operation):
         if place >= self.dims:
             return Turned(cells, 0.0, 0)
         pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.dims // 2)[::-1]
-        return Turned(cells, (self.first + row) * float(self.base) ** (-2 * pair / self.dims), side)
+        angle = (self.first + row) * float(self.base) ** (-2 * pair / self.dims)
+        first, second = (2 * pair, 2 * pair + 1) if self.pairs == "neighbours" else (pair, pair + self.dims // 2)
+        return Turned(cells, angle, side, (0, 1) if len(cells) == 2 else (first, second))
 
     def latex(self, result: str, x: str) -> str:
         first, second = ("2j", "2j+1") if self.pairs == "neighbours" else ("j", f"j+{self.dims // 2}")
@@ -203,25 +223,28 @@ class Turned(Terms):
 
     Attributes
     ----------
-    pair : tuple of Cell
-        Both numbers; or the one that stays.
+    row : tuple of Cell
+        Both numbers, or all of their row; or the one that stays.
+    pair : tuple of int
+        The places of both among these.
     """
 
-    pair: tuple[Cell, ...]
+    row: tuple[Cell, ...]
     angle: float
     side: int
+    pair: tuple[int, ...] = (0,)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        return self.pair
+        return self.row
 
     def total(self) -> float:
         if len(self.pair) == 1:
-            return self.pair[0].value
-        a, b = (cell.value for cell in self.pair)
+            return self.row[0].value
+        a, b = (self.row[place].value for place in self.pair)
         cos, sin = math.cos(self.angle), math.sin(self.angle)
         return math.fsum((a * sin, b * cos) if self.side else (a * cos, -b * sin))
 
     def rounding(self) -> float:
         # an angle of many turns is rounded as it is large, and its cosine and sine with it
-        return rounding_of(*(cell.value for cell in self.pair)) * (1 + abs(self.angle))
+        return rounding_of(*(self.row[place].value for place in self.pair)) * (1 + abs(self.angle))

@@ -31,7 +31,7 @@ class Softcap(Operation):
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        return (Operand("cell", after=f"within ±{self.limit:g}"),)
+        return (Operand("cell", after=f"cap ±{self.limit:g}"),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
         return float(self.limit) * self._tanh(scores)

@@ -86,7 +86,7 @@ class Letters:
         )
 
     def met(self, text: str) -> str:
-        """What is known of a text that a model wrote: nothing."""
+        """Nothing: of a text that a model wrote no answer is known."""
         return ""
 
     def right(self, tokens: Sequence[str]) -> Answers:

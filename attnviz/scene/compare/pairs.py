@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered
-from attnviz.core.settings import divisors
+from attnviz.core.settings import OPTIONS, divisors
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 
@@ -30,6 +30,17 @@ class Pair:
     label: str
     a: Scene
     b: Scene
+
+
+_WITH = (
+    ("sharing", "Keys of each head / shared by all", "all"),
+    ("qk_norm", "Without QK-norm / with", True),
+    ("rope", "Without RoPE / with", "neighbours"),
+    ("softcap", "Without a softcap / with", "1"),
+    ("alibi", "Without ALiBi / with", True),
+    ("sinks", "Without sinks / with", "zero"),
+)
+"""What a pass may have or not: the option, the label of its pair, and what it is set to where it is not there."""
 
 
 def pairs_of(scene: Scene) -> tuple[Pair, ...]:
@@ -73,6 +84,12 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         yield Pair("heads", f"One head / {options.n_heads}", other(n_heads=1), now)
     elif more:
         yield Pair("heads", f"One head / {more[0]}", now, other(n_heads=more[0]))
+    for name, label, value in _WITH:
+        plain = OPTIONS[name].default
+        if getattr(options, name) == plain:
+            yield Pair(name, label, now, other(**{name: value}))
+        else:
+            yield Pair(name, label, other(**{name: plain}), now)
     yield Pair("seed", "This seed / the next", now, other(seed=(options.seed + 1) % 2**32))
 
 
@@ -87,7 +104,7 @@ def _of_models(now: Scene) -> Iterator[Pair]:
 
 
 def _muted(now: Scene) -> Iterator[Pair]:
-    """What attention adds to a language model, and what its MLP does: the same without what it writes."""
+    """A language model beside itself without its attention, or without its MLP."""
     model = choice_of(now).at(now.model_seed, now.checkpoint)
     if not model.task.is_open:
         return

@@ -51,7 +51,8 @@ class Comparison:
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
-        keys and values to head outputs, or where theirs rotates queries and keys, which attnviz's doesn't.
+        keys and values to head outputs, or where theirs rotates queries and keys by angles that attnviz has no
+        operation for.
     block : Block or None
         What the layer of a pass of their inputs and parameters has; None where the pass was given.
     """
@@ -191,7 +192,7 @@ def compare(
         unknown(diagnosis),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
-        finding.trace,
+        finding.turned_trace,
         finding.block,
     )
 

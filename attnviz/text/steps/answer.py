@@ -58,7 +58,7 @@ def verdict(trace: Trace) -> Runs:
 
 
 def _next(trace: Trace) -> Runs:
-    """What a model that has no right answer takes for the most probable continuation."""
+    """The sentence on the most probable continuation, of a model that has no right answer."""
     shares = trace["probabilities"].value[-1]
     before, most = trace.origin.kind == "drawn", _most(trace, shares)
     if len(most) > 1:

@@ -6,12 +6,14 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import Condition
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
-from attnviz.text.story import PARTS, Story
+from attnviz.text.story import Story
 
 
 def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
     rotation = trace["q_rotated"].operation
     half = rotation.dims // 2
+    if not half:
+        return "Here a query is one number, which has no other to be a pair with: it stays."
     how = {
         "neighbours": "Neighbours are a pair: dimensions 1 and 2, 3 and 4, and so on, as in Llama’s own code",
         "halves": f"Dimensions 1 and {half + 1} are a pair, 2 and {half + 2}, and so on, as Hugging Face has them",
@@ -46,12 +48,8 @@ def _entry(role: Role, one: str, many: str) -> Entry:
         role,
         one=f"rotated {one}",
         stories=tuple(
-            story
+            Story(f"{turned} {{{source}}} and of the other number of its pair.", of=_reads(role, source))
             for source in sources
-            for story in (
-                Story(f"{turned} {{{source}}} and the other of its pair; {PARTS}.", of=_reads(role, source)),
-                Story(f"{turned} {{{source}}}.", of=_reads(role, source)),
-            )
         ),
     )
 

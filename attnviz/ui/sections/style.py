@@ -102,7 +102,7 @@ _OF_A_PASS = """
 /* the viewer's paper is white, whatever the theme */
 @media print { body:has(.st-key-viewer) { background: none; } }
 """
-"""What pages of a pass have besides. Others have runs at each choice, and these rules with :has() cost one 7 ms."""
+"""The further rules of pages of a pass. Others have runs at each choice, and these rules with :has() cost one 7 ms."""
 
 
 def draw() -> None:

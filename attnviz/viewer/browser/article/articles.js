@@ -1,4 +1,4 @@
-// What Streamlit calls for a part of a page that is an article, on every run, with the pieces of it.
+// The component of an article: Streamlit calls it on every run, with the pieces.
 import { mountArticle } from "./article.js";
 import { onceGone } from "../seams/streamlit.js";
 

@@ -1,4 +1,4 @@
-// What Streamlit calls for the part of a page that takes a file of one's own, on every run.
+// The component that takes a file of one's own: Streamlit calls it on every run.
 import { mountOwnNumbers } from "./ownNumbers.js";
 import { onceGone } from "../seams/streamlit.js";
 

@@ -89,7 +89,7 @@ export function mountOwnNumbers(root, url, open) {
     );
     line.hidden = more.hidden = !isFile || isModel;
   };
-  // What is said of a file: its name and what came of it, which is heard too, and all else.
+  // The report on a file: its name and the result, which is heard too, and all else.
   const tell = kept => {
     const [head, ...rest] = kept.pieces;
     const made = piece => makePiece(piece, { open }).element;

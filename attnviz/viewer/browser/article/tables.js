@@ -53,7 +53,7 @@ function heading(scope, text, spans = {}) {
   return cell;
 }
 
-// What the columns count, the blocks of them, and what each is called, in a line each.
+// The names of the axis, of its blocks and of the columns, a line each.
 function headOf(rows, columns) {
   const head = element("thead"),
     before = namesBeside(rows, 0).length,
@@ -94,7 +94,7 @@ function nameAt({ blocks, labels }, place) {
   return block ? `${block.name} ${labels[place]}` : labels[place];
 }
 
-// What is wider than the page is scrolled, by the keyboard too.
+// A table wider than the page scrolls, by the keyboard too.
 function scrolled(table, name) {
   const box = element("div", "scrolled");
   box.append(table);

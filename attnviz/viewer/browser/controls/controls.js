@@ -27,7 +27,7 @@ export function makeControls(box, act) {
         each.update(controls[place], isWaiting);
       }
     },
-    // What was typed and not sent yet.
+    // Text that was typed and not sent yet.
     send: () => {
       for (const each of made.values()) each.send?.();
     },

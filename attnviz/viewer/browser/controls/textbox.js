@@ -1,5 +1,5 @@
 // Textbox: a line of text. What is typed into a live one is sent as the person pauses, into another on leaving; Enter leaves it.
-// What the server says never comes in between while somebody types.
+// An answer of the server never comes in between while somebody types.
 import { element, write } from "../elements/element.js";
 import { isHalfTyped } from "./halftyped.js";
 import { makeLabelled } from "./labelled.js";

@@ -98,7 +98,7 @@ function numberIn(text) {
   return Number(text.trim().replaceAll("−", "-") || Number.NaN);
 }
 
-// What one px of dragging changes: a power of ten, some 200 of which make the end of the colour scale.
+// The change for one px of dragging: a power of ten, some 200 of which make the end of the colour scale.
 function unitOf(limit) {
   return 10 ** Math.floor(Math.log10((limit || 1) / 100));
 }

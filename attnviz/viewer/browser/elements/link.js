@@ -22,7 +22,7 @@ export function spelledOut(href, parameters) {
   return url.href;
 }
 
-// What is said of a link's length; nothing where every server reads it. An address is ASCII: a letter of another script takes
+// The notice on a link's length; nothing where every server reads it. An address is ASCII: a letter of another script takes
 // up to twelve bytes.
 export function lengthOf(link) {
   if (link.length <= MAX_BYTES) return "";

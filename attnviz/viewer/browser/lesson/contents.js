@@ -4,18 +4,34 @@ import { element, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { minutesText } from "./course.js";
 
-// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget. Returns {button, panel, update(lessons, place, memory)}.
-export function makeContents({ go, forget, hrefTo }) {
+// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit() and startFrom(), where there is
+// a talk of one's own, open it and make it of the lesson that one is in. Returns {button, panel, update(lessons, place, memory, own)}.
+export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
     score = element("p", "score"),
     forgetting = button("Forget my answers", forget);
-  panel.append(list, score, forgetting);
+  const mine = element("p", "own-talk"),
+    saying = element("span"),
+    shut = act => () => {
+      panel.hidePopover();
+      act();
+    };
+  mine.hidden = !edit;
+  if (edit)
+    mine.append(saying, button("Your own talk", shut(edit)), button("Begin one with this lesson", shut(startFrom)));
+  const starting = mine.lastElementChild;
+  panel.append(list, mine, score, forgetting);
   return {
     button: opener,
     panel,
-    update(lessons, place, memory) {
+    update(lessons, place, memory, own = null) {
+      write(
+        saying,
+        own ? `${own.name}: ${own.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
+      );
+      if (edit) starting.hidden = place.lesson === own?.id;
       list.replaceChildren(
         ...lessons.map(each => {
           const line = element("li"),

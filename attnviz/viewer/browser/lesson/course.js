@@ -1,6 +1,6 @@
 // The course: which lesson one is in, at which moment, as the address says it; and what comes before and after.
 
-// The place that an address says: {lesson, moment, present}; null where it names no lesson that there is.
+// The place that an address says: {lesson, moment, present}, and the name of the other window in that of a speaker; null where it names no lesson that there is.
 export function placeIn(lessons, search) {
   const query = new URLSearchParams(search),
     found = lessons.find(({ id }) => id === query.get("lesson"));
@@ -10,20 +10,24 @@ export function placeIn(lessons, search) {
     lesson: found.id,
     moment: Number.isInteger(said) ? Math.min(Math.max(said, 1), found.nMoments) : 1,
     present: query.get("present") === "1",
+    ...(query.has("speaker") && { speaker: query.get("speaker") }),
   };
 }
 
-export function searchOf({ lesson, moment, present }) {
-  return `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}`;
+export function searchOf({ lesson, moment, present, speaker = "" }) {
+  return `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 }
 
-// The place so many moments on, or back; from the last moment of a lesson to the first of the next. Null at either end.
+// The place so many moments on, or back; from the last moment of a lesson to the first of the next, but of a talk of
+// one's own. Null at either end.
 export function placeBeside(lessons, place, by) {
   const at = lessons.findIndex(({ id }) => id === place.lesson),
     moment = place.moment + by;
   if (moment >= 1 && moment <= lessons[at].nMoments) return { ...place, moment };
   const next = lessons[at + by];
-  return next ? { ...place, lesson: next.id, moment: by > 0 ? 1 : next.nMoments } : null;
+  return next && !next.isOwn && !lessons[at].isOwn
+    ? { ...place, lesson: next.id, moment: by > 0 ? 1 : next.nMoments }
+    : null;
 }
 
 // "four minutes": a small number as a word.

@@ -3,7 +3,8 @@ import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 
-// acts: {press, back, open(address), hrefOf(address), present, openClass}; the last where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
+// acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass}: edit and showSpeaker are of a talk of
+// one's own; the last is there where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
 // isFirst, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
 export function makeFoot(acts) {
   const box = element("footer"),
@@ -19,12 +20,14 @@ export function makeFoot(acts) {
     whole = makeDoor("open the whole walkthrough", acts),
     around = makeDoor("Look around from here", acts, "button"),
     presenting = button("Present", acts.present),
+    editing = button("Edit", acts.edit),
+    speaking = button("Speaker’s window", acts.showSpeaker),
     inClass = button("Class", acts.openClass),
     notes = makeNotes();
   dots.setAttribute("aria-label", "Moments");
   first.append(show, element("span", "", "or "), own.element, " · ", whole.element);
   ways.append(back, on);
-  out.append(around.element, presenting, inClass, notes.button, notes.panel);
+  out.append(around.element, presenting, speaking, editing, inClass, notes.button, notes.panel);
   box.append(first, ways, dots, count, out);
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [on, show, back].find(isUsable)?.focus({ preventScroll: true });
@@ -53,6 +56,8 @@ export function makeFoot(acts) {
       whole.update("");
       if (moment) around.update(moment.at);
       write(presenting, place.present ? "Leave" : "Present");
+      editing.hidden = !entry.isOwn || place.present;
+      speaking.hidden = !entry.isOwn || "speaker" in place;
       notes.update(moment?.notes ?? "");
       redraw(
         dots,

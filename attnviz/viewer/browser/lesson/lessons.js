@@ -8,7 +8,11 @@ import { makeGlossary } from "../words/glossary.js";
 import { makeContents } from "./contents.js";
 import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
+import { ID } from "./talkList.js";
+import { makeSpeakerPanel } from "./speakerPanel.js";
+import { makeTogether } from "./together.js";
 import { makeFoot } from "./foot.js";
+import { makeHandout } from "./handout.js";
 import { makeMemory } from "./memory.js";
 import { makeMistakePicture } from "./mistakePicture.js";
 import { makeMoments } from "./moments.js";
@@ -16,6 +20,7 @@ import { makePassPicture } from "./passPicture.js";
 import { makeSweepPicture } from "./sweepPicture.js";
 import { candidateAt, makeQuestion } from "./question.js";
 import { drawSaid } from "./said.js";
+import { makeTakeaway } from "./takeaway.js";
 import { verdictOn } from "./verdict.js";
 
 /** @type {Map<string, typeof makePassPicture>} */
@@ -35,20 +40,27 @@ export function forgetShown() {
 }
 
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
-// hrefOf(address), store(), isLinked}: the page's address, what gives a moment, whether a place is on this page, the link to one,
-// what opens a scene in the walkthrough and says whether it can, its link, where the browser keeps things, and whether somebody
-// else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has. Returns {end()}.
+// hrefOf(address), questions(lesson, form), store(), isLinked}: the page's address, what gives a moment, whether a place is on this
+// page, the link to one, what opens a scene in the walkthrough and says whether it can, its link, a promise of the questions of a
+// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
+// there is one, is a talk of one's own (talkDesk.js): resumed() is where one comes back to in it, leave(place, next) and left() are
+// called where one goes elsewhere in mid-talk, and where it is left. Returns {end(), go(place)}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
-    moments = makeMoments(host.fetched);
+    { own: mine = null } = host,
+    own = () => mine?.entry() ?? null,
+    course = () => (own() ? [...lessons, own()] : lessons),
+    nameOf = at => (at.lesson === ID ? JSON.stringify(mine.momentAt(at)) : `${at.lesson} ${at.moment}`),
+    moments = makeMoments(at => (at.lesson === ID ? mine.fetched(at) : host.fetched(at)), nameOf);
   let place = null,
     moment = null,
     question = null,
     picture = null,
     kind = "",
     pass = null,
-    failure = "";
+    failure = "",
+    typed = 0; // the number of a moment that Enter leads to
 
   const box = element("div", "viewer lesson-page"),
     head = element("header", "lesson-head"),
@@ -66,9 +78,23 @@ export function mountLessons(root, given, host) {
       open,
       hrefOf: host.hrefOf,
       present: () => follow("present"),
+      edit,
+      showSpeaker,
       openClass: desk?.open,
     }),
-    contents = makeContents({ go, forget, hrefTo: host.hrefTo }),
+    handout = makeHandout(window, box, ({ picture: own }) => PICTURES.get(own?.kind ?? "pass")(() => false)),
+    takeaway = makeTakeaway({
+      title: () => entry().name,
+      questions: form => (place.lesson === ID ? mine.questions(form) : host.questions(place.lesson, form)),
+      print: async () => handout.print(entry().name, await allMoments()),
+    }),
+    contents = makeContents({
+      go,
+      forget,
+      hrefTo: host.hrefTo,
+      edit: mine && edit,
+      startFrom: mine && (() => mine.startFrom(place.lesson)),
+    }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
   said.setAttribute("aria-label", "The moment");
@@ -76,7 +102,7 @@ export function mountLessons(root, given, host) {
   ownWords.placeholder = "In your own words. Kept nowhere.";
   ownWords.rows = 4;
   for (const each of [heard, verdict]) each.setAttribute("role", "status");
-  head.append(about, contents.button, contents.panel);
+  head.append(about, contents.button, contents.panel, takeaway.button, takeaway.panel);
   body.append(said, drawn);
   box.append(head, body, foot.element, heard, code.element, glossary.element);
   if (desk) {
@@ -87,9 +113,12 @@ export function mountLessons(root, given, host) {
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
-  const entry = () => lessons.find(({ id }) => id === place.lesson);
+  const entry = () => course().find(({ id }) => id === place.lesson);
+  const beside = by => placeBeside(course(), place, by);
+  const allMoments = () =>
+    Promise.all(Array.from({ length: entry().nMoments }, (_, nth) => moments.get({ ...place, moment: nth + 1 })));
   const state = () => {
-    const name = `${place.lesson} ${place.moment}`;
+    const name = nameOf(place);
     if (!states.has(name)) states.set(name, { answer: null, isShown: false });
     return states.get(name);
   };
@@ -99,6 +128,11 @@ export function mountLessons(root, given, host) {
   const numbers = { point: link => picture?.point(link), open: link => picture?.open(link) };
 
   function follow(command) {
+    const number = command.startsWith("band") ? Number(command.slice(5)) : 0;
+    typed = number <= entry().nMoments ? number : 0;
+    if (command.startsWith("band")) return typed > 0;
+    if (command === "first" || command === "last")
+      return go({ ...place, moment: command === "first" ? 1 : entry().nMoments });
     if (command === "on") return press();
     if (command === "back") return back();
     if (command === "present") return go({ ...place, present: !place.present });
@@ -110,20 +144,21 @@ export function mountLessons(root, given, host) {
     if (!moment) return true;
     if (!isDone()) show(null);
     else {
-      const next = placeBeside(lessons, place, 1);
+      const next = beside(1);
       if (next) go(next);
     }
     return true;
   }
   function back() {
-    const before = placeBeside(lessons, place, -1);
+    const before = beside(-1);
     if (before) go(before);
     return true;
   }
   function show(answer) {
     if (state().isShown) return;
-    states.set(`${place.lesson} ${place.moment}`, { answer, isShown: true });
-    if (answer !== null) memory.predicted(place, verdictOn(moment.question, answer).isRight);
+    states.set(nameOf(place), { answer, isShown: true });
+    together.tell();
+    if (answer !== null && place.lesson !== ID) memory.predicted(place, verdictOn(moment.question, answer).isRight);
     redrawSaid();
     said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
   }
@@ -140,7 +175,9 @@ export function mountLessons(root, given, host) {
     if (found >= 0) show(found);
     return found >= 0;
   }
+  // In mid-talk one comes back from there, to what comes next.
   function open(address) {
+    if (address && place.present) host.leave?.(place, beside(1));
     if (!address) memory.opensWalkthrough = true;
     return host.open(address);
   }
@@ -157,15 +194,37 @@ export function mountLessons(root, given, host) {
     forgetShown();
     redrawSaid();
   }
+  function edit() {
+    mine.open();
+  }
+  function showSpeaker() {
+    const isOpen = together.open(name => searchOf({ ...place, present: true, speaker: name }));
+    if (!isOpen) write(heard, "The browser didn’t open another window: allow it for this page.");
+  }
+  // Where the other window of a talk has gone.
+  function goWith({ isShown, ...at }) {
+    const to = { ...place, ...at };
+    if (nameOf(to) !== nameOf(place)) {
+      if (isShown) states.set(nameOf(to), { answer: null, isShown });
+      arrive(to);
+      host.address.write(searchOf(to), false);
+    } else if (isShown && !state().isShown) {
+      states.set(nameOf(place), { answer: null, isShown });
+      redrawSaid();
+    }
+  }
   function go(to) {
     if (!host.has(to)) {
       window.location.assign(host.hrefTo(to));
       return true;
     }
+    const isLeft = place?.present && !to.present;
     const isOtherLesson = place !== null && to.lesson !== place.lesson;
     arrive(to);
     host.address.write(searchOf(to), isOtherLesson);
     memory.at(to);
+    together.tell();
+    if (isLeft) host.left?.();
     return true;
   }
   async function arrive(to) {
@@ -181,7 +240,7 @@ export function mountLessons(root, given, host) {
       if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
       moment = found;
       question = moment.question && makeQuestion(moment.question, show);
-      const next = placeBeside(lessons, place, 1);
+      const next = beside(1);
       if (next && host.has(next)) moments.ahead(next);
     } catch (error) {
       if (place !== to) return;
@@ -200,19 +259,21 @@ export function mountLessons(root, given, host) {
 
   function draw() {
     if (!box.isConnected) return;
-    const own = entry(),
-      isFirst = areWordsAlone() && own === lessons[0];
-    write(about, `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ${own.name} · ${minutesText(own.minutes)}`);
-    contents.update(lessons, place, memory);
+    const here = entry(),
+      isFirst = areWordsAlone() && here === lessons[0];
+    write(about, aboutOf(here, lessons));
+    contents.button.hidden = course().length === 1;
+    contents.update(lessons, place, memory, own());
+    takeaway.button.hidden = isFirst; // a first visit is a question, and little else
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
       place,
-      entry: own,
+      entry: here,
       moment,
       isDone: isDone(),
       isFirst,
-      isStart: placeBeside(lessons, place, -1) === null,
-      isEnd: placeBeside(lessons, place, 1) === null,
+      isStart: beside(-1) === null,
+      isEnd: beside(1) === null,
       ownSentence: given.own,
       prefersWalkthrough: memory.opensWalkthrough,
       isClass: desk?.isOpen,
@@ -230,12 +291,15 @@ export function mountLessons(root, given, host) {
     said.classList.toggle("answered", state().isShown);
     redraw(said, drawMoment());
     question?.update(state());
+    box.classList.toggle("says-nothing", !said.textContent.trim());
     drawPicture();
     fitText(said, place.present);
     explainTerms();
+    speaker?.update({ moment, next: beside(1) && moments.get(beside(1)), planned: plannedOf(mine, place) });
     tellClass();
   }
   function tellClass() {
+    if (place.lesson === ID) return; // a class opens what everybody can
     const { question: asked } = moment,
       title = asked ? asked.prompt.map(([, text]) => text.text ?? text).join("") : "";
     desk?.shows({
@@ -317,6 +381,12 @@ export function mountLessons(root, given, host) {
   const onKey = event => {
     const held = event.composedPath().find(each => each.closest);
     if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (typed && event.key === "Enter") {
+      event.preventDefault();
+      go({ ...place, moment: typed });
+      typed = 0;
+      return;
+    }
     if (held?.closest(CONTROL)) return;
     event.preventDefault();
     press();
@@ -326,15 +396,34 @@ export function mountLessons(root, given, host) {
   const observer = new ResizeObserver(() => fitText(said, place.present));
   observer.observe(body);
   const first = { lesson: lessons[0].id, moment: 1, present: false };
-  const stopListening = host.address.onArrival(() => arrive(placeIn(lessons, host.address.read()) ?? first));
-  const asked = placeIn(lessons, host.address.read()),
-    left = memory.last && placeIn(lessons, searchOf(memory.last));
-  if (!asked && left) host.address.write(searchOf(left), false);
+  const read = search => (search ? placeIn(course(), search) : null);
+  const stopListening = host.address.onArrival(() => arrive(read(host.address.read()) ?? first));
+  const resumed = read(host.resumed?.()),
+    asked = resumed ?? read(host.address.read()),
+    left = memory.last && read(searchOf(memory.last));
+  if (resumed || (!asked && left)) host.address.write(searchOf(resumed ?? left), false);
+  const together = makeTogether(window, asked?.speaker ?? "", {
+      now: () => ({ lesson: place.lesson, moment: place.moment, isShown: state().isShown }),
+      follow: goWith,
+    }),
+    speaker = asked?.speaker ? makeSpeakerPanel() : null;
+  if (speaker) body.append(speaker.element);
+  box.classList.toggle("of-speaker", speaker !== null);
+  const stopFollowing = mine?.onChange(() => {
+    if (place.lesson !== ID) return contents.update(lessons, place, memory, own());
+    moment = null; // it may be another one
+    arrive(own() ? { ...place, moment: Math.min(place.moment, own().nMoments) } : first);
+  });
   arrive(asked ?? left ?? first);
   return {
+    go,
     end: () => {
       document.removeEventListener("keydown", onKey);
+      stopFollowing?.();
+      together.end();
+      speaker?.end();
       observer.disconnect();
+      handout.end();
       presenting.end();
       glossary.end();
       desk?.end();
@@ -342,6 +431,18 @@ export function mountLessons(root, given, host) {
       stopListening();
     },
   };
+}
+
+function aboutOf(entry, lessons) {
+  const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
+  const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
+  return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
+}
+
+// The moments of one's own talk up to where one is, and all of them; of a lesson none, as it plans no minutes for each.
+function plannedOf(own, { lesson, moment }) {
+  const all = lesson === ID ? own.talk().moment : [];
+  return { sofar: all.slice(0, moment), all };
 }
 
 // Whether one answers by a word: then the words of the sentence are the answers.

@@ -1,11 +1,11 @@
 // Moments: asked for once as long as the page is open, and the next one ahead.
 
 // `fetched(place)` gives a moment. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
-// that failed; and the asking before anybody needs it.
-export function makeMoments(fetched) {
+// that failed; and the asking before anybody needs it. Those with the same name are the same.
+export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const kept = new Map();
   const get = place => {
-    const name = `${place.lesson} ${place.moment}`;
+    const name = nameOf(place);
     if (!kept.has(name)) {
       const coming = fetched(place);
       kept.set(name, coming);
@@ -27,6 +27,18 @@ export function fetchedFrom(site, templates) {
     const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
     if (!answer.ok) throw new Error(await answer.text());
     return whole(await answer.json(), templates);
+  };
+}
+
+// What asks it for the questions of a lesson as a file.
+export function questionsFrom(site) {
+  return async (lesson, form) => {
+    const answer = await fetch(new URL("talk", site), {
+      method: "POST",
+      body: JSON.stringify({ kind: "export", form, lesson }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    return (await answer.json()).file;
   };
 }
 

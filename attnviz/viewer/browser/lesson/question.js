@@ -11,6 +11,12 @@ export function makeQuestion(question, answer, verb = "Check") {
   return KINDS[question.kind](question, { answer, verb });
 }
 
+// The right answer in words.
+export function answerOf({ kind, candidates, right, text, unit = "" }) {
+  if (kind !== "fill") return right.map(place => candidates[place].label).join(" or ");
+  return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
+}
+
 // The candidate that stands for what was clicked in the picture: {word, cell}; -1 where none does.
 export function candidateAt({ kind, candidates = [] }, { word, cell }) {
   if (kind !== "pick") return -1;

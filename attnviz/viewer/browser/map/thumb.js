@@ -1,5 +1,5 @@
 // Thumbs: a stage as a small true picture of itself, a dot for each number.
-import { unflattened } from "../pass/axes.js";
+import { placeAt, unflattened } from "../pass/axes.js";
 import { background, css, mixed } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { spotOf, tileAt, tiling } from "../scene/tiling.js";
@@ -17,7 +17,8 @@ export function makeThumb(name) {
     canvas = element("canvas"),
     frame = element("div", "frame");
   box.append(canvas, frame);
-  let tiled = null;
+  let stage = null,
+    tiled = null;
   return {
     name,
     element: box,
@@ -28,7 +29,8 @@ export function makeThumb(name) {
     // Makes it as large as `room` allows. Returns whether it is as large as before.
     resize(pass, room) {
       const before = tiled;
-      tiled = tiling(pass.stages.get(name), room);
+      stage = pass.stages.get(name);
+      tiled = tiling(stage, room);
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
       return before?.width === tiled.width && before.height === tiled.height;
     },
@@ -40,7 +42,8 @@ export function makeThumb(name) {
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
-      put(frame, tileAt(tiled, tiled.hasHeads ? head : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
+      const tile = tiled.hasHeads ? placeAt(stage.axes[0], { head }) : 0;
+      put(frame, tileAt(tiled, tile), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
     },
     // Frames one number, or none.
     markCell(index) {
@@ -80,7 +83,7 @@ function drawTiles(canvas, tiled, { length }, colourAt) {
 
 let brush = null;
 
-// What draws one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
+// The canvas of one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
 // as it can be, as all of it is copied for each head.
 function brushFor(width, height) {
   brush ??= Object.assign(element("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });

@@ -1,13 +1,14 @@
-// What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
+// The component: Streamlit calls it on every run of the page, by way of loader.js, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
 import { mountClass } from "../classroom/classPage.js";
 import { makeDesk } from "../classroom/desk.js";
-import { makeSpeaker } from "../classroom/speaker.js";
+import { makeSpeaker } from "../classroom/classSpeaker.js";
 import { addressOf } from "../seams/history.js";
 import { searchOf } from "../lesson/course.js";
-import { fetchedFrom } from "../lesson/moments.js";
+import { fetchedFrom, questionsFrom } from "../lesson/moments.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
+import { ownTalkAt } from "./ownDesk.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
 import { makeClassLine } from "../talk/classLine.js";
@@ -29,12 +30,15 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = templates.whole(JSON.parse(text.decode(data)));
-  if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
+  const own = ownTalkAt(site, templates);
+  if (answer.lessons) return teach(root, answer, site, own, address => setTriggerValue("opened", address));
+  own.leadsTo(() => setTriggerValue("run", "lessons"));
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
     desk: deskAt(site),
     run: what => setTriggerValue("run", what),
+    collect: own.collect,
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
@@ -42,8 +46,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, shown);
-  if (answer.view === "pass") shown.stand(root);
-  else join({ page: shown });
+  if (answer.view === "pass") {
+    shown.stand(root);
+    own.standIn(root);
+  } else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => {
@@ -52,8 +58,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 }
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
-function teach(root, given, site, open) {
+function teach(root, given, site, own, open) {
   const host = {
+    ...own.ofLessons(open),
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
     has: () => true,
@@ -63,14 +70,21 @@ function teach(root, given, site, open) {
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
+    questions: questionsFrom(site),
     store: () => localStorage,
     desk: deskAt(site),
     isLinked: true,
   };
-  const code = new URLSearchParams(host.address.read()).get("room"),
-    begin = () => (code ? mountClass(root, code.toUpperCase(), classHost(site)) : mountLessons(root, given, host));
+  const code = new URLSearchParams(host.address.read()).get("room");
+  const begin = () => {
+    if (code) return mountClass(root, code.toUpperCase(), classHost(site));
+    const page = mountLessons(root, given, host);
+    own.arrive(page, open);
+    return page;
+  };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
+  own.standIn(root);
   return onceGone(root, () => {
     if (pages.delete(root)) shown.end();
   });

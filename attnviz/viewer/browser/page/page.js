@@ -16,10 +16,10 @@ const VIEWS = {
   script: { mount: mountScript, style: "script" },
 };
 
-// host: {server, address, run, page, desk}: what is done here is told to the server; run(what) has the page run for what no act does;
-// page and desk are as viewer.js has them.
+// host: {server, address, run, page, desk, collect}: what is done here is told to the server; run(what) has the page run for what no
+// act does; page, desk and collect are as viewer.js has them.
 // `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
-export function mountPage(root, { server, address, run, page, desk }, left = null) {
+export function mountPage(root, { server, address, run, page, desk, collect }, left = null) {
   let mounted = null;
   const act = (name, message) => {
     server.act(name, message);
@@ -40,7 +40,7 @@ export function mountPage(root, { server, address, run, page, desk }, left = nul
       box.classList.add(VIEWS[view].style);
       mounted ??= VIEWS[view].mount(
         box,
-        { send: act, address, run, page, desk, type: settings.type, example: settings.example },
+        { send: act, address, run, page, desk, collect, type: settings.type, example: settings.example },
         left,
       );
       mounted.show(shown);

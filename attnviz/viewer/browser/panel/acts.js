@@ -58,7 +58,7 @@ export function drawMuteNeuron(pass, { name, index }, tools) {
   ];
 }
 
-// What writes to the residual stream is muted by setting all that it passes on to 0, and so is unmuted by undoing that.
+// A part that writes to the residual stream is muted by setting all its output to 0, and unmuted by undoing that.
 /** @param {Pass} pass */
 function drawSilence(pass, { stage, place, index, kind }, { send }) {
   const { layer } = pass.stepOf(stage),
@@ -72,7 +72,7 @@ function drawSilence(pass, { stage, place, index, kind }, { send }) {
   );
 }
 
-// What it says changes as it is pressed: by its name it keeps the keyboard.
+// Its text changes as it is pressed: by its name it keeps the keyboard.
 function named(act, made) {
   made.dataset.act = act;
   return made;

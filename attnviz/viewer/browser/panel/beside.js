@@ -29,7 +29,7 @@ export function besideText(pass, where, look, cell) {
   return a ? `A ${a}, B ${b}.${difference ? ` ${difference}.` : ""}` : `B ${b}. ${NONE}`;
 }
 
-// What is written of the number in A and in B, and how far apart they are; null where there is nothing to say.
+// The number in A and in B and their difference, as text; null where there is nothing to say.
 /** @param {Pass} pass @param {Where} where @param {Look} look */
 function besideOf(pass, where, look, { name, index }) {
   const pair = pairOf(pass, where),

@@ -2,7 +2,7 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 
-// What leads there from a share of attention or of an answer.
+// The button that leads there from a share of attention or of an answer.
 /** @param {Pass} pass */
 export function drawFlipsQuestion(pass, { name, index }, tools) {
   if (pass.stages.get(name).scale !== "share") return [];

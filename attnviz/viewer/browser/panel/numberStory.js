@@ -1,4 +1,4 @@
-// What is said of a number, in a sentence whose own numbers light up their cells.
+// The story of a number: a sentence whose own numbers light up their cells.
 import { element } from "../elements/element.js";
 import { digits, fraction } from "../pass/numeral.js";
 

@@ -92,12 +92,12 @@ export function makePanel(tools) {
   return { element: box, update };
 }
 
-// What microgpt calls the array of the number, for someone who knows its script.
+// The name of the number's array in microgpt, for someone who knows its script.
 function drawName({ inMicrogpt }) {
   return inMicrogpt ? ["in microgpt: ", element("code", "", inMicrogpt)] : [];
 }
 
-// What the head of a share does in other texts too, where that was measured; on the first screen, which has room for it.
+// The behaviour of a share's head in other texts, where that was measured; on the first screen, which has room for it.
 /** @param {Pass} pass @param {Where} where */
 function habitOf(pass, where, { name, index: [head] }) {
   const isShare = isFirst(pass, where) && name === stepAt(pass, where).attention;

@@ -43,7 +43,7 @@ export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
-// What a place that is no word is called in full, and where there is little room.
+// The name of a place that is no word, in full and where there is little room.
 export function placeNameAt(axis, place) {
   return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[place]}`;
 }

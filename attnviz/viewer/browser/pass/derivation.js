@@ -55,7 +55,7 @@ function termsOf(rule, { term }, places) {
   return terms.join(" + ");
 }
 
-// What the place that a line stands for is called, as a piece of a story; nothing of a line that does not run.
+// The name of the place that a line stands for, as a piece of a story; nothing of a line that does not run.
 function placeNamed(stages, { line, places }) {
   for (const { source, pattern } of line.cells) {
     const axis = stages.get(source).axes[pattern.axes.findIndex(letters => letters.join() === RUNNING)];

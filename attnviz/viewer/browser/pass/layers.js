@@ -29,7 +29,7 @@ export function inRows(columns) {
   return rows;
 }
 
-// What a layer is called; "" where a pass has but one.
+// The name of a layer; "" where a pass has but one.
 export function nameOf(layer) {
   return layer ? `Layer ${layer}` : "";
 }

@@ -64,7 +64,7 @@ export function fraction(value) {
   return "";
 }
 
-// What percent writes that is as wide as anything it writes.
+// The widest text that percent writes.
 export const PERCENTS = [0.001, 0.999, 1].map(percent);
 
 // A whole number, its thousands apart.

@@ -70,7 +70,7 @@ export function readPass(document) {
     },
     story: (name, index, selection) =>
       pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
-    // What a step tells of the selection, by stories of the selected cell of a stage.
+    // The sentences of a step on the selection, by stories of the selected cell of a stage.
     selectionStory: ({ of, stories }, selection, gapAt) =>
       tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),

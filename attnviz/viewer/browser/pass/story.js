@@ -4,7 +4,7 @@ import { counted, percent, short } from "./numeral.js";
 import { alikeOf, bestOf, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
 import { pieces } from "./template.js";
 
-// What a slot says of a cell, by its format; undefined where there is nothing to say.
+// The text of a slot for a cell, by its format; undefined where there is nothing to say.
 const FORMATS = {
   "": (pass, cell) => numeral(pass, cell, short),
   percent: (pass, cell) => numeral(pass, cell, percent),
@@ -85,7 +85,7 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
   return told === undefined ? undefined : (gapAt(asked) ?? told);
 }
 
-// What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+// The name of a place: on the last two axes of the cell's stage, or by a coordinate.
 /** @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];

@@ -97,6 +97,7 @@ declare global {
     address: { read(): string; write(search: string, isNewPlace: boolean): void; onArrival(listen: () => void): () => void };
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
+    collect?(pass: Pass, where: Where): boolean;
     desk?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void) => any;
   }
 

@@ -63,7 +63,7 @@ function blocksIn(pictures, paintOf) {
   }));
 }
 
-// What a readout leaves of the room: on paper it is below the matrices, as nobody scrolls its lists there.
+// The room that a readout leaves: on paper it is below the matrices, as nobody scrolls its lists there.
 function beside({ isNarrow, isPaper, width, height }, readout) {
   if (isPaper) return { height: height - readout.offsetHeight - APART };
   return { width: width - (isNarrow ? 0 : readout.offsetWidth + APART) };

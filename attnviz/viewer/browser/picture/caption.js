@@ -18,7 +18,7 @@ function sideOf({ side }) {
   return side ? `${side}: ` : "";
 }
 
-// What does not fit beside the symbol is left out from its end (picture.css).
+// A caption too long to stand beside the symbol is cut at its end (picture.css).
 export function writeCaption(caption, slot, look) {
   const { lengths, counted, some } = shapeOf(slot),
     text = spoken(slot, look) + (some && `; shown: ${some}`);

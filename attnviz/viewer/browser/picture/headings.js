@@ -1,5 +1,5 @@
 // Headings: what the rows and the columns of a table are called, for those who hear it: they take no room.
-// What is seen stands around the table (labels.js).
+// The visible ones stand around the table (labels.js).
 import { element } from "../elements/element.js";
 import { shapeOf } from "./slot.js";
 

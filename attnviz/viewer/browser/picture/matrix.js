@@ -92,7 +92,7 @@ export function makeMatrix(size, acts) {
   };
 }
 
-// What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
+// All that the cells' faces depend on besides the numbers: most moves in a pass leave most matrices as they are.
 function stateOf({ index, given, rows, columns }, { cell, font, written }, { look, limit, colours }) {
   return JSON.stringify([
     index(0, 0),
@@ -150,7 +150,7 @@ function place(
   figure.classList.toggle("upright", upright);
 }
 
-// What parts the heads' bands.
+// The lines between the heads' bands.
 function drawLines({ size, rows, columns }, [width, height]) {
   const between = (axis, length, size) =>
     bandOf(axis) * size > CLOSEST

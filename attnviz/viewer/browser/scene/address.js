@@ -15,7 +15,7 @@ import { chosen, startAt, stepsOf, VIEWS } from "./state.js";
 
 const AT_LEAST = 5; // coordinates of a cell that are written; the last two are left out where they are the first
 
-// What the same pass can be looked at without, and what it is without the numbers that were set by hand.
+// The parameters that a link which is too long leaves out, one after the other.
 const DISPENSABLE = new Map([
   ["the selection", ["cell", "picked", "stage", "trail", "ask", "order"]],
   ["how far the step has come", ["reveal"]],

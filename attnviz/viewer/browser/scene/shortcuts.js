@@ -21,6 +21,8 @@ const KEYS = new Map([
   ["Q", "code"],
   ["c", "compare"],
   ["C", "compare"],
+  ["m", "moment"],
+  ["M", "moment"],
   ["e", "example"],
   ["E", "example"],
   ["Home", "first"],
@@ -35,7 +37,7 @@ const TYPING = `${TEXT}, select`;
 const RANGE = "input[type=range]"; // it has ends of its own
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
-// "on", "back", "first", "last", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "example", "band 0" to
+// "on", "back", "first", "last", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "example", "moment", "band 0" to
 // "band 9", or null if the key is someone else's. `held` is what has the keyboard; single characters are for the viewer only
 // where that is in it or in its settings, or nothing has it.
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { held, isAtViewer, isPresenting }) {

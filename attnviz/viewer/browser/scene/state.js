@@ -76,14 +76,14 @@ export function fitted(pass, where) {
   return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
 }
 
-// What `find(name, all)` finds among the values of each choice; the first where it finds none.
+// For each choice the value that `find(name, all)` finds; the first where it finds none.
 /** @returns {Pick<Where, keyof typeof CHOICES>} */
 export function chosen(find) {
   const values = Object.entries(CHOICES).map(([name, all]) => [name, find(name, all) ?? all[0]]);
   return Object.fromEntries(values);
 }
 
-// What would move a number is asked of one number, which stays the same while one looks at other steps and heads.
+// The question “what would move it” is asked of one number, which stays the same while one looks at other steps and heads.
 /** @param {Pass} pass @param {Where} where */
 function heldTrail(pass, where) {
   if (where.ask !== MOVES || where.trail.length) return where.trail;

@@ -6,7 +6,7 @@ const MAX_HEADS_APART = 16; // heads that stand apart
 // The stage in a box {width, height, largest}, whose last is the most that a cell may measure.
 export function tiling(stage, box) {
   const { shape } = stage,
-    hasHeads = isHeaded(stage);
+    hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
   const heads = hasHeads ? shape[0] : 1,
     [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
   const apart = heads > MAX_HEADS_APART ? 0 : 2;

@@ -2,7 +2,7 @@
 
 const START = "start"; // of a place that needs no parameters: an empty hash is one that nobody has written
 
-// What mount() takes as the address of a viewer; where the page may write none, as in a notebook's frame, it holds until that
+// The address of a viewer, as mount() takes it; where the page may write none, as in a notebook's frame, it holds until that
 // is closed.
 export function hashOf(window) {
   let kept = null;

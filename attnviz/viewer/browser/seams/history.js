@@ -16,7 +16,7 @@ export function addressOf(window) {
   let awaited = null; // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
 
-  // What was asked for before Back would undo a Forward on its way.
+  // An answer to something asked before Back would undo a Forward on its way.
   const taken = takeHistory(window, () => !awaited);
   const write = (search, isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
@@ -27,7 +27,7 @@ export function addressOf(window) {
     awaited = null;
     write(mended(location.search, shown), false);
   };
-  // What is done on a page leads on: a step of the history. It is written some time after it is shown; where Back has led
+  // Each act on a page is a step of the history. It is written some time after it is shown; where Back has led
   // elsewhere meanwhile, that is shown, and nothing is left to write.
   const move = () => {
     const search = mended(location.search, shown),
@@ -49,6 +49,8 @@ export function addressOf(window) {
       shown = parameters;
     },
     move,
+    // What stands behind the # has been read.
+    dropHash: () => taken.replace(`${location.pathname}${location.search}`),
     // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
     show: now => {
       const isStep = !awaited && now.page === page; // another page's parameters are one step with its path

@@ -62,7 +62,7 @@ export function closeMenuOnceUsed(document) {
   return () => document.removeEventListener("click", close);
 }
 
-// What ends a call of ours: act(), if `root` has gone. Streamlit ends each call that the next run overtakes, before it makes
+// Ends a call of ours: act(), if `root` has gone. Streamlit ends each call that the next run overtakes, before it makes
 // the next: what ended with it would be away meanwhile, and Back and the keyboard's focus with it.
 export function onceGone(root, act) {
   return () => {

@@ -93,7 +93,7 @@ export function togetherAt(part, { pass, look }, columns) {
   };
 }
 
-// What stands for the words that have no column of their own: of what adds up the sum; of values their mean, weighted by
+// One face for the words that have no column of their own: of shares the sum; of values their mean, weighted by
 // their shares, so that share times value still adds up to the output; of other numbers from where to where they reach.
 export function restAt(part, paint, row) {
   if (!part.isThere) return TO_COME;

@@ -99,7 +99,7 @@ function heardIn({ side, band }, face) {
   return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
 }
 
-// What stands before a row, and of which of two passes it is; what it is, too, where nothing is said beside it.
+// The label before a row, and of which of two passes it is; its band, too, where nothing is said beside it.
 function labelOf({ side, cells, band, isAlone }, { row, isFirst, isPlace, hasHeads, isBare }) {
   const own = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
   if (!side) return own;

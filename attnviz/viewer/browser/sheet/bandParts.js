@@ -209,12 +209,12 @@ function selectedRow(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[0];
 }
 
-// What stands at the right of a row: the numbers of `rightColumns`; of two passes that part only there, those of both.
+// The ends of a row, at its right: the numbers of `rightColumns`; of two passes that part only there, those of both.
 export function endsOf({ rightColumns, right, ends }) {
   return ends ?? rightColumns.map(column => ({ column, slot: right }));
 }
 
-// What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.
+// The factors in a row under a column: the number at its left, or the column's share, and the cell itself.
 /** @param {Pass} pass */
 export function factorsAt(pass, { cells, left, attention, selection }, row, column) {
   const number = ({ name, index }, ...place) => pass.number(name, index(...place));
@@ -229,7 +229,7 @@ export function productAt(pass, part, row, column) {
   return one * other;
 }
 
-// What some rows add up to under a column.
+// The sum of some rows' products under a column.
 export function sumOfProducts(pass, part, rows, column) {
   return rows.reduce((sum, row) => sum + productAt(pass, part, row, column), 0);
 }

@@ -50,7 +50,7 @@ export function widthOf(parts) {
   );
 }
 
-// What of the lines of parts their heights follow from, before they are made.
+// The lines of parts as far as their heights follow from them, before they are made.
 export function outlineOf(part, place, parts) {
   const height = heightOf(part);
   return [
@@ -59,7 +59,7 @@ export function outlineOf(part, place, parts) {
   ];
 }
 
-// What is said, what stands before a row, one for each word or place, and what is at the right.
+// The columns: the sentence, the label of a row, one for each word or place, and the end at the right.
 function columnsOf(width) {
   const group = element("colgroup");
   group.append(

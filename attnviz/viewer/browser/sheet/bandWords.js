@@ -1,4 +1,4 @@
-// What stands beside a band: its sentence and the ways from it, or the products under the selected column.
+// The words beside a band: its sentence and the ways from it, or the products under the selected column.
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
@@ -7,7 +7,7 @@ import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "
 
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
 
-// What is said of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
+// The sentence of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
 // stand in place of its numbers, their title.
 export function drawSaid(part, paint, acts) {
   if (!part.isThere || paint.isBare) return [];
@@ -15,7 +15,7 @@ export function drawSaid(part, paint, acts) {
   return drawAll(part, paint, acts);
 }
 
-// What is said in a talk, above the sheet: that of the band that is lit.
+// The sentence above the sheet in a talk: that of the band that is lit.
 export function drawTold(parts, paint, acts) {
   const lit = parts.filter(({ isLit }) => isLit),
     isOne = lit.every(({ side }) => side === undefined);
@@ -56,7 +56,7 @@ function gapsIn(part, look) {
   return look.isWorksheet ? ({ name, index }) => (look.shown(name, index) ? null : GAP) : undefined;
 }
 
-// What is said of a part of two passes: what it is, over how far they are apart.
+// The words of a part of two passes: its name, over how far they are apart.
 function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst, isAlone }) {
   const line = element("p");
   if (side !== "B" || isAlone)
@@ -94,7 +94,7 @@ function drawProducts(part, { pass }) {
   return box;
 }
 
-// What its row adds up to.
+// The sum of its row.
 export function sumOf({ cells, band }, { pass, look }) {
   const index = cells.index(0, 0),
     numbers = band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index);

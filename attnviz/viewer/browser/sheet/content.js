@@ -92,7 +92,7 @@ function canStand(other, pass, { cells, left, right }) {
     .every(({ stage }) => other.stages.get(stage)?.axes.length === pass.stages.get(stage).axes.length);
 }
 
-// What a number was before any was set by hand; undefined where it is none of those that moved.
+// The old value of a number, before any was set by hand; undefined where it did not move.
 /** @param {Pass} pass */
 function beforeOf(pass) {
   const { before } = pass.document,

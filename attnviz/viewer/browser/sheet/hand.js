@@ -28,7 +28,7 @@ export function makeHand(acts) {
     asked = QUESTIONS[0],
     picked = false;
 
-  // What a tap does in a cell: its working is opened below it, or closed.
+  // A tap in a cell opens its working below it, or closes it.
   const tap = (own, { name, index }) => {
     opened = opened === own ? "" : own;
     picked = true;

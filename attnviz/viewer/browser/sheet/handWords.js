@@ -1,4 +1,4 @@
-// What is said on the sheet in a hand: the sentence of a band, and who asks.
+// The words of the sheet on a phone: the sentence of a band, and who asks.
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { keptIn } from "./keptLine.js";
@@ -22,13 +22,13 @@ export function whoAsks({ pass, where, isBare }) {
   return line;
 }
 
-// What of the words before it was there already, where a model writes on.
+// The keys and values kept from the words before it, where a model writes on.
 export function whatIsKept({ pass, where }) {
   const kept = keptIn(pass, where);
   return kept ? [element("p", "hint", kept.said)] : [];
 }
 
-// What stands over the numbers of a band.
+// The heading of a band.
 export function headingOf({ band: { array, label }, cells: { stage } }) {
   if (array) return array.slice(1);
   return label === stage.title ? stage.one : label;

@@ -66,7 +66,7 @@ export function makeHeader(part, place, width, acts) {
   };
 }
 
-// What its columns are; that words are words is seen.
+// The noun for its columns; that words are words is seen.
 function namesOf(columns) {
   if (!hasWords(columns)) return columns.name === "neuron" ? "neurons" : "dimensions";
   return columns.name === "answer" ? "answers" : "";

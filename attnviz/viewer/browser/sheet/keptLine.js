@@ -5,7 +5,7 @@ import { blanks } from "./blanks.js";
 const HIGH_PX = 17,
   IN_A_TALK = 1.45; // of its line, with what is between it and the next (sheet.css): pixels, and rem
 
-// What there is to say of the word that asks; null of the first word, and where no model writes on.
+// The sentence on the word that asks; null of the first word, and where no model writes on.
 /** @param {Pass} pass */
 export function keptIn({ document: { next } }, { cell }) {
   const kept = next?.kept[cell.query];

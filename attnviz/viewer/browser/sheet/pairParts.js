@@ -19,7 +19,7 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
   return standing.map((part, place) => ({ ...part, isFirst: place === first }));
 }
 
-// What stands there of a part of B and of that of A: one part where they are the same, or one of them is missing, else both.
+// A part of B with that of A: one part where they are the same, or one of them is missing, else both.
 function pairOf(pass, found, b, { paintB, opened }) {
   const { said } = pass.document.other.stages[b.cells.name],
     { unit } = pass.document.words;
@@ -56,7 +56,7 @@ function whole(part) {
   return { ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] };
 }
 
-// What the columns of both are called: A's word before B's where it is another.
+// The names of the columns of both: A's word before B's where it is another.
 function namesOf(a, b) {
   const labelOf = ({ cells: { columns }, columns: places }, nth) => columns.labels[places[nth]];
   return b.columns.map((_, nth) =>

@@ -59,7 +59,7 @@ export function makeSheet(tools, isBare = false) {
       drawTable(content, frame, parts);
     }
   };
-  // What is said above the table; returns the parts that there is room for below it.
+  // Draws the sentence above the table; returns the parts that there is room for below it.
   const drawSaid = (content, frame) => {
     const isTold = frame.least && !isBare,
       { paint, pass, where, look, attention } = content;

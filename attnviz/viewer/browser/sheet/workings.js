@@ -50,7 +50,7 @@ function isProduct({ lines, between }) {
   return lines.length > 1 && between === " × " && lines.every(({ cells }) => cells.length === 2);
 }
 
-// What is multiplied, a line each, and the sum.
+// The products, a line each, and the sum.
 /** @param {Pass} pass */
 function drawProducts(pass, { lines }, total) {
   const names = lines[0].cells.map(({ name }) => pass.stages.get(name)),
@@ -70,7 +70,7 @@ function drawProducts(pass, { lines }, total) {
   return tableOf([runsOver(lines), ...names, "product"], [...rows, ...together], ["sum", "", "", digits(total)]);
 }
 
-// What the lines of a sum are: dimensions, neurons or words.
+// The noun for the lines of a sum: dimensions, neurons or words.
 function runsOver([{ place }]) {
   return place?.style === "word" ? "" : (place?.text.split(" ")[0] ?? "");
 }
@@ -120,7 +120,7 @@ function lineOf([label, ...numbers]) {
   return line;
 }
 
-// What else can be asked of the number: the panel answers.
+// Further questions on the number, which the panel answers.
 function drawQuestions({ ask }) {
   const line = element("p", "questions");
   line.append(

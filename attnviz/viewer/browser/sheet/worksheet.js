@@ -16,7 +16,7 @@ export function beginnings(pass, where) {
   ];
 }
 
-// What is shown when all is left out from those bands on, as in a look: shown(stage, index, array).
+// shown(stage, index, array) of a look that leaves out all from those bands on.
 /** @param {Pass} pass @param {Where} where */
 export function shownBefore(pass, where, from) {
   const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));

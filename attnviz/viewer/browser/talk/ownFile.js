@@ -9,7 +9,7 @@ const WAITS = [
 const RETRY_MS = 1000;
 const MAX_SECONDS = 60; // that a file may take to be sent
 
-// What is kept: {name, bytes, said, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
+// The file that is kept: {name, bytes, said, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
 // the bytes of an example are the server's.
 // Several bundles of ours are on a page, so that the window has it.
 export function fileKept(window) {

@@ -90,7 +90,7 @@ function afterText({ checkpoints }, at) {
   return at === 0 ? "before training" : `after ${grouped(checkpoints[at])} of ${grouped(checkpoints.at(-1))} steps`;
 }
 
-// What the parameters of the checkpoint do, in the words that name the lines of the chart.
+// The measurements of the checkpoint, in the words that name the lines of the chart.
 function drawFigures(training) {
   const { curve, checkpoints, at } = training;
   const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
@@ -109,14 +109,14 @@ function drawFigures(training) {
   return [roomy("span", "", after[at], after), lossLine, accuracyLine];
 }
 
-// What the loss may be compared with, and when it was passed.
+// The losses to compare with, and when each was passed.
 function comparedText({ yardsticks, curve, checkpoints, at }) {
   const [, loss] = curve.find(([step]) => step === checkpoints[at]);
   const passed = step => (step === null ? "" : step === 0 ? "" : ` (passed at step ${grouped(step)})`);
   return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map(each => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
 }
 
-// What the checkpoint writes, so that one sees what a loss means.
+// Texts that the checkpoint writes, so that one sees what a loss means.
 function drawWritten({ writes, checkpoints, at }, { send, alone }) {
   if (!writes) return [];
   const {

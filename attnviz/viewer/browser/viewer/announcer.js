@@ -60,7 +60,7 @@ function answerText(pass) {
   return answers.length ? `The answer: ${answers.join("; ")}.` : "";
 }
 
-// What a model has written, and what it writes next.
+// The text that a model has written, and the next letter.
 /** @param {Pass} pass */
 function writtenText(pass) {
   const { next, model, link } = pass.document;

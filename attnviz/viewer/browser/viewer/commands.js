@@ -18,6 +18,7 @@ export function makeCommands(host, { now, go, send, begin, edge }) {
     const act = host.alone ? null : ofServer(command, { pass, where });
     if (act) return act();
     if (command === "compare") return false;
+    if (command === "moment") return host.collect?.(pass, where) ?? false;
     if (command === "example") return host.example?.() ?? false;
     const parts = destinationOf(pass, where, command),
       isOver = !parts && where.present && (command === "on" || command === "back");

@@ -5,28 +5,28 @@ import { isOfThisMachine, spelledOut } from "../elements/link.js";
 import { shortened } from "../scene/address.js";
 import { generate, mode } from "../vendor/leanQr.js";
 
-const MOST = 300; // bytes: a code of more has modules too small for a phone at the back
+export const MOST_BYTES = 300; // bytes: a code of more has modules too small for a phone at the back
 const OWN =
   "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
-// What a code holds of an address, and what is to be said of it: {address, said}; no address where even the shortest is too long.
+// The address that a code holds, and the notice on it: {address, said}; no address where even the shortest is too long.
 // An address is ASCII.
 export function codedOf(link) {
   const url = new URL(link),
     said = [];
-  if (link.length > MOST) {
+  if (link.length > MOST_BYTES) {
     const { search, missing } = shortened(url.search);
     url.search = search;
-    if (url.href.length > MOST) return { address: "", said: [tooLong(url.href.length)] };
-    said.push(`Left out, as a code has room for ${MOST} bytes: ${missing.join(", ")}.`);
+    if (url.href.length > MOST_BYTES) return { address: "", said: [tooLong(url.href.length)] };
+    said.push(`Left out, as a code has room for ${MOST_BYTES} bytes: ${missing.join(", ")}.`);
   }
   if (isOfThisMachine(url.hostname, url.protocol)) said.push(OWN);
   return { address: url.href, said };
 }
 
 function tooLong(bytes) {
-  return `No code: the address has ${bytes} bytes, more than the ${MOST} that a phone reads across a room. Shorten the sentence, or use Copy link.`;
+  return `No code: the address has ${bytes} bytes, more than the ${MOST_BYTES} that a phone reads across a room. Shorten the sentence, or use Copy link.`;
 }
 
 // The dark modules of a text's code: {size, isDark(x, y)}. As one run of bytes, which every reader knows; of the corrections

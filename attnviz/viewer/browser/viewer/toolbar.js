@@ -1,4 +1,5 @@
-// The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
+// The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, as a moment of a talk,
+// and the step in NumPy.
 import { LABELS } from "../../generated/where.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { button, choice } from "../elements/button.js";
@@ -16,7 +17,7 @@ import { whenOther } from "../elements/whenOther.js";
 
 export function makeToolbar(
   play,
-  { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose },
+  { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose, collect },
 ) {
   const box = element("div", "toolbar");
   let link = {},
@@ -49,10 +50,12 @@ export function makeToolbar(
   page.title = "Download as a page: one file, which opens without a server";
   for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
   page.hidden = !shell;
+  const collecting = button("Add this moment", collect);
+  collecting.hidden = !collect;
   const printed = button("Print", print);
   printed.hidden = isSandboxed(window); // which nothing is printed from
-  for (const each of [copy, coded, compared.button, page, printed]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
-  for (const each of [compared.button, copy, page]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
+  for (const each of [copy, coded, compared.button, page, printed, collecting]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
+  for (const each of [compared.button, copy, page, collecting]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
   const numpy = element("details", "numpy"),
     code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
@@ -72,6 +75,7 @@ export function makeToolbar(
     coded,
     printed,
     page,
+    collecting,
     numpy,
     said,
   );
@@ -98,6 +102,7 @@ export function makeToolbar(
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
     coded.title = areLettersOn() ? "Key Q" : "";
+    collecting.title = `Keeps what you see for a talk of your own${areLettersOn() ? ": key M" : ""}`;
     compared.update(pass);
     numpy.hidden = !lines.length;
     write(code, lines.join("\n"));

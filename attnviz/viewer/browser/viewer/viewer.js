@@ -24,7 +24,7 @@ import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
 
-// `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence; example(),
+// `host` is where the viewer stands: collect(pass, where), where there is a talk of one's own, keeps what is shown for it; send(event, message) reaches the server; type() gives the keyboard to the sentence; example(),
 // where there are settings, takes the next of the example sentences, and says whether there is one;
 // address has read(), write(search, isNewPlace) and onArrival(listener);
 // page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
@@ -137,6 +137,7 @@ export function mount(root, host, left = null) {
     showCode: code.open,
     isLinked: !host.alone,
     shell: host.page,
+    collect: host.collect && (() => follow("moment")),
     download: download.start,
     print: () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print()),
     act: send,

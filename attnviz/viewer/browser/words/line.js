@@ -77,7 +77,7 @@ export function makeLine(name, { pick, inspect }) {
   return line;
 }
 
-// What is said of a word, in the room of a percentage; of one of two passes it says first of which.
+// The text under a word, in the room of a percentage; of one of two passes it says first of which.
 function makeSaid(side, className) {
   const made = roomy(
       "span",

@@ -55,13 +55,13 @@ export function makePairing(tools) {
   return { element: box, update };
 }
 
-// What is said as a pass is pinned, or becomes another than the one beside it; "" where none is.
+// The announcement as a pass is pinned, or becomes another than the one beside it; "" where none is.
 /** @param {Pass} pass */
 export function pairingText({ document: { other } }) {
   return !other ? "" : other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
-// What one of two passes has otherwise: of A in place 1, of B in place 2.
+// The settings in which one of two passes differs: of A in place 1, of B in place 2.
 export function sideText(
   {
     document: {

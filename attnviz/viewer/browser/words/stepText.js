@@ -39,7 +39,7 @@ export function makeStepText(enter, isNew = null) {
   };
 }
 
-// What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.
+// The text of the step, filled in for the selection; or the sources of the sheet's numbers, where one asks for those.
 /** @param {Pass} pass @param {Where} where */
 export function stepTextAt(pass, where) {
   const { layer, ...step } = stepAt(pass, where),

@@ -1,0 +1,72 @@
+// One's own talk: kept in this browser until it is thrown away, and nowhere else; what was done to it can be undone.
+import { isTalk, NOTHING } from "./talkList.js";
+
+const NAME = "attnviz talk";
+const MOST_UNDONE = 50;
+
+// `storeOf()` gives a Storage, or fails where there is none; then it holds until the page is left. `window` tells of other tabs.
+export function makeOwnTalk(storeOf, window) {
+  let { talk, pictures, before } = read(storeOf),
+    last = null; // what was changed last: what is typed into one box is one change
+  const listeners = new Set();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  const keep = () => {
+    try {
+      storeOf().setItem(NAME, JSON.stringify({ talk, pictures, before: before.slice(-1) }));
+    } catch {} // as above
+  };
+  const set = next => {
+    talk = next;
+    keep();
+    tell();
+  };
+  window.addEventListener("storage", ({ key }) => {
+    if (key !== NAME) return;
+    ({ talk, pictures, before } = read(storeOf));
+    tell();
+  });
+  return {
+    get talk() {
+      return talk;
+    },
+    get canUndo() {
+      return before.length > 0;
+    },
+    change(next, what = null) {
+      if (what === null || what !== last) before = [...before, talk].slice(-MOST_UNDONE);
+      last = what;
+      set(next);
+    },
+    undo() {
+      last = null;
+      if (before.length) set(before.pop());
+    },
+    // A moment's small picture, by the address of its scene.
+    pictureOf: at => pictures[at],
+    keepPicture(at, picture) {
+      const kept = new Set([at, ...talk.moment.map(each => each.at)]);
+      pictures = Object.fromEntries(
+        Object.entries({ ...pictures, [at]: picture }).filter(([address]) => kept.has(address)),
+      );
+      keep();
+    },
+    onChange: listener => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function read(storeOf) {
+  const nothing = { talk: NOTHING, pictures: {}, before: [] };
+  try {
+    const found = JSON.parse(storeOf().getItem(NAME));
+    return isTalk(found?.talk)
+      ? { talk: found.talk, pictures: found.pictures ?? {}, before: (found.before ?? []).filter(isTalk) }
+      : nothing;
+  } catch {
+    return nothing; // no store, or what isn't ours
+  }
+}

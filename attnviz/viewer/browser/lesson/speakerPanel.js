@@ -1,0 +1,66 @@
+// The speaker's side of a talk: notes in large letters, the answer, what comes next, and a clock beside the time that is planned.
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { answerOf } from "./question.js";
+import { minutesOf } from "./talkList.js";
+import { drawSmallPicture, smallPictureFrom } from "./talkPicture.js";
+
+const SECOND_MS = 1000;
+
+// Returns {element, update({moment, next, planned}), end()}: `next` is a promise of the moment that follows, null at the end;
+// `planned` are the moments of one's own talk up to this one, and all of them.
+export function makeSpeakerPanel() {
+  const box = element("aside", "speaker"),
+    clock = element("p", "clock"),
+    plan = element("p", "plan"),
+    notes = element("p", "own-notes"),
+    answer = element("p", "the-answer"),
+    next = element("section", "next");
+  box.setAttribute("aria-label", "For the speaker");
+  let begun = Date.now(),
+    told = null; // the moment that is described, so that what comes late is left
+  const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`);
+  const timer = setInterval(tick, SECOND_MS);
+  const again = button("Start the clock again", () => {
+    begun = Date.now();
+    tick();
+  });
+  tick();
+  box.append(clock, plan, notes, answer, next, again);
+  return {
+    element: box,
+    async update({ moment, next: coming, planned }) {
+      if (told === moment) return;
+      told = moment;
+      write(notes, moment.notes || "No notes.");
+      notes.classList.toggle("none", !moment.notes);
+      write(answer, moment.question ? `Answer: ${answerOf(moment.question)}` : "");
+      write(plan, planText(planned));
+      const found = await (coming?.catch(() => null) ?? null);
+      if (told !== moment) return;
+      next.replaceChildren(element("h2", "", found ? "Next" : "This is the last moment."));
+      if (found) next.append(drawSmallPicture(smallPictureFrom(found)), element("p", "", lineOf(found)));
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+// Of so many milliseconds, as 4:05.
+export function timeText(ms) {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+// When this moment is to be over, and the whole talk; nothing where nobody has planned that.
+export function planText({ sofar, all }) {
+  const [here, whole] = [sofar, all].map(minutesOf);
+  return whole ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(whole * 60_000)} planned` : "";
+}
+
+function lineOf({ title, text, question }) {
+  const said = text.map(([, run]) => run.text ?? run).join("");
+  return [title, said, question?.prompt.map(([, run]) => run.text ?? run).join("")]
+    .filter(Boolean)
+    .join(" – ")
+    .slice(0, 200);
+}

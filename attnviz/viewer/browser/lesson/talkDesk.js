@@ -1,0 +1,145 @@
+// The desk of one's own talk: the talk as it is kept, the drawer that shows it, and its ways out of this browser and into it.
+import { button } from "../elements/button.js";
+import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
+import { element } from "../elements/element.js";
+import { saveFile } from "../viewer/download.js";
+import { drawCode, MOST_BYTES } from "../viewer/qrCode.js";
+import { makeTalkDrawer } from "./talkDrawer.js";
+import { added, entryOf, ID, MOST_MOMENTS, nameOf } from "./talkList.js";
+import { MOST, packed, unpacked } from "./talkLink.js";
+
+const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
+
+// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place), open(address)}.
+// Returns {element, collect({at, picture}), open(), ...}.
+export function makeTalkDesk(own, asking, host) {
+  const code = element("p", "code");
+  const chooser = element("input");
+  Object.assign(chooser, { type: "file", accept: ".toml", hidden: true });
+  chooser.onchange = async () => {
+    const [file] = chooser.files;
+    chooser.value = "";
+    if (file) take({ file: await file.text() }, `Opened ${file.name}.`);
+  };
+  const opening = button("Open a file", () => chooser.click());
+  opening.dataset.always = "true";
+  const ways = [
+    button("Copy link", () => attempt(copyLink)),
+    button("QR code", () => attempt(showCode)),
+    button("↓ File", () => attempt(saveTalk)),
+    button("↓ Page", () => attempt(savePage)),
+    opening,
+  ];
+  const drawer = makeTalkDrawer(own, asking, {
+    give: moment => {
+      drawer.close();
+      host.give({ lesson: ID, moment, present: true });
+    },
+    open: at => {
+      drawer.close();
+      host.open(at);
+    },
+    ways,
+  });
+  drawer.element.append(code, chooser);
+
+  const attempt = async act => {
+    code.replaceChildren();
+    try {
+      drawer.say((await act()) ?? "");
+    } catch (error) {
+      drawer.say(sayingOf(error));
+    }
+  };
+  async function linkOf() {
+    const url = new URL(`?lesson=${ID}`, host.site);
+    url.hash = await packed(own.talk);
+    return url;
+  }
+  async function copyLink() {
+    const { href, hash, hostname, protocol } = await linkOf();
+    if (hash.length > MOST)
+      return `The link would have ${hash.length.toLocaleString("en")} characters, and some programs cut off what is longer than ${MOST.toLocaleString("en")}: send the file.`;
+    return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
+  }
+  async function showCode() {
+    const { href, hostname, protocol } = await linkOf();
+    if (href.length > MOST_BYTES)
+      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. Copy the link, or send the file.`;
+    code.replaceChildren(drawCode(href));
+    return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
+  }
+  const fileName = ending =>
+    `${
+      nameOf(own.talk)
+        .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
+        .trim() || "talk"
+    }.${ending}`;
+  async function saveTalk() {
+    saveFile(await asking.fileOf(own.talk), fileName("toml"), "application/toml");
+    return "Saved.";
+  }
+  async function savePage() {
+    drawer.say("The page is being made …");
+    saveFile(await asking.pageOf(own.talk), fileName("html"));
+    return "Saved. The page opens without a server.";
+  }
+  // Another talk takes the place of this one, which Undo brings back. Returns whether there is one.
+  async function take(said, done) {
+    try {
+      const talk = await asking.talkOf(said);
+      own.change({ title: talk.title ?? "", moment: talk.moment ?? [] });
+      drawer.say(`${done} Undo brings back what was here.`);
+      return true;
+    } catch (error) {
+      drawer.say(sayingOf(error));
+      return false;
+    }
+  }
+  return {
+    element: drawer.element,
+    open: () => drawer.open(),
+    // Keeps a scene, and its small picture, as the last moment.
+    collect({ at, picture }) {
+      const n = own.talk.moment.length;
+      if (n < MOST_MOMENTS) {
+        own.keepPicture(at, picture);
+        own.change(added(own.talk, { at }));
+        drawer.open(n);
+      } else {
+        drawer.open();
+        drawer.say(FULL);
+      }
+      return true;
+    },
+    // A lesson, as a start.
+    startFrom: async lesson => {
+      drawer.open();
+      await take({ lesson }, "");
+    },
+    // The talk of a link. Returns whether it is here now; what is wrong with it is said in the drawer.
+    async arrive(hash) {
+      let json = null;
+      try {
+        json = await unpacked(hash);
+      } catch (error) {
+        drawer.open();
+        drawer.say(error.message);
+      }
+      if (json === null) return false;
+      const isHere = await take({ json }, "");
+      if (!isHere) drawer.open();
+      return isHere;
+    },
+    entry: () => entryOf(own.talk),
+    momentAt: ({ moment }) => own.talk.moment[moment - 1],
+    fetched: ({ moment }) => asking.moment(own.talk.moment[moment - 1]),
+    questions: form => asking.questionsFileOf(own.talk, form),
+    talk: () => own.talk,
+    onChange: own.onChange,
+  };
+}
+
+function sayingOf(error) {
+  return error instanceof TypeError ? "The server doesn’t answer. The talk is kept in this browser." : error.message;
+}

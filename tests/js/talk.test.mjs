@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { makeOwnTalk } from "../../attnviz/viewer/browser/lesson/ownTalk.js";
+import { planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerPanel.js";
+import {
+  added,
+  edited,
+  entryOf,
+  isTalk,
+  minutesOf,
+  moved,
+  NOTHING,
+  without,
+} from "../../attnviz/viewer/browser/lesson/talkList.js";
+import { makeTogether } from "../../attnviz/viewer/browser/lesson/together.js";
+import { placeBeside } from "../../attnviz/viewer/browser/lesson/course.js";
+
+const TALK = { title: "T", moment: ["a", "b", "c", "d"].map(at => ({ at })) };
+const order = ({ moment }) => moment.map(({ at }) => at).join("");
+
+test("a moment is added, moved, edited and deleted, and the list before stays what it was", () => {
+  assert.equal(order(added(TALK, { at: "e" })), "abcde");
+  assert.equal(order(added(TALK, { at: "e" }, 1)), "aebcd");
+  for (const from of [0, 1, 2, 3])
+    for (const to of [-1, 0, 1, 2, 3, 9]) {
+      const expected = [..."abcd"].filter((_, nth) => nth !== from);
+      expected.splice(Math.max(0, Math.min(to, 3)), 0, "abcd"[from]);
+      assert.equal(order(moved(TALK, from, to)), expected.join(""));
+      assert.equal(
+        order(moved(moved(TALK, from, Math.max(0, Math.min(to, 3))), Math.max(0, Math.min(to, 3)), from)),
+        "abcd",
+      );
+    }
+  assert.equal(order(without(TALK, 2)), "abd");
+  const said = edited(TALK, 1, { text: "x", minutes: 2, ask: { kind: "answer", prompt: "" } });
+  assert.deepEqual(said.moment[1], { at: "b", text: "x", minutes: 2, ask: { kind: "answer", prompt: "" } });
+  assert.deepEqual(edited(said, 1, { text: "", minutes: 0, ask: null }), TALK);
+  assert.equal(order(TALK), "abcd");
+});
+
+test("an entry counts its moments and minutes, and there is none of an empty talk", () => {
+  assert.equal(entryOf(NOTHING), null);
+  const { name, nMoments, minutes } = entryOf({
+    title: " ",
+    moment: [{ at: "", minutes: 1.5 }, { at: "", minutes: 2.5 }, { at: "" }],
+  });
+  assert.deepEqual([name, nMoments, minutes], ["Your talk", 3, 4]);
+  assert.equal(minutesOf([]), 0);
+});
+
+const windowOf = () => ({ listen: [], addEventListener: (_, act) => windowOf.all.push(act) });
+windowOf.all = [];
+
+function storeOf(texts = {}) {
+  return {
+    getItem: name => texts[name] ?? null,
+    setItem: (name, text) => {
+      texts[name] = text;
+    },
+  };
+}
+
+test("a talk is kept by the browser, and what was done to it is undone", () => {
+  const store = storeOf(),
+    own = makeOwnTalk(() => store, windowOf());
+  own.change(added(own.talk, { at: "a" }));
+  own.change({ ...own.talk, title: "A" }, "title");
+  own.change({ ...own.talk, title: "AB" }, "title");
+  own.keepPicture("a", { words: [] });
+  const again = makeOwnTalk(() => store, windowOf());
+  assert.deepEqual(again.talk, { title: "AB", moment: [{ at: "a" }] });
+  assert.deepEqual(again.pictureOf("a"), { words: [] });
+  own.undo();
+  assert.equal(own.talk.title, "", "what was typed into one box is one change");
+  assert.equal(order(own.talk), "a");
+  own.undo();
+  assert.deepEqual(own.talk, NOTHING);
+  assert.equal(own.canUndo, false);
+});
+
+test("another tab's change is taken, and what is no talk is none", () => {
+  const texts = {},
+    store = storeOf(texts),
+    before = windowOf.all.length,
+    own = makeOwnTalk(() => store, windowOf());
+  let told = 0;
+  own.onChange(() => {
+    told += 1;
+  });
+  texts["attnviz talk"] = JSON.stringify({ talk: TALK });
+  windowOf.all[before]({ key: "attnviz talk" });
+  assert.deepEqual([order(own.talk), told], ["abcd", 1]);
+  for (const kept of [
+    "",
+    "[",
+    "null",
+    "7",
+    '{"talk":{"title":1,"moment":[]}}',
+    '{"talk":{"title":"","moment":[{"at":1}]}}',
+    '{"talk":{"title":"","moment":[{"at":"","text":{}}]}}',
+  ])
+    assert.deepEqual(makeOwnTalk(() => storeOf({ "attnviz talk": kept }), windowOf()).talk, NOTHING);
+  assert.deepEqual(
+    makeOwnTalk(() => {
+      throw new Error("none");
+    }, windowOf()).talk,
+    NOTHING,
+  );
+  assert.equal(isTalk(TALK), true);
+});
+
+test("one's own talk doesn't go on to a lesson, nor a lesson to it", () => {
+  const course = [
+    { id: "one", nMoments: 1 },
+    { id: "talk", nMoments: 2, isOwn: true },
+  ];
+  assert.equal(placeBeside(course, { lesson: "one", moment: 1 }, 1), null);
+  assert.equal(placeBeside(course, { lesson: "talk", moment: 1 }, -1), null);
+  assert.deepEqual(placeBeside(course, { lesson: "talk", moment: 1 }, 1), { lesson: "talk", moment: 2 });
+});
+
+test("two windows tell each other where they are, and one goes on when the other is gone", async () => {
+  const places = { main: { lesson: "talk", moment: 3, isShown: false }, speaker: null },
+    acts = who => ({
+      now: () => places[who],
+      follow: to => {
+        places[who] = to;
+      },
+    });
+  let href = "";
+  const window = {
+    BroadcastChannel,
+    crypto: globalThis.crypto,
+    open: to => {
+      href = to;
+      return {};
+    },
+  };
+  const main = makeTogether(window, "", acts("main"));
+  main.tell(); // nobody listens
+  assert.equal(
+    main.open(name => name),
+    true,
+  );
+  const speaker = makeTogether(window, href, acts("speaker"));
+  const becomes = async (who, moment) => {
+    for (let n = 0; n < 200 && places[who]?.moment !== moment; n += 1)
+      await new Promise(done => {
+        setTimeout(done, 5);
+      });
+    assert.equal(places[who]?.moment, moment);
+  };
+  await becomes("speaker", 3);
+  places.speaker = { lesson: "talk", moment: 4, isShown: true };
+  speaker.tell();
+  await becomes("main", 4);
+  speaker.end();
+  places.main = { lesson: "talk", moment: 5, isShown: false };
+  main.tell();
+  main.end();
+  assert.equal(places.speaker.moment, 4);
+});
+
+test("time and plan are said in minutes and seconds", () => {
+  assert.deepEqual([0, 59_999, 60_000, 3_725_000].map(timeText), ["0:00", "0:59", "1:00", "62:05"]);
+  assert.equal(
+    planText({ sofar: [{ minutes: 1.5 }], all: [{ minutes: 1.5 }, { minutes: 2 }] }),
+    "This moment ends at 1:30 of 3:30 planned",
+  );
+  assert.equal(planText({ sofar: [], all: [{}] }), "");
+});

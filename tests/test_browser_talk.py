@@ -1,0 +1,208 @@
+"""A talk of one's own in the app: collected, put in order, given with a speaker's window, opened elsewhere."""
+
+import random
+
+import pytest
+from axe import violations_but_contrast
+from tab import AT_REST, Tab, at, becomes, expect, heading
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SCENES = [
+    at(model="who-is-it", view="sheet"),
+    at(model="microgpt", sentence="soph", view="sheet"),
+    at(sentence="owls see mice", view="matrices", step="softmax"),
+]
+KEPT = "JSON.parse(localStorage.getItem('attnviz talk')).talk"
+
+
+def drawer(page):
+    return page.get_by_role("dialog", name="Your talk")
+
+
+def said(page):
+    return drawer(page).locator(".moment .said")
+
+
+def collected(page, text):
+    """Keep what is shown, say a text with it, and leave the drawer."""
+    page.keyboard.press("m")
+    drawer(page).get_by_label("What you say").fill(text)
+
+
+def given_up(page):
+    page.keyboard.press("Escape")
+    expect(drawer(page)).to_be_hidden()
+
+
+def count(page, text):
+    expect(page.locator(".lesson-page .count")).to_have_text(text)
+
+
+def opens_offline(browser, text, file):
+    """The page of a talk is opened as a file without a network, and given by Page Down alone."""
+    file.write_text(text, "utf-8")
+    context = browser.new_context(offline=True)
+    try:
+        tab = Tab(context).begin("")
+        tab.page.goto(file.as_uri())
+        count(tab.page, "1 of 5")
+        tab.page.keyboard.press("PageDown")
+        expect(tab.page.locator(".lesson-said .verdict")).to_contain_text("animal")
+        tab.page.keyboard.press("PageDown")
+        count(tab.page, "2 of 5")
+        assert (tab.errors, tab.page.locator("b").count()) == ([], 0)
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def talk(visit):
+    """A tab in which five moments over three sources were collected by keys."""
+    tab = visit(width=1366)
+    tab.page.goto(f"{tab.address}/healthz")
+    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    for place, scene in enumerate(SCENES):
+        page = tab.open(scene)
+        collected(page, f"Moment {place + 1}.")
+        if place < 2:
+            expect(drawer(page).get_by_label("Question").locator("option")).not_to_have_count(1)
+            drawer(page).get_by_label("Question").select_option(index=1)
+            expect(drawer(page).locator(".answer")).to_contain_text("The answer:")
+        drawer(page).get_by_label("Notes for yourself").fill(f"Note {place + 1}")
+        drawer(page).get_by_label("Minutes").fill("2")
+        given_up(page)
+    for place in (3, 4):
+        page.keyboard.press("ArrowRight")
+        collected(page, f"Moment {place + 1}.")
+        given_up(page)
+    yield tab
+    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+
+
+def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, browser, tmp_path):
+    page = talk.page
+    kept = page.evaluate(KEPT)
+    assert [each["text"] for each in kept["moment"]] == [f"Moment {place}." for place in range(1, 6)]
+    assert len({each["at"] for each in kept["moment"]}) == 5
+    assert kept["moment"][0]["ask"]["of"] == "attention[tired, *]"
+
+    page.keyboard.press("m")  # a sixth, which is deleted, brought back and taken away again
+    expect(said(page)).to_have_count(6)
+    drawer(page).get_by_role("button", name="Delete").click()
+    expect(said(page)).to_have_count(5)
+    drawer(page).get_by_role("button", name="Undo").click()
+    expect(said(page)).to_have_count(6)
+    said(page).nth(5).click()
+    drawer(page).get_by_role("button", name="Delete").click()
+    drawer(page).locator("button.moment").nth(4).focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(said(page).nth(3)).to_have_text("Moment 5.")
+    drawer(page).locator("li").nth(3).drag_to(drawer(page).locator("li").nth(4))
+    expect(said(page).nth(3)).to_have_text("Moment 4.")
+    drawer(page).get_by_label("Title of the talk").fill("<b>Who</b> looks & where")
+    expect(drawer(page).locator(".small-picture path").first).to_be_attached()
+    assert violations_but_contrast(page) == []
+    with page.expect_download() as saved:
+        drawer(page).get_by_role("button", name="↓ File").click()
+    file = saved.value.path()
+
+    with page.expect_download() as saved_page:
+        drawer(page).get_by_role("button", name="↓ Page").click()
+    opens_offline(browser, saved_page.value.path().read_text("utf-8"), tmp_path / "talk.html")
+
+    drawer(page).get_by_role("button", name="Give the talk").click()
+    count(page, "1 of 5")
+    with page.context.expect_page() as opened:
+        page.mouse.move(300, 300)
+        page.mouse.move(310, 310)
+        page.get_by_role("button", name="Speaker’s window").click()
+    speaker = opened.value
+    expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 1")
+    expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: animal")
+    expect(speaker.locator(".speaker .plan")).to_have_text("This moment ends at 2:00 of 6:00 planned")
+    expect(speaker.locator(".speaker .next .small-picture path").first).to_be_attached()
+    found = violations_but_contrast(speaker)
+    assert [each for each in found if "stSkipToContent" not in each] == []  # which is Streamlit's
+    speaker.keyboard.press("PageDown")  # it moves the talk
+    expect(page.locator(".lesson-said .verdict")).to_contain_text("animal")
+    page.keyboard.press("PageDown")  # and follows it
+    count(speaker, "2 of 5")
+    expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 2")
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    for each in (page, speaker):
+        count(each, "5 of 5")
+    page.keyboard.press("Home")
+    count(page, "1 of 5")
+    page.keyboard.press("b")
+    expect(page.locator(".lesson-page.blank")).to_be_attached()
+    page.keyboard.press("b")
+    speaker.close()
+
+    page.mouse.move(320, 320)
+    page.get_by_role("link", name="Look around from here").click()  # and change anything
+    expect(page.get_by_role("button", name="Back to the talk")).to_be_visible()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    page.keyboard.press("PageDown")
+    count(page, "2 of 5")
+    expect(page.locator(".lesson-said .prompt")).to_be_visible()
+    page.wait_for_function(
+        "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/talk')).length > 2"
+    )
+    page.route("**/talk", lambda route: route.abort())  # as if there were no server any more
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    count(page, "3 of 5")
+    page.unroute("**/talk")
+    page.keyboard.press("Escape")  # it was begun in the walkthrough
+    expect(heading(page, "Walkthrough")).to_be_attached()
+
+    other = browser.new_context()
+    try:
+        tab = Tab(other).begin(talk.address)
+        link = page.evaluate(f"async talk => {{ {PACKED} }}", page.evaluate(KEPT))
+        tab.page.goto(f"{talk.address}/?lesson=talk{link}")
+        becomes(tab.page, lambda: tab.page.evaluate("localStorage.getItem('attnviz talk') !== null"), True)
+        assert tab.page.evaluate(KEPT)["moment"] == page.evaluate(KEPT)["moment"]
+        count(tab.page, "1 of 5")
+        assert "#" not in tab.page.url
+        tab.page.get_by_role("button", name="Edit").click()
+        drawer(tab.page).get_by_role("button", name="Throw away").click()
+        drawer(tab.page).locator("input[type=file]").set_input_files(file)
+        expect(said(tab.page)).to_have_count(5)
+        assert tab.page.evaluate(KEPT) == page.evaluate(KEPT)
+        assert tab.errors == []
+        expect(tab.page.locator(AT_REST)).to_be_attached()
+    finally:
+        other.close()
+
+
+FETCHED_AHEAD = "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/talk')).length > 2"
+PACKED = """
+    const bytes = new Blob([JSON.stringify(talk)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const text = String.fromCharCode(...new Uint8Array(await new Response(bytes).arrayBuffer()));
+    return "#talk=" + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+"""
+
+
+def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
+    tab = visit()
+    page = tab.open(SCENES[0])
+    long = {"title": "", "moment": [{"at": "", "text": str(random.Random(n).getrandbits(900))} for n in range(60)]}
+    kept = {"talk": long, "pictures": {"": {"words": [], "arcs": []}}}
+    page.evaluate("kept => localStorage.setItem('attnviz talk', JSON.stringify(kept))", kept)
+    page.evaluate("dispatchEvent(new StorageEvent('storage', { key: 'attnviz talk' }))")  # as another tab's is heard
+    page.keyboard.press("m")
+    expect(drawer(page).get_by_role("status")).to_contain_text("at most 60 moments")
+    drawer(page).get_by_role("button", name="Copy link").click()
+    expect(drawer(page).locator(".status")).to_contain_text("send the file")
+    drawer(page).get_by_role("button", name="QR code").click()
+    expect(drawer(page).locator(".status")).to_contain_text("No code")
+    page.evaluate("localStorage.setItem('attnviz talk', '{')")
+    drawer(page).locator("input[type=file]").set_input_files(
+        {"name": "no.toml", "mimeType": "text/plain", "buffer": b"title = 1"}
+    )
+    expect(drawer(page).locator(".status")).to_contain_text("This is no talk")
+    tab.errors = [each for each in tab.errors if "400" not in each]  # the console says so, too
+    page.evaluate("localStorage.clear()")

@@ -1,0 +1,72 @@
+"""What one takes away from a lesson: a handout of three moments a page, and its questions as files."""
+
+import math
+
+import pytest
+from needs import needed
+from tab import at
+
+from attnviz.lessons.export import of_lesson
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.talk_request import TalkRequest, reply
+from attnviz.scene.own.received import received
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CROWDED = """[...document.querySelectorAll(".handout article")].filter((each) =>
+  [each.querySelector(":scope > .said"), each].some((box) => box.scrollHeight > box.clientHeight + 1))
+  .map((each) => each.textContent)"""
+
+
+def bare(text):
+    """A text without what stands between its letters, which paper may set apart."""
+    return "".join(text.split())
+
+
+def taken(page):
+    """The page with the choice of what to take away, open; what is printed stays to be printed."""
+    page.evaluate("() => { window.print = () => { window.dispatchEvent(new Event('beforeprint')); asked = true; } }")
+    page.get_by_role("button", name="Handout and questions").click()
+    return page
+
+
+def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
+    paper = needed("paper")
+    for lesson in ("root", "masks"):
+        page = taken(taught(at(lesson=lesson, moment=2)))
+        page.get_by_role("button", name="Print a handout").click()
+        page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+        assert page.evaluate(CROWDED) == []
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".handout").count() == 0
+        page.evaluate("() => { window.print = () => { asked = 2 } }")
+        page.get_by_role("button", name="Print a handout").click()
+        page.wait_for_function("window.asked === 2")
+        moments = LESSONS[lesson].moment
+        sheets = paper.printed(page)
+        assert len(sheets) == math.ceil(len(moments) / 3)
+        for number, sheet in enumerate(sheets, 1):
+            assert not sheet.is_wide
+            letters = bare(sheet.text)
+            assert bare(f"Page {number} of {len(sheets)}") in letters
+            for place in range(3 * number - 2, min(3 * number, len(moments)) + 1):
+                assert bare(f"{place}. {moments[place - 1].title}") in letters
+
+
+def test_the_questions_are_a_file(taught, tmp_path):
+    page = taught(at(lesson="masks", moment=1))
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.post_data_buffer)
+        route.fulfill(body=reply(received(asked[-1], TalkRequest)), content_type="application/json")
+
+    page.route("**/talk", answer)
+    taken(page)
+    for name, form, ending in (("Moodle (GIFT)", "gift", "gift.txt"), ("slides (Markdown)", "slides", "md")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert download.value.suggested_filename == f"Masks who may see whom.{ending}"
+        download.value.save_as(tmp_path / "questions")
+        assert (tmp_path / "questions").read_text("utf-8") == of_lesson(form, "masks")
+    page.unroute("**/talk")

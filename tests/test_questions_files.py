@@ -1,0 +1,120 @@
+"""The questions of lessons and talks as files: GIFT read back as Moodle reads it; Markdown whose slides are counted."""
+
+import json
+from urllib.parse import urlencode
+
+import pytest
+from giftread import questions
+
+from attnviz.lessons.export import of_lesson, of_talk
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import moment
+from attnviz.lessons.questions.number import Number
+from attnviz.lessons.questions.word import Word
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment
+from attnviz.lessons.talk_moment import talk_moment
+from attnviz.lessons.talk_request import ExportAsked, reply
+
+SIGNS = r"~ = # { } : \ \n \\ // -> [html] %50% <b>&amp; $ ::a:: ####"
+
+
+def text_of(runs):
+    texts = (text if isinstance(text, str) else text["text"] for _, text in runs)
+    written = (f"\\({text}\\)" if style == "math" else text for (style, _), text in zip(runs, texts, strict=True))
+    return "".join(written).strip().replace("\xa0", " ")
+
+
+def expected(lesson):
+    """What a file has to say, out of the moments that a browser is sent."""
+    for number in range(1, len(LESSONS[lesson].moment) + 1):
+        sent = json.loads(moment(lesson, number))
+        if sent["question"]:
+            yield number, sent, sent["question"]
+        if sent["ending"]:
+            yield number, sent, None
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_s_questions_are_read_back_from_gift(lesson):
+    category, found = questions(of_lesson("gift", lesson))
+    assert category == f"attnviz/{LESSONS[lesson].title}"
+    wanted = [*expected(lesson)]
+    assert len(found) == len(wanted)
+    for read, (number, sent, asked) in zip(found, wanted, strict=True):
+        assert read.name.startswith(f"{number} {sent['title']}".strip())
+        if asked is None:
+            assert (read.kind, read.text) == ("essay", text_of(sent["ending"]["explain"]))
+            assert read.after == text_of(sent["ending"]["answer"])
+            continue
+        assert text_of(asked["prompt"]) in read.text
+        assert read.after == text_of(sent["after"])
+        holds_choices(read, asked) if "candidates" in asked else holds_numbers(read, asked)
+
+
+def holds_choices(read, asked):
+    assert read.kind == "choice"
+    for place, (answer, candidate) in enumerate(zip(read.answers, asked["candidates"], strict=True)):
+        assert answer.text == candidate["label"]
+        assert answer.part == (100 if place in asked["right"] else 0)
+        assert answer.told == text_of(candidate["told"])
+
+
+def holds_numbers(read, asked):
+    by = 100 if asked["isShare"] else 1
+    assert read.kind == "number"
+    assert ("(In per cent.)" in read.text) == asked["isShare"]
+    first, *others = read.answers
+    assert (first.number, first.part) == ((asked["right"] * by, asked["tolerance"] * by), 100)
+    assert [each.number for each in others] == [(near["value"] * by, near["tolerance"] * by) for near in asked["nears"]]
+    assert [each.told for each in others] == [text_of(near["told"]) for near in asked["nears"]]
+    assert {each.part for each in others} <= {0}
+
+
+def talk(**parts):
+    return Talk(title=SIGNS, moment=(TalkMoment(**{"at": "sentence=the+cat+sat&heads=1", "text": SIGNS} | parts),))
+
+
+def test_what_somebody_writes_in_a_talk_stays_text():
+    prompt = SIGNS.replace("{ }", "")  # there a prompt has the numbers of its pass
+    made = talk(title=SIGNS, after=SIGNS, ask=Number(of="1 - 3", prompt=prompt))
+    _, (read,) = questions(of_talk("gift", made))
+    assert read.name == f"1 {SIGNS}"
+    assert prompt in read.text
+    assert SIGNS in read.text
+    assert read.after == SIGNS
+    assert read.answers[0].number == (-2.0, pytest.approx(0.5))
+
+
+def test_what_somebody_types_stays_text_in_an_answer():
+    at = f"{urlencode({'sentence': '[html] %50% = ~ # {d} -> //'})}&heads=1"
+    made = talk(at=at, ask=Word(of="attention[head 1, =, *]", prompt="Which?"))
+    _, (read,) = questions(of_talk("gift", made))
+    labels = [each.label for each in talk_moment(made.moment[0]).question.candidates]
+    assert {"[", "%", "=", "~", "#", "{", "}"} <= {*labels}
+    assert [answer.text for answer in read.answers] == labels
+    assert sum(answer.part for answer in read.answers) == 100
+
+
+@pytest.mark.parametrize("lesson", ["masks", "two-layers"])
+def test_slides_have_a_question_and_its_answer_each(lesson):
+    slides = of_lesson("slides", lesson).split("\n\n---\n\n")
+    asked = [each for each in LESSONS[lesson].moment if each.ask]
+    assert len(slides) == 1 + 2 * len(asked) + 2, "the title, and the ending"
+    assert slides[0] == f"# {LESSONS[lesson].title}"
+    if lesson == "masks":
+        assert "\n- B: `np.where(mask, scaled, -np.inf)`" in slides[5]
+        assert "**B**: `np.where(mask, scaled, -np.inf)`" in slides[6]
+
+
+def test_what_somebody_writes_stays_text_on_a_slide():
+    text = of_talk("slides", talk(text="# a | b\n- <b>", title="1. & ---", ask=Number(of="1 - 3", prompt="?")))
+    assert "\\# a \\| b - \\<b\\>" in text
+    assert "## 1. 1\\. \\& ---" in text
+
+
+def test_a_browser_asks_for_the_file_of_a_lesson_or_a_talk():
+    assert json.loads(reply(ExportAsked(form="gift", lesson="masks")))["file"] == of_lesson("gift", "masks")
+    own = talk()
+    assert json.loads(reply(ExportAsked(form="slides", talk=own)))["file"] == of_talk("slides", own)
+    with pytest.raises(TalkError, match="There is no such lesson"):
+        reply(ExportAsked(form="gift", lesson="nothing"))
