@@ -1,6 +1,7 @@
 """The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
 
 import json
+import re
 
 import pytest
 from asgi import APP, ask
@@ -75,6 +76,15 @@ def test_a_file_is_written_and_read():
     assert (
         read_json(json.dumps(json.loads(post(kind="talk", json=to_json(talk).decode()).text)["talk"]).encode()) == talk
     )
+
+
+def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
+    masks = json.loads(to_json(TALKS["masks"])) | {"title": "</script><b>"}
+    page = json.loads(post(kind="page", talk=masks).text)["page"]
+    assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
+    assert page.count("</script>") == 2
+    twice = masks | {"moment": masks["moment"] * 2}
+    assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
 
 
 def test_a_lesson_comes_as_the_start_of_a_talk():

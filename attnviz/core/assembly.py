@@ -51,8 +51,9 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
     if block.residual and "w_o" not in has:
         raise ArrayError(UNLIKE.format(x=x.shape, came="no w_o"))
     _check_affine("attn_norm", block.attn_norm, has)
-    for name in ("q_norm", "k_norm"):
-        _check_affine(name, block.qk_norm, has)
+    if "g_q_norm" in has or "g_k_norm" in has:
+        _check_affine("q_norm", block.qk_norm, has)
+        _check_affine("k_norm", block.qk_norm, has)
     if "sinks" in has and block.normalise is not Softmax:
         raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
     if "w_hidden" not in has:

@@ -191,7 +191,7 @@ def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
 
 def _shared_by(heads: Stage, groups: Stage) -> int:
     """How many heads share an array of keys or values."""
-    return len(heads) // len(groups)
+    return heads.shape[0] // groups.shape[0]
 
 
 def _turned(block: Block, x: Stage) -> Operation:

@@ -1,0 +1,232 @@
+"""What is built of attention today: the law of each operation, and any of them together in one pass.
+
+References and equations stand in the operations. Rounding is that of float64, and said where it is looked for.
+"""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import Parameters, attend
+from attnviz.analysis import audit
+from attnviz.analysis.audit import Audit
+from attnviz.analysis.gradients import gradients
+from attnviz.core.attention import attend_projected
+from attnviz.core.masks import MASKS
+from attnviz.core.operations.alibi import ALiBi
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.softcap import Softcap
+from attnviz.text import export
+
+DRAW = np.random.default_rng(3)
+HEADS, N, D = 4, 12, 8
+X = DRAW.standard_normal((N, 6))
+W = {f"w_{each}": DRAW.standard_normal((HEADS, 6, D)) for each in "qkv"}
+EPSILON = np.finfo(float).eps
+CAUSAL = np.tri(N, dtype=bool)
+
+
+def drawn(*shape):
+    return DRAW.standard_normal(shape)
+
+
+@pytest.mark.parametrize("pairs", ["neighbours", "halves"])
+@pytest.mark.parametrize("moved", [9, 100_000])
+def test_with_rope_scores_depend_on_the_distance_alone(pairs, moved):
+    q, k = drawn(2, 1, N, D)
+    here, there = (
+        Rotation(pairs=pairs, dims=D, first=first).compute(q)
+        @ Rotation(pairs=pairs, dims=D, first=first).compute(k).swapaxes(-1, -2)
+        for first in (0, moved)
+    )
+    lengths = np.linalg.norm(q, axis=-1)[0][:, None] * np.linalg.norm(k, axis=-1)[0]
+    bound = (moved + N) * EPSILON * lengths  # of the largest angle, that of the pair of speed 1
+    assert (np.abs(here - there) <= bound).all()
+    assert np.abs(here - q @ k.swapaxes(-1, -2)).max() > 0.1
+
+
+def test_rope_turns_and_keeps_lengths_and_its_pairings_are_a_permutation_apart():
+    x = drawn(2, N, D)
+    neighbours, halves = (Rotation(pairs=pairs, dims=D) for pairs in ("neighbours", "halves"))
+    order = [*range(0, D, 2), *range(1, D, 2)]
+    np.testing.assert_allclose(neighbours.compute(x)[..., order], halves.compute(x[..., order]), rtol=0, atol=1e-14)
+    for turned in (neighbours.compute(x), halves.compute(x)):
+        np.testing.assert_allclose(np.linalg.norm(turned, axis=-1), np.linalg.norm(x, axis=-1), rtol=4 * EPSILON)
+    for position in range(N):
+        for pair in range(D // 2):
+            a, b = x[0, position, 2 * pair : 2 * pair + 2]
+            turned = complex(a, b) * np.exp(1j * position * 10_000.0 ** (-2 * pair / D))
+            made = neighbours.compute(x)[0, position, 2 * pair : 2 * pair + 2]
+            np.testing.assert_allclose(made, [turned.real, turned.imag], rtol=0, atol=1e-14)
+
+
+def test_rope_of_a_part_leaves_the_other_dimensions_as_they_are():
+    x = drawn(2, N, D)
+    for pairs in ("neighbours", "halves"):
+        turned = Rotation(pairs=pairs, dims=4).compute(x)
+        np.testing.assert_array_equal(turned[..., 4:], x[..., 4:])
+        np.testing.assert_array_equal(turned[..., :4], Rotation(pairs=pairs, dims=4).compute(x[..., :4]))
+
+
+def test_alibi_is_linear_in_the_distance():
+    scores = drawn(3, N, N)
+    taken = scores - ALiBi(3).compute(scores)
+    slopes = [2**-4, 2**-8, 2**-2]  # of three heads: those of two, and the first of those of four
+    for head, query, key in np.ndindex(taken.shape):
+        assert taken[head, query, key] == pytest.approx(slopes[head] * abs(query - key), abs=1e-14)
+
+
+def test_groups_are_plain_attention_with_their_matrices_repeated_and_not_tiled():
+    shared = W | {name: W[name][:2] for name in ("w_k", "w_v")}
+    found = attend(X, parameters=Parameters(**shared), mask=CAUSAL)["heads"].value
+    repeated, tiled = (
+        attend(X, parameters=Parameters(**W | {name: of(shared[name]) for name in ("w_k", "w_v")}), mask=CAUSAL)
+        for of in (lambda w: np.repeat(w, 2, axis=0), lambda w: np.tile(w, (2, 1, 1)))
+    )
+    np.testing.assert_array_equal(found, repeated["heads"].value)
+    assert np.abs(found - tiled["heads"].value).max() > 0.1
+
+
+def test_through_layers_a_causal_window_reaches_further_by_its_size_less_one():
+    window, n_layers = 3, 3
+    mask = MASKS["causal window"](N, N, window)
+    for query, key in np.ndindex(N, N):
+        assert mask[query, key] == (query - window < key <= query)
+    each = Parameters(**W, w_o=drawn(HEADS * D, 6))
+    trace = attend(X, parameters=[each] * n_layers, mask=mask)
+    moved = trace.with_change("x", (0, 0), X[0, 0] + 1)
+    reached = np.flatnonzero(np.abs(moved.output.value - trace.output.value).max(axis=-1))
+    assert reached.tolist() == list(range(n_layers * (window - 1) + 1))
+
+
+def test_each_layer_may_have_a_mask_and_a_rotation_of_its_own():
+    layers = [Parameters(**W, w_o=drawn(HEADS * D, 6)) for _ in range(2)]
+    masks = (MASKS["causal window"](N, N, 2), CAUSAL)
+    rotations = (Rotation(100.0), Rotation(10_000.0, "halves"))
+    trace = attend(X, parameters=layers, mask=masks, rotation=rotations)
+    entering = X
+    for layer, parameters, mask, rotation in zip(trace.layers, layers, masks, rotations, strict=True):
+        alone = attend(entering, parameters=parameters, mask=mask, rotation=rotation)
+        np.testing.assert_array_equal(layer.trace["mask"].value, mask)
+        np.testing.assert_array_equal(layer.trace["output"].value, alone["output"].value)
+        entering = alone["output"].value
+
+
+def test_a_sink_is_a_column_that_is_joined_and_dropped():
+    sinks = np.array([-2.0, 0.0, 1.0, 40.0])
+    trace = attend(X, parameters=Parameters(**W, sinks=sinks), mask=CAUSAL)
+    column = np.broadcast_to(sinks[:, None, None], (HEADS, N, 1))
+    joined = np.exp(np.concatenate([trace["masked"].value, column], axis=-1) - 40)
+    np.testing.assert_allclose(
+        trace["attention"].value, (joined / joined.sum(axis=-1, keepdims=True))[..., :-1], rtol=1e-12, atol=1e-16
+    )
+    assert (trace["attention"].value.sum(axis=-1) <= 1 + N * EPSILON).all()
+
+
+def test_softmax_plus_one_is_one_more_key_of_zeros_with_a_value_of_zeros():
+    q, k, v = drawn(3, HEADS, N, D)
+    plus_one = attend_projected(q, k, v, sinks=np.zeros(HEADS))
+    more = [np.concatenate([each, np.zeros((HEADS, 1, D))], axis=1) for each in (k, v)]
+    np.testing.assert_allclose(plus_one["heads"].value, attend_projected(q, *more)["heads"].value, rtol=0, atol=1e-14)
+
+
+def test_beside_a_sink_one_key_has_all_of_a_row_only_where_rounding_says_so():
+    for lead, whole in ((36.0, False), (38.0, True)):
+        trace = attend_projected(np.ones((1, 1, 1)), np.full((1, 1, 1), lead), np.ones((1, 1, 1)), sinks=np.zeros(1))
+        assert (trace["attention"].value[0, 0, 0] == 1) == whole
+    unseeing = attend_projected(*drawn(3, 1, 2, 2), mask=np.zeros((2, 2), dtype=bool), sinks=np.zeros(1))
+    assert not unseeing["attention"].value.any()
+
+
+def test_a_softcap_keeps_scores_inside_and_a_large_one_changes_them_by_their_cube():
+    scores = 30 * drawn(2, N, N)
+    assert np.abs(Softcap(5.0).compute(scores)).max() <= 5
+    cap = 1e4
+    apart = scores - Softcap(cap).compute(scores)
+    np.testing.assert_allclose(apart, scores**3 / (3 * cap**2), rtol=1e-3, atol=1e-12)
+
+
+def test_with_qk_norm_the_length_of_a_query_changes_nothing_but_by_epsilon():
+    by_ten = W | {"w_q": 10 * W["w_q"]}
+    once, ten = (attend(X, parameters=Parameters(**each), qk_norm=True) for each in (W, by_ten))
+    smallest = np.square(once["q"].value).mean(axis=-1).min()
+    np.testing.assert_allclose(once["scores"].value, ten["scores"].value, rtol=1e-5 / smallest, atol=1e-12)
+    gains = {"g_q_norm": drawn(D), "g_k_norm": drawn(D)}
+    gained = attend(X, parameters=Parameters(**W, **gains), qk_norm=True)
+    expected = np.einsum("hqd,hkd,d,d->hqk", *(once[f"{each}_normed"].value for each in "qk"), *gains.values())
+    np.testing.assert_allclose(gained["scores"].value, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_a_gain_of_rmsnorm_is_the_norm_times_it():
+    gain, parameters = drawn(6), {**W}
+    plain, gained = (
+        attend(X, parameters=Parameters(**parameters, **more), norm="rmsnorm") for more in ({}, {"g_attn_norm": gain})
+    )
+    np.testing.assert_array_equal(gained["attn_norm"].value, plain["attn_norm"].value * gain)
+
+
+ANY = st.fixed_dictionaries(
+    {
+        "groups": st.sampled_from([1, 2, 4]),
+        "gains": st.booleans(),
+        "sinks": st.booleans(),
+        "qk_norm": st.booleans(),
+        "rotation": st.sampled_from([None, Rotation(), Rotation(50.0, "halves"), Rotation(9.0, "halves", 2, 3)]),
+        "softcap": st.sampled_from([None, 0.5, 30.0]),
+        "alibi": st.booleans(),
+        "mask": st.sampled_from(sorted(MASKS)),
+        "norm": st.sampled_from([None, "rmsnorm", "layernorm"]),
+        "n_layers": st.integers(1, 2),
+    }
+)
+STEP = 1e-5
+
+
+def pass_with(groups, gains, sinks, n_layers, mask, **options):
+    random = np.random.default_rng(5)
+    draw = random.standard_normal
+    given = {"w_q": draw((4, 6, 4)), "w_k": draw((groups, 6, 4)), "w_v": draw((groups, 6, 3)), "w_o": draw((12, 6)) / 3}
+    if gains and options["qk_norm"]:
+        given |= {"g_q_norm": draw(4), "g_k_norm": draw(4)}
+    if gains and options["norm"]:
+        given["g_attn_norm"] = draw(6)
+    if sinks:
+        given["sinks"] = draw(4)
+    layers = [Parameters(**given)] * n_layers
+    return attend(draw((4, 6)), parameters=layers, mask=MASKS[mask](4, 4, 2), residual=True, **options)
+
+
+@settings(max_examples=25, deadline=None)
+@given(picked=ANY)
+def test_any_of_them_make_a_pass_whose_audit_script_and_slopes_agree(picked):
+    trace = pass_with(**picked)
+    found = Audit(tuple(audit.audit(trace)))
+    assert found.n_agree == found.n_made > 0
+    assert_script_agrees(trace)
+    target = (trace.output.name, (2, 3))
+    slopes = gradients(trace, *target)
+    for name in [stage.name for stage in trace.stages if stage.is_given and stage.value.dtype != bool]:
+        index = tuple(n // 2 for n in trace[name].shape)
+        at = trace[name].value[index]
+        low, high = (trace.with_change(name, index, at + step)[target[0]].value[target[1]] for step in (-STEP, STEP))
+        slope = slopes[name][index] if name in slopes else 0.0
+        assert slope == pytest.approx((high - low) / (2 * STEP), rel=1e-5, abs=1e-7), name
+
+
+def assert_script_agrees(trace):
+    """The script of a pass makes each of its numbers, bit for bit."""
+    made = {}
+    given = {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
+    lines = export.script(trace).partition("    return expected\n")[2]
+
+    def compared(name, value):
+        made[name] = value
+        return value
+
+    exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    assert list(made) == [stage.name for stage in trace.stages if not stage.is_given]
+    for name, value in made.items():
+        np.testing.assert_array_equal(value, trace[name].value, err_msg=name)
