@@ -68,6 +68,12 @@ def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
     assert "answer" not in plain
 
 
+def test_nothing_is_asked_to_which_every_answer_is_right():
+    """Of a single word, three lines of NumPy give the same share."""
+    offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]
+    assert "code" not in {each["ask"]["kind"] for each in offered}
+
+
 def test_a_file_is_written_and_read():
     talk = TALKS["masks"]
     file = json.loads(post(kind="file", talk=json.loads(to_json(talk))).text)["file"]
