@@ -39,6 +39,23 @@ def count(page, text):
     expect(page.locator(".lesson-page .count")).to_have_text(text)
 
 
+def opens_offline(browser, text, file):
+    """The page of a talk is opened as a file without a network, and given by Page Down alone."""
+    file.write_text(text, "utf-8")
+    context = browser.new_context(offline=True)
+    try:
+        tab = Tab(context).begin("")
+        tab.page.goto(file.as_uri())
+        count(tab.page, "1 of 5")
+        tab.page.keyboard.press("PageDown")
+        expect(tab.page.locator(".lesson-said .verdict")).to_contain_text("animal")
+        tab.page.keyboard.press("PageDown")
+        count(tab.page, "2 of 5")
+        assert (tab.errors, tab.page.locator("b").count()) == ([], 0)
+    finally:
+        context.close()
+
+
 @pytest.fixture
 def talk(visit):
     """A tab in which five moments over three sources were collected by keys."""
@@ -63,7 +80,7 @@ def talk(visit):
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
-def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, browser):
+def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, browser, tmp_path):
     page = talk.page
     kept = page.evaluate(KEPT)
     assert [each["text"] for each in kept["moment"]] == [f"Moment {place}." for place in range(1, 6)]
@@ -89,6 +106,10 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     with page.expect_download() as saved:
         drawer(page).get_by_role("button", name="↓ File").click()
     file = saved.value.path()
+
+    with page.expect_download() as saved_page:
+        drawer(page).get_by_role("button", name="↓ Page").click()
+    opens_offline(browser, saved_page.value.path().read_text("utf-8"), tmp_path / "talk.html")
 
     drawer(page).get_by_role("button", name="Give the talk").click()
     count(page, "1 of 5")

@@ -445,6 +445,43 @@ def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
 
 
+THUMBED = {
+    "a word": ("who-is-it", 2, "street", "the"),
+    "a dimension": ("who-is-it", 4, "dimension 6", "dimension 1"),
+    "more or less": ("order", 3, "less", "more"),
+    "an answer": ("heads", 7, "end", "h"),
+    "a line of code": ("masks", 3, "np.where(mask, scaled, -np.inf)", "scaled * mask"),
+}
+"""By a kind of question: a moment that asks one, its answer and a wrong one."""
+
+
+@pytest.mark.slow
+def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
+    page = taught(size=PHONE)
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def tap(target):
+        target.evaluate("(each) => each.scrollIntoView({ block: 'center' })")  # not below the ways on
+        box = target.bounding_box()
+        point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    for lesson, number, right, wrong in THUMBED.values():
+        for label, kind in ((right, "right"), (wrong, "wrong"), ("Next", "")):
+            page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
+            tap(page.locator(".choices, footer").get_by_role("button", name=label, exact=True))
+            expect(verdict(page)).to_have_class(f"verdict {kind}")
+            expect(verdict(page)).not_to_be_empty()
+    page = taught(FIRST + "3", size=PHONE)
+    tap(page.get_by_role("slider"))  # in its middle
+    tap(page.get_by_role("button", name="Check"))
+    expect(verdict(page)).to_contain_text("You said 50 %")
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    touch.detach()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])
 def test_a_moment_is_for_everyone(taught, number):

@@ -1,6 +1,7 @@
 """The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
 
 import json
+import re
 
 import pytest
 from asgi import APP, ask
@@ -67,6 +68,12 @@ def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
     assert "answer" not in plain
 
 
+def test_nothing_is_asked_to_which_every_answer_is_right():
+    """Of a single word, three lines of NumPy give the same share."""
+    offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]
+    assert "code" not in {each["ask"]["kind"] for each in offered}
+
+
 def test_a_file_is_written_and_read():
     talk = TALKS["masks"]
     file = json.loads(post(kind="file", talk=json.loads(to_json(talk))).text)["file"]
@@ -75,6 +82,15 @@ def test_a_file_is_written_and_read():
     assert (
         read_json(json.dumps(json.loads(post(kind="talk", json=to_json(talk).decode()).text)["talk"]).encode()) == talk
     )
+
+
+def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
+    masks = json.loads(to_json(TALKS["masks"])) | {"title": "</script><b>"}
+    page = json.loads(post(kind="page", talk=masks).text)["page"]
+    assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
+    assert page.count("</script>") == 2
+    twice = masks | {"moment": masks["moment"] * 2}
+    assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
 
 
 def test_a_lesson_comes_as_the_start_of_a_talk():

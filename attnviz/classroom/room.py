@@ -36,6 +36,8 @@ MAX_SEATS = 5_000
 """Seats that a room gives out. Who closes a tab and joins again takes another; 500 are here at once at most."""
 
 MAX_QUESTIONS = 200
+MAX_COMMANDS = 100_000
+"""Answers, seats and all else that a room keeps of its followers: a class of 120 comes to some 10,000."""
 MAX_DEVICES = 5
 """Devices of the speaker's."""
 
@@ -74,6 +76,8 @@ class Room:
         The code for another device of the speaker's, and when it was offered.
     moved, has_ended
         When the class was led last, and whether it has ended.
+    n_commands : int
+        How many commands were done.
     """
 
     code: str
@@ -90,6 +94,7 @@ class Room:
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)
     hand: tuple[str, float] = ("", 0.0)
     has_ended: bool = False
+    n_commands: int = 0
 
     @classmethod
     def made(cls, command: Make) -> Room:
@@ -134,10 +139,15 @@ class Room:
         if refusal := self.refusal(command):
             raise RoomError(refusal)
         self._do(command)
+        self.n_commands += 1
 
     def refusal(self, command: AnyCommand) -> str:
         """Why a command can't be done now; empty where it can."""
-        return "This room has ended." if self.is_over(command.time) else self._refusal(command)
+        if self.is_over(command.time):
+            return "This room has ended."
+        if self.n_commands >= MAX_COMMANDS and isinstance(command, Join | Answer | Point):
+            return "This room has had all the answers that it can keep."
+        return self._refusal(command)
 
     @singledispatchmethod
     def _refusal(self, command: AnyCommand) -> str:

@@ -50,6 +50,8 @@ def offered(passes: Passes) -> list[dict[str, Any]]:
                 check_answer(question)
         except (TalkError, *EXPRESSION_ERRORS):
             continue  # this pass has no answer to it
+        if not isinstance(question, Fill) and len(question.right) == len(question.candidates):
+            continue  # nobody could be wrong
         found.append({"ask": msgspec.to_builtins(ask), "answer": answer_text(question)})
     return found
 

@@ -110,6 +110,8 @@ async def _read(request: Request, most: int) -> bytes:
 async def _held(code: str, seat: str) -> Held:
     """The room in which somebody has a seat. A wrong code and a wrong seat get the same answer."""
     held = await ROOMS.find(code)
+    if held is not None and seat not in held.room.seats:
+        await ROOMS.current(held)  # another process may have given it a moment ago
     if held is None or seat not in held.room.seats:
         raise RefusedError(403, _NONE_HERE)
     return held
@@ -121,9 +123,10 @@ async def _make() -> Response:
 
 
 async def _join(request: Request, code: str, asked: requests.Join) -> Response:
-    held = await ROOMS.find(code) if asked.seat or asked.link else await _by_code(request, code)
-    if asked.seat and (held is None or asked.seat not in held.room.seats):
-        raise RefusedError(403, _NONE_HERE)
+    if asked.seat:
+        held = await _held(code, asked.seat)
+    else:
+        held = await ROOMS.find(code) if asked.link else await _by_code(request, code)
     if asked.link and (held is None or not held.room.has_link(asked.link)):
         raise RefusedError(404, "This link is of a room that has ended, or of another server.")
     if asked.link:

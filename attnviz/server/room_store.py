@@ -1,12 +1,33 @@
-"""The store of rooms that this process uses: its own memory, or what all processes share."""
+"""The store of rooms that this process uses: its own memory, or Redis, which all processes share."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from attnviz.server.rooms import Rooms
 
-ROOMS = Rooms()
+
+def rooms_at(url: str) -> Rooms:
+    """The rooms of an address, as redis://127.0.0.1:6379; without one those of this process alone.
+
+    Raises
+    ------
+    SystemExit
+        If there is no such store, or no package for it: the server doesn't start then.
+    """
+    if not url:
+        return Rooms()
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise SystemExit(f"ATTNVIZ_ROOMS takes the address of a Redis, as in redis://127.0.0.1:6379; it is {url!r}.")
+    try:
+        from attnviz.server.shared_rooms import SharedRooms
+    except ModuleNotFoundError:
+        raise SystemExit("ATTNVIZ_ROOMS needs the package redis: pip install 'attnviz[rooms]'.") from None
+    return SharedRooms(url)
+
+
+ROOMS = rooms_at(os.environ.get("ATTNVIZ_ROOMS", ""))
 """The rooms that this process knows."""
 
 
@@ -20,3 +41,4 @@ async def kept() -> AsyncIterator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+        await ROOMS.close()

@@ -152,7 +152,7 @@ class Rooms:
             link=hash_of(secrets["link"]),
             seat=secrets["seat"],
         )
-        held = self.held[made.code] = Held(Room.made(made))
+        held = self.held[made.code] = self.holding(made)
         await self.begun(held, made)
         return held, {"code": made.code} | secrets
 
@@ -181,13 +181,24 @@ class Rooms:
         """A code that no room has."""
         self.sweep()
         if len(self.held) >= MAX_ROOMS:
-            raise RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")
+            raise too_many()
         while (code := new_code()) in self.held:
             pass
         return code
 
+    def holding(self, made: Make) -> Held:
+        """A room that was opened, as this process has it."""
+        return Held(Room.made(made))
+
+    async def current(self, held: Held) -> None:
+        """Wait until this process knows all that has happened in a room."""
+
     async def begun(self, held: Held, made: Make) -> None:
         """Note a room that was opened."""
+
+    async def close(self) -> None:
+        """Let go of all rooms."""
+        self.held.clear()
 
     def sweep(self) -> None:
         """Forget rooms that are over, and tell those whose speaker sleeps, or is awake again."""
@@ -202,3 +213,8 @@ class Rooms:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             self.sweep()
+
+
+def too_many() -> RoomError:
+    """What is said where there are `MAX_ROOMS`."""
+    return RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")

@@ -8,9 +8,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.core.settings import MAX_TALK_BYTES
-from attnviz.lessons.talk import TalkError
-from attnviz.lessons.talk_request import TalkRequest, reply
+from attnviz.lessons.talk import Talk, TalkError
+from attnviz.lessons.talk_request import Asked, TalkRequest, reply
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.own.received import RequestError, received
+from attnviz.site.edition import talk_file
 
 PATH = "/talk"
 
@@ -20,6 +22,17 @@ MAX_REQUEST_BYTES = 2 * MAX_TALK_BYTES
 _LANE = ThreadPoolExecutor(1, "talks")
 """One at a time, beside lessons: whoever asks for many makes other talks wait, and nobody else."""
 _TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes; this one has more."
+
+
+class PageAsked(Asked, tag="page", frozen=True):
+    """A talk as one HTML file, of the edition that needs no server."""
+
+    talk: Talk
+
+
+@reply.register
+def _(asked: PageAsked) -> bytes:
+    return to_json({"page": talk_file(asked.talk)})
 
 
 def route() -> Route:
@@ -34,7 +47,7 @@ async def _talk(request: Request) -> Response:
             body += piece
             if len(body) > MAX_REQUEST_BYTES:
                 return _refusal(413, _TOO_LARGE)
-        asked = received(bytes(body), TalkRequest)
+        asked = received(bytes(body), TalkRequest | PageAsked)
         made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, asked)
     except (RequestError, TalkError) as error:
         return _refusal(400, str(error))

@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.lessons.talk import Talk
 from attnviz.site.article import article_pages
 from attnviz.site.lessons import lesson_pages, talk_pages
-from attnviz.site.page import SCRIPT, STYLES, Page
+from attnviz.site.page import SCRIPT, STYLES, Page, single_file
 from attnviz.site.passes import model_pages, name_pages
 from attnviz.site.written import index_page, own_page
 from attnviz.viewer.bundle import bundle, module
@@ -31,13 +31,36 @@ def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
     """
     for each in talks:
         yield from talk_pages(each)
-    yield Page(SCRIPT, f'"use strict";\n{bundle(module("site"))}')
-    yield Page(STYLES[""], THEME.read_text("utf-8") + _SITE.read_text("utf-8"))
+    yield Page(SCRIPT, _script())
+    yield Page(STYLES[""], _styles())
     yield Page(STYLES["article"], joined(_OF_ARTICLES))
-    yield Page(STYLES["pass"], joined(each for each in ROOMS if each not in _OF_THE_APP))
+    yield Page(STYLES["pass"], _styles_of_pass())
     yield from (index_page(talks), own_page())
     for pages in (model_pages, name_pages, article_pages, lesson_pages):
         yield from pages()
+
+
+def talk_file(talk: Talk) -> str:
+    """A talk as one HTML file, with all its moments, questions and answers, and each of their passes a single time.
+
+    Raises
+    ------
+    TalkError
+        If a moment doesn't fit its pass.
+    """
+    return single_file(next(talk_pages(talk)), _script(), _styles() + _styles_of_pass())
+
+
+def _script() -> str:
+    return f'"use strict";\n{bundle(module("site"))}'
+
+
+def _styles() -> str:
+    return THEME.read_text("utf-8") + _SITE.read_text("utf-8")
+
+
+def _styles_of_pass() -> str:
+    return joined(each for each in ROOMS if each not in _OF_THE_APP)
 
 
 def write(folder: Path, talks: Sequence[Talk] = ()) -> Iterator[tuple[str, int]]:

@@ -6,7 +6,10 @@ what is drawn stands in the page, as data that never runs, and the policy allows
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
+import re
 from typing import NamedTuple
 
 from attnviz.scene.document.encoding import to_json
@@ -41,6 +44,8 @@ _DRAWN = """<p id="refused" role="status"></p>
 <script type="application/json" id="given">{given}</script>
 <script src="{script}" defer></script>
 """
+_LINK, _SCRIPT = re.compile('<link rel="stylesheet"[^>]*>\n'), f'<script src="{SCRIPT}" defer></script>'
+_WAYS = re.compile('<nav aria-label="attnviz">.*?</nav>')
 _UNDRAWN = "<noscript>Switch JavaScript on: a script beside this page draws it.</noscript>"
 
 
@@ -71,6 +76,18 @@ def drawn_page(name: str, kind: str, heading: str, given: dict, ways: tuple[Way,
     data = inert(to_json({"kind": kind, **given}))
     drawn = _DRAWN.format(given=data, script=SCRIPT)
     return Page(name, _filled(name, kind, heading, _UNDRAWN, drawn, ways))
+
+
+def single_file(page: Page, script: str, styles: str) -> str:
+    """A drawn page with its script and styles in it, which needs no file beside it and leads to none."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = _POLICY.replace("script-src 'self'", f"script-src 'sha256-{digest}'").replace(
+        "style-src 'self' ", "style-src "
+    )
+    head, _, body = page.text.partition("</head>")
+    head = _LINK.sub("", head.replace(_POLICY, policy))
+    body = _WAYS.sub("", body, count=1).replace(_SCRIPT, f'<script type="module">{script}</script>')
+    return f"{head}<style>{styles}</style>\n</head>{body}"
 
 
 def written_page(name: str, heading: str, main: str) -> Page:

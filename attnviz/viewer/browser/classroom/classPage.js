@@ -11,6 +11,7 @@ const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
 const ANSWER_MS = 1100; // between two answers
+const RETRY_MS = 1000; // until what did not come is asked for again
 
 // `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), storeOf()}: the line to the class; what the page's
 // address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
@@ -100,7 +101,8 @@ export function mountClass(root, code, host) {
       if (now?.shows !== shows) return;
       fetched = 0;
       moment = null;
-      failure = error instanceof Error ? error.message : String(error);
+      failure = error.isRefused ? error.message : LOST;
+      if (!error.isRefused) setTimeout(() => now && arrive(), RETRY_MS);
     }
     draw();
   }
@@ -118,8 +120,9 @@ export function mountClass(root, code, host) {
     for (let sent = null; pending !== sent; ) {
       sent = pending;
       const { isDone, status, said } = await post({ do: "answer", number: own.number, round: own.round, value: sent });
-      failure = isDone || status === 0 ? "" : said;
-      if (status === 0) sent = null;
+      const isLater = status === 0 || status >= 500; // a process is lost: another one is asked
+      failure = isDone || isLater ? "" : said;
+      if (isLater) sent = null;
       await new Promise(done => setTimeout(done, ANSWER_MS));
     }
     pending = null;

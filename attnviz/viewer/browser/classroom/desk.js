@@ -7,7 +7,7 @@ import { makeBoard } from "./answerDots.js";
 import { doorsOf, makeClassCode } from "./classCode.js";
 import { makeClassMenu } from "./classMenu.js";
 
-// `speaker` is that of speaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
+// `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
 // has it; changed() is told that a class was opened, or has ended. Returns {element, board, dialogs, isOpen, open(), shows(place), end()}; a place is {at, isShown, question, title} of a
 // moment, or {at, pass, focus} of a viewer.
 export function makeDesk(speaker, site, lead, changed) {

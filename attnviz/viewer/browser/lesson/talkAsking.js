@@ -25,6 +25,7 @@ export function makeTalkAsking(site, templates) {
     questions: async at => (await ask({ kind: "questions", at })).questions,
     fileOf: async talk => (await ask({ kind: "file", talk })).file,
     questionsFileOf: async (talk, form) => (await ask({ kind: "export", form, talk })).file,
+    pageOf: async talk => (await ask({ kind: "page", talk })).page,
     talkOf: async said => (await ask({ kind: "talk", ...said })).talk,
   };
 }

@@ -27,6 +27,7 @@ export function makeTalkDesk(own, asking, host) {
     button("Copy link", () => attempt(copyLink)),
     button("QR code", () => attempt(showCode)),
     button("↓ File", () => attempt(saveTalk)),
+    button("↓ Page", () => attempt(savePage)),
     opening,
   ];
   const drawer = makeTalkDrawer(own, asking, {
@@ -68,17 +69,20 @@ export function makeTalkDesk(own, asking, host) {
     code.replaceChildren(drawCode(href));
     return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
   }
+  const fileName = ending =>
+    `${
+      nameOf(own.talk)
+        .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
+        .trim() || "talk"
+    }.${ending}`;
   async function saveTalk() {
-    saveFile(
-      await asking.fileOf(own.talk),
-      `${
-        nameOf(own.talk)
-          .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
-          .trim() || "talk"
-      }.toml`,
-      "application/toml",
-    );
+    saveFile(await asking.fileOf(own.talk), fileName("toml"), "application/toml");
     return "Saved.";
+  }
+  async function savePage() {
+    drawer.say("The page is being made …");
+    saveFile(await asking.pageOf(own.talk), fileName("html"));
+    return "Saved. The page opens without a server.";
   }
   // Another talk takes the place of this one, which Undo brings back. Returns whether there is one.
   async function take(said, done) {

@@ -2,7 +2,7 @@
 // it imports as one text (../script.py).
 import { mountClass } from "../classroom/classPage.js";
 import { makeDesk } from "../classroom/desk.js";
-import { makeSpeaker } from "../classroom/speaker.js";
+import { makeSpeaker } from "../classroom/classSpeaker.js";
 import { addressOf } from "../seams/history.js";
 import { searchOf } from "../lesson/course.js";
 import { fetchedFrom, questionsFrom } from "../lesson/moments.js";

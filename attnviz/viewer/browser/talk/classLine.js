@@ -30,9 +30,10 @@ export function makeClassLine(site, templates) {
   return {
     // {isDone, status, said, data}; status 0 without an answer.
     post,
+    // It fails with an error that isRefused where it will never come.
     moment: async (code, seat, shows) => {
       const answer = await fetch(url("room/moment", { room: code, seat, shows }));
-      if (!answer.ok) throw new Error(await answer.text());
+      if (!answer.ok) throw Object.assign(new Error(await answer.text()), { isRefused: answer.status < 500 });
       const sent = await answer.json();
       return { ...sent, document: templates.whole({ pass: sent.document }).pass };
     },

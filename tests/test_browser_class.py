@@ -1,0 +1,111 @@
+"""A class in a real browser: a speaker and three phones, in contexts of their own, through a lesson with questions."""
+
+import re
+
+import pytest
+from axe import violations, violations_but_contrast
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+PHONE = {"viewport": {"width": 390, "height": 640}, "has_touch": True}
+DESK = {"viewport": {"width": 1366, "height": 768}}
+
+
+@pytest.fixture
+def people(browser, server):
+    """Open a page of somebody's own: `people(PHONE)`; it must make no errors."""
+    contexts, errors = [], []
+
+    def come(path, **how):
+        context = browser.new_context(**how)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{server}/{path}")
+        return page
+
+    yield come
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def answers(page):
+    return page.locator(".class-page .choices button")
+
+
+def test_a_lesson_from_each_seat(people, browser):
+    speaker = people("?lesson=who-is-it&moment=2", **DESK)
+    speaker.get_by_role("button", name="Class", exact=True).click()
+    code = speaker.locator(".typed-code strong").inner_text(timeout=20_000)
+    speaker.keyboard.press("Escape")
+    bar = speaker.locator(".class-bar")
+
+    first, second = (people(code.lower(), **PHONE) for _ in range(2))
+    for phone in (first, second):
+        expect(answers(phone)).to_have_count(12, timeout=20_000)
+    expect(bar.locator(".class-count")).to_have_text("2 here · 0 answered")
+
+    answers(first).filter(has_text=re.compile("^tired$")).click()
+    expect(first.locator(".class-own")).to_contain_text("tired is your answer")
+    answers(first).filter(has_text="street").click()  # changed: one answer a second, and the last counts
+    answers(second).filter(has_text="animal").click()
+    expect(bar.locator(".class-count")).to_have_text("2 here · 2 answered")
+    bar.get_by_role("button", name="Show answers").click()
+    dots = speaker.locator(".class-board li:has(.stack i)")
+    expect(dots).to_have_text([re.compile("^animal"), re.compile("^street")])
+    assert violations_but_contrast(first) == []
+
+    speaker.get_by_role("button", name="Reveal").click()
+    expect(first.locator(".class-own.right")).to_contain_text("Right: street")
+    expect(second.locator(".class-own.wrong")).to_contain_text("You said animal. It is street.")
+    expect(speaker.locator(".class-board li.right")).to_contain_text("street")
+    assert violations(speaker, "dark", ".attnviz") == []
+
+    second.get_by_role("button", name="Its score is", exact=False).or_(
+        second.locator(".class-own .number")
+    ).first.click()
+    expect(second.locator(".class-state")).to_have_text("you look around")
+    expect(bar.locator(".class-count")).to_contain_text("1 look around")
+    first.context.set_offline(True)
+    speaker.get_by_role("button", name="Next", exact=True).click()
+    late = people(code, **PHONE)
+    expect(late.locator(".slider")).to_be_visible(timeout=20_000)
+    first.context.set_offline(False)
+    expect(first.locator(".slider")).to_be_visible(timeout=10_000)
+    expect(second.locator(".class-state")).to_have_text("you look around")
+    expect(answers(second)).to_have_count(12)
+    second.get_by_role("button", name="Back to the class").click()
+    expect(second.locator(".slider")).to_be_visible()
+
+    speaker.reload()
+    expect(bar.locator(".class-count")).to_contain_text("3 here", timeout=20_000)
+    bar.get_by_role("button", name="Class", exact=True).click()
+    speaker.get_by_role("button", name="End the class").click()
+    for phone in (first, second, late):
+        expect(phone.locator(".class-end")).to_be_visible()
+
+
+def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
+    speaker = people("walkthrough", **DESK)
+    speaker.get_by_role("button", name="QR code").click(timeout=20_000)
+    speaker.get_by_role("button", name="Open a class").click()
+    code = speaker.locator(".typed-code strong").inner_text()
+    speaker.keyboard.press("Escape")
+    phone = people(code, **PHONE)
+    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 1 of"), timeout=20_000)
+    speaker.keyboard.press("ArrowRight")
+    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 2 of"))
+    speaker.locator(".way button", has_text="Softmax").click()
+    expect(phone.locator(".way .place")).to_have_text(speaker.locator(".way .place").inner_text())
+    speaker.get_by_role("button", name="Ask the class").click()
+    speaker.get_by_role("button", name="Which word has the largest in this row?").click()
+    expect(answers(phone)).to_have_count(12)
+    answers(phone).filter(has_text="animal").click()
+    expect(speaker.locator(".class-stage .class-count")).to_have_text("1 here · 1 answered")
+    speaker.get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own.right")).to_contain_text("animal")
+    speaker.get_by_role("button", name="Back to the pass").click()
+    expect(phone.locator(".class-view")).to_be_visible()
+    expect(phone.locator(".class-state")).to_have_text("● following")
