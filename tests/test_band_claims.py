@@ -132,7 +132,7 @@ def is_capped(at, before, query, key, number):
 def is_biased(at, before, query, key, number):
     old, new = (at.score(split_layer(stage)[0], query, key) for stage in (at.made.inputs[0], "biased"))
     apart = abs(at.place_of(query, "query") - at.place_of(key, "key"))
-    slope = 2.0 ** (-8 * (at.selection.head + 1) / 4)  # of four heads
+    slope = 2.0 ** (-8 * (at.selection.head + 1) / len(at.stage("scores").value))  # of 2, 4 or 8 heads
     return [before, number] == [short(old), short(new)] and np.isclose(old - slope * apart, new)
 
 

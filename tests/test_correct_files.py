@@ -71,16 +71,14 @@ def test_what_torch_itself_computed_is_called_correct():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_rotated_queries_and_keys_are_said_and_lead_to_no_pass_without_them(seed):
+def test_rotated_queries_and_keys_are_said_and_lead_to_a_pass_that_rotates_them(seed):
     file = File(np.random.default_rng(seed), "float32", "causal", n_heads=4, d=4, n=6)
     arrays = llama(file)
     found = compare(None, arrays)
     (note,) = (each for each in found.notes if "RoPE" in each)
-    base = re.search(
-        r"^Your queries and keys are rotated by their positions \(RoPE, in halves, base (.+)\), which the walk", note
-    )
+    base = re.search(r"^Your queries and keys are rotated by their positions \(RoPE, in halves, base (.+)\)\.$", note)
     assert base.group(1) in ("10,000", "500,000", "1,000,000")
-    assert found.trace is None
+    assert {"q_rotated", "k_rotated"} <= set(found.trace.keys())
     w = {each: arrays[f"model.layers.0.self_attn.{each}_proj.weight"] for each in "qkvo"}
     q, k = (split(arrays["hidden_states"][0] @ w[each].T, len(w[each]) // 4) for each in "qk")
     turned = [rotated(file, each, int(base.group(1).replace(",", ""))) for each in (q, k)]

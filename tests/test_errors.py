@@ -50,7 +50,7 @@ def test_what_fits_is_no_error():
         ({"w_q": 1.0}, ["w_q must have the shape (head, d_model, d_k)", "got ()"]),
         ({"w_q": RAGGED}, ["w_q must be an array of", "got list"]),
         ({"w_v": np.full((2, 7, 4), -np.inf)}, ["w_v must hold finite numbers", "got 56 that are not"]),
-        ({"w_k": np.ones((3, 7, 3))}, ["must have the same number of heads", "'w_q': 2, 'w_k': 3, 'w_v': 2"]),
+        ({"w_k": np.ones((3, 7, 3))}, ["must have as many heads as w_q", "'w_q': 2, 'w_k': 3, 'w_v': 2"]),
         ({"w_k": np.ones((2, 7, 4)), "b_k": None}, ["same length d_k", "got q (2, 3, 3) and k (2, 4, 4)", "Check w_q"]),
         ({"w_o": np.ones((9, 6))}, ["w_o must have heads * d_v = 2 * 4 = 8 rows", "got (9, 6)"]),
         ({"w_o": np.ones(8)}, ["w_o must have the shape (heads * d_v, d_model)", "got (8,)"]),

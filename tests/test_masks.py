@@ -9,6 +9,7 @@ from attnviz.core.masks import MASKS, SIZED
 SEES = {
     "none": lambda query, key, n_keys, size: True,
     "causal": lambda query, key, n_keys, size: key <= query,
+    "causal window": lambda query, key, n_keys, size: query - size < key <= query,
     "padding": lambda query, key, n_keys, size: key + size < n_keys,
     "window": lambda query, key, n_keys, size: query - size <= key <= query + size,
 }

@@ -52,7 +52,27 @@ def is_of_the_next_seed(now, scene, trace):
 
 
 def has_positions(said):
-    return lambda now, scene, trace: ("positions" in trace) == said
+    return has_stage("positions", said)
+
+
+def has_stage(name, said):
+    return lambda now, scene, trace: (name in trace) == said
+
+
+def has_groups(said):
+    """Whether all heads share one group of keys, or each has its own."""
+    return lambda now, scene, trace: len(trace["k"].value) == (1 if said else len(trace["q"].value))
+
+
+def adds_up_to_one(said):
+    """Whether the shares of a row that sees a key add up to 1; with a sink they add up to less."""
+
+    def holds(now, scene, trace):
+        sees = np.isfinite(trace["masked"].value).any(axis=-1)
+        sums = trace["attention"].value.sum(axis=-1)[sees]
+        return np.allclose(sums, 1) if said else (sums < 1).all()
+
+    return holds
 
 
 def is_changed(said):
@@ -85,6 +105,12 @@ CLAIMS = {
     "No mask / a causal one": (hides(lambda *n: np.ones(n)), hides(lambda *n: np.tri(*n))),
     "No mask / this one": (hides(lambda *n: np.ones(n)), is_now),
     "Scaled / not": (is_divided_by(np.sqrt), is_divided_by(lambda d_k: 1)),
+    "Keys of each head / shared by all": (has_groups(False), has_groups(True)),
+    "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
+    "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),
+    "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),
+    "Without ALiBi / with": (has_stage("biased", False), has_stage("biased", True)),
+    "Without sinks / with": (adds_up_to_one(True), adds_up_to_one(False)),
     "Without positions / with": (has_positions(False), has_positions(True)),
     **{f"One head / {n}": (has_heads(1), has_heads(n)) for n in (2, 3, 4)},
     "This seed / the next": (is_now, is_of_the_next_seed),

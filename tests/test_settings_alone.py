@@ -143,7 +143,7 @@ def test_what_is_picked_stays_until_all_is_answered(drawn):
     page = drawn(**of(**OWN))
     mask = page.get_by_role("combobox", name="Mask", exact=True)
     mask.select_option("causal")
-    switch = more(page).get_by_role("switch")
+    switch = more(page).get_by_role("switch", name="Divide scores by √d_k")
     switch.click()
     page.evaluate("answer(given, true)")
     expect(mask).to_have_value("causal")

@@ -57,7 +57,7 @@ def test_keys_in_boxes_are_no_shortcuts(drawn):
         page.get_by_role("combobox", name="Mask").press(key)
     for key in ("PageDown", "PageUp"):
         sentence(page).press(key)
-    more(page).get_by_role("switch").press("ArrowRight")
+    more(page).get_by_role("switch", name="Divide scores by √d_k").press("ArrowRight")
     assert page.evaluate("heard") == []
 
 

@@ -473,7 +473,7 @@ def test_attend_projected_is_the_second_half_of_attend():
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        (((2, 3, 5), (1, 4, 5), (2, 4, 6)), "same number of heads"),
+        (((2, 3, 5), (1, 4, 5), (2, 4, 6)), "as many heads as q, or both one number of groups"),
         (((1, 3, 5), (1, 4, 5), (1, 7, 6)), "same number of keys"),
         (((1, 3, 5), (1, 4, 6), (1, 4, 6)), "same length d_k"),
         (((3, 5), (1, 4, 5), (1, 4, 6)), "must have the shape"),

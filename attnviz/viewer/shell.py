@@ -14,7 +14,9 @@ from pathlib import Path
 from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.styles import STYLES, joined
 
-_OF_PAGES_OF_THE_APP = {"article", "handout", "lesson", "numbers", "ownPicture", "settings", "views"}
+_OF_PAGES_OF_THE_APP = {
+    *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views"),
+}
 THEME = Path(__file__).with_suffix(".css")
 _TEXT = """<!doctype html>
 <html lang="en">

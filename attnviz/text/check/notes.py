@@ -53,9 +53,8 @@ def how_read(finding: Finding) -> list[str]:
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
     if rotation := found.candidate.rotation:
         how = _of_a_rotation(rotation, found.candidate.sizes["d"])
-        sentences.append(
-            f"Your queries and keys are rotated by their positions ({how}), which the walkthrough doesn't show."
-        )
+        unshown = "" if rotation.operation else ", of which attnviz shows no pass"
+        sentences.append(f"Your queries and keys are rotated by their positions ({how}){unshown}.")
     renamed = [
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]

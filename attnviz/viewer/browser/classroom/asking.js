@@ -1,5 +1,6 @@
 // Asking: the class is asked for a number on the screen. The question covers the pass until the answer is shown.
 import { button } from "../elements/button.js";
+import { openDialog } from "../elements/dialog.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { makeBoard } from "./answerDots.js";
@@ -9,8 +10,8 @@ import { verdictOn } from "../lesson/verdict.js";
 const ROWS = ["scores", "scaled", "masked", "attention"],
   SHARES = ["attention", "probabilities"];
 
-// Returns {element, button, panel, at(place), isOpen, update()}: a dialog, and what opens it for the number that is selected.
-export function makeAsking(speaker) {
+// Returns {button, panel, at(place), isOpen, update()}: what opens a dialog in its home, for the number that is selected.
+export function makeAsking(speaker, home) {
   const stage = element("dialog", "class-stage viewer"),
     count = element("p", "class-count"),
     board = makeBoard(),
@@ -41,7 +42,7 @@ export function makeAsking(speaker) {
     isShown = false;
     question = null;
     write(count, "The question is put …");
-    stage.showModal();
+    openDialog(stage, home);
     await untilThere(speaker);
     if (speaker.now?.round === null || !stage.open) return stage.close();
     question = (await speaker.moment()).question;
@@ -73,7 +74,6 @@ export function makeAsking(speaker) {
     ]);
   }
   return {
-    element: stage,
     get isOpen() {
       return stage.open;
     },

@@ -18,9 +18,9 @@ export function makeDesk(speaker, site, lead, changed) {
     said = element("p", "class-said"),
     board = makeBoard(),
     code = makeClassCode(site),
-    asking = makeAsking(speaker),
-    menu = makeClassMenu(speaker, () => code.open(speaker.room)),
-    dialogs = element("div", "class-dialogs");
+    dialogs = element("div", "class-dialogs"),
+    asking = makeAsking(speaker, dialogs),
+    menu = makeClassMenu(speaker, () => code.open(speaker.room));
   let place = null,
     asked = "", // the question that is on the board
     wasOpen = Boolean(speaker.room),
@@ -28,7 +28,7 @@ export function makeDesk(speaker, site, lead, changed) {
   bar.setAttribute("aria-label", "Class");
   said.setAttribute("role", "status");
   bar.append(door, count, acts, said);
-  dialogs.append(code.element, asking.element, asking.panel, menu.panel);
+  dialogs.append(code.element, asking.panel, menu.panel);
 
   const show = is => {
     isAnswersShown = is;

@@ -15,6 +15,7 @@ const KEYS = [
   [["E"], "next example sentence"],
   [["W"], "one word or all words"],
   [["C"], "pin this pass as A, or let it go"],
+  [["M"], "add this moment to a talk"],
   [["Q"], "QR code of the page"],
 ];
 const SWITCH = {

@@ -11,7 +11,7 @@ import { MOST, packed, unpacked } from "./talkLink.js";
 const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
 // `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place), open(address)}.
-// Returns {element, collect({at, picture}), open(), ...}.
+// Returns {standIn(home), collect({at, picture}), open(), ...}.
 export function makeTalkDesk(own, asking, host) {
   const code = element("p", "code");
   const chooser = element("input");
@@ -97,7 +97,7 @@ export function makeTalkDesk(own, asking, host) {
     }
   }
   return {
-    element: drawer.element,
+    standIn: drawer.standIn,
     open: () => drawer.open(),
     // Keeps a scene, and its small picture, as the last moment.
     collect({ at, picture }) {

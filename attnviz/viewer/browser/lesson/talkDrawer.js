@@ -1,5 +1,6 @@
 // The drawer: one's own talk as a list of small pictures, in which moments are put in order, edited and thrown away.
 import { button } from "../elements/button.js";
+import { openDialog } from "../elements/dialog.js";
 import { element, write } from "../elements/element.js";
 import { drawSmallPicture, smallPictureFrom } from "./talkPicture.js";
 import { edited, minutesOf, moved, NOTHING, without } from "./talkList.js";
@@ -8,7 +9,7 @@ import { makeTalkForm } from "./talkForm.js";
 const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
 
 // `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(address), acts}, of which the last are
-// the elements of what else is done with the whole talk. Returns {element, open(place), say(text)}.
+// the elements of what else is done with the whole talk. Returns {element, standIn(home), open(place), say(text)}.
 export function makeTalkDrawer(own, asking, { give, open, ways }) {
   const box = element("dialog", "viewer talk-drawer asks"),
     head = element("header"),
@@ -23,7 +24,8 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
   Object.assign(title, { placeholder: "Title of the talk", maxLength: 200 });
   title.oninput = () => own.change({ ...own.talk, title: title.value }, "title");
   status.setAttribute("role", "status");
-  let chosen = -1,
+  let home = null,
+    chosen = -1,
     drawn = "";
   const giving = button("Give the talk", () => give(Math.max(chosen, 0) + 1), "check"),
     undo = button("Undo", () => own.undo()),
@@ -136,11 +138,14 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
   return {
     element: box,
     say,
+    standIn(root) {
+      home = root;
+    },
     open(at = -1) {
       chosen = at;
       drawn = "";
       say("");
-      if (!box.open) box.showModal();
+      openDialog(box, home);
       draw();
       if (at >= 0) {
         list.children[at].scrollIntoView({ block: "nearest" });

@@ -27,7 +27,8 @@ function makeDesk(site, templates) {
     });
   onward.title = "Page Down goes on with it, Page Up comes back to where you were";
   way.append(onward, over);
-  let toLessons = () => {}, // opens the page of lessons
+  let home = null, // what the way stands in
+    toLessons = () => {}, // opens the page of lessons
     lessons = null, // what is mounted there
     open = null; // opens a scene from there in the walkthrough
   const own = makeOwnTalk(() => localStorage, window);
@@ -41,7 +42,8 @@ function makeDesk(site, templates) {
     open: at => (open ? open(at) : window.location.assign(new URL(`walkthrough?${at}`, site))),
   });
   const draw = () => {
-    way.hidden = lessons !== null || !kept().here;
+    if (lessons !== null || !kept().here) way.remove();
+    else if (way.parentNode !== home) home.append(way);
   };
   function goOn(which) {
     const { here, next, from } = kept();
@@ -51,7 +53,7 @@ function makeDesk(site, templates) {
   window.addEventListener(
     "keydown",
     event => {
-      if (way.hidden || !way.isConnected || !["PageDown", "PageUp"].includes(event.key)) return;
+      if (!way.isConnected || !["PageDown", "PageUp"].includes(event.key)) return;
       event.preventDefault();
       event.stopPropagation();
       goOn(event.key === "PageDown" ? "next" : "here");
@@ -71,7 +73,8 @@ function makeDesk(site, templates) {
       open = null;
     },
     standIn: root => {
-      for (const each of [made.element, way]) if (each.parentNode !== root) root.append(each);
+      home = root;
+      made.standIn(root);
       draw();
     },
     // What the page of lessons is given.
