@@ -112,7 +112,7 @@ def test_the_answer_stands_after_the_last_word_with_what_it_was_and_leads_to_its
     page = opened(**settings)
     answer = page.locator(".thread .answer")
     assert answer.count() == 1
-    now, before = answer.inner_text().split("before: ")
+    now, before = answer.inner_text().split("was ")
     assert now.startswith(f"{hidden}\n")
     assert "✗" in now
     assert before.startswith(f"{was} ")

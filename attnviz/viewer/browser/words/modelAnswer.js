@@ -107,7 +107,7 @@ function roomIn({ stages, document: { model, before } }) {
   return {
     labels,
     befores: Object.hasOwn(before, model.answers)
-      ? labels.flatMap(label => PERCENTS.map(share => `before: ${label} ${share}`))
+      ? labels.flatMap(label => PERCENTS.map(share => `was ${label} ${share}`))
       : [],
   };
 }
@@ -138,7 +138,7 @@ function drawAnswer(answer, { labels, befores }, lead) {
       roomy(
         "span",
         "before",
-        answer?.before ? `before: ${answer.before.label} ${percent(answer.before.share)}` : "",
+        answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "",
         befores,
       ),
     );
