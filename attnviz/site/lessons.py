@@ -78,7 +78,7 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
 
 
 def _lightened(moment: Data) -> Data:
-    """A moment without the largest arrays of parameters, which its page says it lacks."""
+    """A moment without its largest arrays of parameters, which don't compress: they would double a page."""
     document = moment["document"]
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
