@@ -87,7 +87,7 @@ def _asks(passes: Passes) -> Iterator[AnyAsk]:
 
 
 def _of_the_number(passes: Passes, at: Selection) -> Iterator[AnyAsk]:
-    """What the number is that the scene is at, unless it is a share of attention, which is asked for already."""
+    """The question for the number that the scene is at; none for a share of attention, which another asks for."""
     name = _stage(passes)
     of = _at(passes, name, at)
     if split_layer(name)[0] == "attention":

@@ -140,7 +140,7 @@ class Learnable(Task, Protocol):
         """Texts to measure with, always the same ones; random ones may come up in a batch by chance."""
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
-        """What is seen in the attention to a batch, as means: what they are called, and how much it is.
+        """Means over the attention to a batch: their names and values.
 
         `arrays` are those of the stages, each with the axis of the texts before all others.
         """

@@ -107,7 +107,7 @@ _ONE = {"q": "query", "k": "key", "v": "value"}
 
 
 def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
-    """What is made of queries or keys before they are compared, in order."""
+    """The stages between the queries or keys and their dot products, in order."""
     for each in trace:
         if each.axes == stage.axes and stage.name in each.inputs:
             yield each

@@ -59,7 +59,7 @@ def _by_stage(module: AttentionModule) -> dict[str, np.ndarray]:
 
 
 def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What a parameter of mine is to hold: zeros for a bias that the library's has none for."""
+    """The numbers for a parameter of mine: the library's, and zeros for a bias that it lacks."""
     parameter, stage = mine.parameters[name], mine.stages[name]
     parts = [theirs.get(part) for part in _PARTS.get(stage, (stage,))]
     shape = tuple(parameter.shape)

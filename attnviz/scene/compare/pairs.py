@@ -40,7 +40,7 @@ _WITH = (
     ("alibi", "Without ALiBi / with", True),
     ("sinks", "Without sinks / with", "zero"),
 )
-"""What a pass may have or not: the option, the label of its pair, and what it is set to where it is not there."""
+"""The parts that a pass may lack: the option, the label of its pair, and the setting that leaves it out."""
 
 
 def pairs_of(scene: Scene) -> tuple[Pair, ...]:

@@ -19,7 +19,7 @@ from attnviz.text.check.report import Comparison, compare
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check:
-    """What came of a module of one's own beside the library's; `str` says it.
+    """The verdict on a module of one's own beside the library's; `str` says it.
 
     Attributes
     ----------
