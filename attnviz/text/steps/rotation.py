@@ -22,8 +22,8 @@ def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
     if half == 1:
         how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
         return f"{how}; it turns by 1 for each position."
-    slowest = digits(rotation.base ** (2 / rotation.dims - 1))
-    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {rotation.base:,.12g}."
+    base, slowest = f"{rotation.base:,.12g}", digits(rotation.base ** (2 / rotation.dims - 1))
+    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}."
 
 
 def _is_partial(trace: Trace) -> bool:
