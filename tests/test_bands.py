@@ -178,7 +178,7 @@ def said(node, passes, selections):
         name: [each for selection in selections for each in told(trace, selection.within(trace))]
         for name, trace in passes.items()
     }
-    asked = {name: [(band.said, own) for band, own in each] for name, each in there.items()}
+    asked = {name: [(band.sentence, own) for band, own in each] for name, each in there.items()}
     texts = filled(node, passes, asked)
     return [
         (name, band, own, text)

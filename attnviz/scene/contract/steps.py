@@ -51,7 +51,7 @@ class Band(Sent):
         Whether its row is the sum of what the band before it multiplies.
     """
 
-    said: Runs
+    sentence: Runs
     label: str
     cells: Matrix
     array: str

@@ -532,7 +532,7 @@ export interface Picture {
 
 /** Rows of a sheet, with one sentence. */
 export interface Band {
-  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  sentence: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
   label: string;
   cells: Matrix;
   array: string;

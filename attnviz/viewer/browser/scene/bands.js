@@ -61,7 +61,7 @@ export function revealsOfBands({ bands }) {
     const isAfterProducts = band.factors && place === 0,
       first = isAfterProducts ? count + 1 : count;
     const last = isSummed(band) ? first + 1 : first;
-    if (band.said.length) count = last + 1;
+    if (band.sentence.length) count = last + 1;
     return { first, last };
   });
   return { count, places };

@@ -46,7 +46,8 @@ function titleOf({ cells }, { look }) {
 function saidOf(part, paint) {
   const title = titleOf(part, paint),
     line = element("p", "", title || null);
-  if (!title) line.append(...drawRuns(runsAt(paint.pass, part.band.said, part.selection, gapsIn(part, paint.look))));
+  if (!title)
+    line.append(...drawRuns(runsAt(paint.pass, part.band.sentence, part.selection, gapsIn(part, paint.look))));
   return line;
 }
 

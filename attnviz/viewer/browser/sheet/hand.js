@@ -168,7 +168,7 @@ function drawVectors(part, parts, paint, state) {
       : band.label;
     const faceOf = column => (slot === right ? numberAt(right, paint, row, column) : cellAt(part, paint, row, column));
     return vectorOf(
-      nth ? { ...part, band: { ...band, said: [] } } : part,
+      nth ? { ...part, band: { ...band, sentence: [] } } : part,
       name,
       { labels: slot.columns.labels, places, faceOf, own: column => `${part.key}@${[row, column]}` },
       paint,

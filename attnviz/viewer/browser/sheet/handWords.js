@@ -6,10 +6,10 @@ import { keptIn } from "./keptLine.js";
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
 export function sentenceOf({ band, cells, isThere, selection }, { pass, look, isBare }) {
-  if (!isThere || !band.said.length || isBare) return [];
+  if (!isThere || !band.sentence.length || isBare) return [];
   const line = element("p", "said"),
     title = look.titleOf(cells.name);
-  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.said, selection))));
+  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.sentence, selection))));
   return [line];
 }
 

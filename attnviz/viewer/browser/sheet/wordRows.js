@@ -17,7 +17,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
     } = parts[0];
   const compared = parts.find(({ left }) => left),
     lines = parts.filter(({ left }) => !left);
-  const last = parts.findLast(({ isThere, band }) => isThere && band.said.length) ?? parts[0];
+  const last = parts.findLast(({ isThere, band }) => isThere && band.sentence.length) ?? parts[0];
   const told = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
   const strip = compared?.isThere && !lines[0]?.isThere ? compared : null;
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
