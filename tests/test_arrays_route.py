@@ -101,7 +101,7 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
 
 def everyones():
     """What is kept for all, or waits for that."""
-    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._asked)
+    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._recent)
 
 
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):
