@@ -575,7 +575,7 @@ export interface Training {
 
 /** How far the numbers of a stage are from those beside it. */
 export interface StageDistance {
-  said: string;
+  text: string;
   other: number;
   matched: boolean;
   tolerance: number;
@@ -601,13 +601,13 @@ export interface Writers {
 /** Texts that the model writes. */
 export interface Names {
   listed: Array<WrittenText>;
-  said: string;
+  text: string;
   about: string;
 }
 
 /** The cost of a token with and without a KV cache. */
 export interface Kept {
-  said: string;
+  text: string;
   saved: string;
 }
 
@@ -691,7 +691,7 @@ export interface Writes {
 
 /** A writer to the residual stream. */
 export interface ResidualPart {
-  said: string;
+  label: string;
   cell: string;
   isHead: boolean;
 }
