@@ -89,9 +89,9 @@ def _names(resolved: SceneWithPass) -> dict:
         return {"listed": [], "said": str(error), "about": model.task.about}
     listed = [{"text": text, "is": choice.met(text, *at)} for text in texts]
     counts = Counter(each["is"] for each in listed)
-    said = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
+    tally = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"
-    return {"listed": listed, "said": f"{of_seeds}{said and ': '}{said}.", "about": model.task.about}
+    return {"listed": listed, "said": f"{of_seeds}{tally and ': '}{tally}.", "about": model.task.about}
 
 
 def _row(resolved: SceneWithPass) -> np.ndarray:
