@@ -237,6 +237,7 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
+  planned?: Array<number>;
 }
 
 /** The question of the place where a class is. */
