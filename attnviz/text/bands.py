@@ -196,11 +196,11 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     """
     layer = trace.layer_of(name)
     names = layer.names | slots
-    own, _ = split_layer(name)
-    text, stories = _SAID.get(shows or own, ("{story}", ()))
+    base, _ = split_layer(name)
+    text, stories = _SAID.get(shows or base, ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
-    text, *told = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
-    stories = [replace(story, text=each) for story, each in zip(stories, told, strict=True)]
+    text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
+    stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    scaling = ["", _scaling(layer.trace)] if own == "scaled" else None
+    scaling = ["", _scaling(layer.trace)] if base == "scaled" else None
     return runs(text, word=word, key=key, head=head, scaling=scaling, story=selection_story(*stories, of=name))

@@ -344,5 +344,5 @@ TERMS = (
 
 def explained(label: str) -> str:
     """The sentence of a label that is a term; nothing where it is none."""
-    found = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
-    return next((term.says.replace("{unit}", "token") for term in found), "")
+    matches = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
+    return next((term.says.replace("{unit}", "token") for term in matches), "")

@@ -187,7 +187,7 @@ function rightColumnsOf(pass, right, selection) {
 function largest(places, count, ...numbersAt) {
   const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
   const after = (one, other) =>
-    numbersAt.reduce((found, _, nth) => found || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
+    numbersAt.reduce((order, _, nth) => order || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
   return [...places]
     .sort(after)
     .slice(0, count)

@@ -31,8 +31,8 @@ export function makeBandTable(acts) {
       table.setAttribute("aria-label", label);
       for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     },
-    mark(own, ofA) {
-      for (const line of lines) line.mark(...(line.side === "A" ? ofA : own));
+    mark(ofB, ofA) {
+      for (const line of lines) line.mark(...(line.side === "A" ? ofA : ofB));
     },
     // The cell that the keyboard is in has the tab stop, else the one of that address, else the first.
     setTabStop(address) {

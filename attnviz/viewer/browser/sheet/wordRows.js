@@ -18,7 +18,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   const compared = parts.find(({ left }) => left),
     lines = parts.filter(({ left }) => !left);
   const last = parts.findLast(({ isThere, band }) => isThere && band.sentence.length) ?? parts[0];
-  const told = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
+  const current = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
   const strip = compared?.isThere && !lines[0]?.isThere ? compared : null;
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
   table.setAttribute("role", "grid");
@@ -46,7 +46,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   table.append(body, ...drawFoot(lines, paint, state));
   box.append(
     ...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []),
-    ...told.flatMap(part => sentenceOf(part, paint)),
+    ...current.flatMap(part => sentenceOf(part, paint)),
     table,
   );
   return box;
