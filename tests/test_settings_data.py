@@ -10,7 +10,7 @@ from page import boxes, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import OPTIONS, has_whole
+from attnviz.core.settings import OPTIONS, has_effect, has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
@@ -24,6 +24,7 @@ from attnviz.text.glossary import explained
 KINDS = {
     "own": Scene(),
     "a mask with a size": Scene(options=Options(mask="window")),
+    "a rotation": Scene(options=Options(rope="halves")),
     "many heads": Scene(options=Options(d_model=120)),
     **{model: Scene(**parts_for_source(model)) for model in MODELS},
     "unknown words": Scene(source="who-is-it", sentence="hello"),
@@ -100,7 +101,7 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
         for option in box["options"]:
             done = act(scene, box["event"], option["value"])
             assert shown(*done)[box["event"]] == option["value"], option
-            assert done.extras.said == () or box["event"] == "d_model"
+            assert done.extras.notices == () or box["event"] == "d_model"
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -165,11 +166,14 @@ def test_what_is_offered_is_what_there_is(scene):
         assert not {"positions", "scaled"} & offers.keys()
     elif has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
-        for name in OPTIONS.keys() - {"n_heads", "seed", "mask_size"}:
+        for name in OPTIONS.keys() - {"n_heads", "seed"}:
+            assert (name in offers) == has_effect(scene.options, name)
+        for name in (OPTIONS.keys() & offers.keys()) - {"n_heads", "seed"}:
             is_whole = has_whole(scene.sentence, scene.context)
             known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window", "causal window"))
+        assert ("rope_base" in offers) == ("rope_part" in offers) == (scene.options.rope != "none")
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]
         assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]

@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import Parameters, attend
+from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
 from attnviz.analysis.gradients import gradients
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS
+from attnviz.core.numerals import digits
 from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softcap import Softcap
 from attnviz.text import export
+from attnviz.text.steps import steps_of
 
 DRAW = np.random.default_rng(3)
 HEADS, N, D = 4, 12, 8
@@ -69,6 +71,21 @@ def test_rope_of_a_part_leaves_the_other_dimensions_as_they_are():
         turned = Rotation(pairs=pairs, dims=4).compute(x)
         np.testing.assert_array_equal(turned[..., 4:], x[..., 4:])
         np.testing.assert_array_equal(turned[..., :4], Rotation(pairs=pairs, dims=4).compute(x[..., :4]))
+
+
+def test_a_person_sets_the_base_of_rope_and_how_much_it_turns_and_reads_how_fast():
+    x = drawn(1, 2, 32)
+    for part, pairs, n_turned in (("all", "halves", 32), ("half", "neighbours", 16), ("quarter", "halves", 8)):
+        trace = trace_of(Settings("the cat", d_model=32, n_heads=1, rope=pairs, rope_base="500000", rope_part=part))
+        turned = trace["q_rotated"].operation.compute(x) != x
+        assert np.flatnonzero(turned[0, 1]).tolist() == list(range(n_turned))
+        one, other = (n_turned - 2, n_turned - 1) if pairs == "neighbours" else (n_turned // 2 - 1, n_turned - 1)
+        before, after = (complex(*each[0, 1, [one, other]]) for each in (x, trace["q_rotated"].operation.compute(x)))
+        said = "".join(run[1] for step in steps_of(trace) if step.id == "rotation" for run in step.text)
+        assert f"pair {n_turned // 2} by {digits(np.angle(after / before))}, as the base is 500,000" in said
+    for n_heads, d_k in ((4, 2), (8, 1)):  # at least a pair, where there is one
+        trace = trace_of(Settings("the cat", n_heads=n_heads, rope="halves", rope_part="quarter"))
+        assert trace["q_rotated"].operation.dims == d_k // 2 * 2
 
 
 def test_alibi_is_linear_in_the_distance():
@@ -123,7 +140,9 @@ def test_a_sink_is_a_column_that_is_joined_and_dropped():
     np.testing.assert_allclose(
         trace["attention"].value, (joined / joined.sum(axis=-1, keepdims=True))[..., :-1], rtol=1e-12, atol=1e-16
     )
-    assert (trace["attention"].value.sum(axis=-1) <= 1 + N * EPSILON).all()
+    left = 1 - trace["attention"].value.sum(axis=-1)
+    assert (left >= -N * EPSILON).all()
+    np.testing.assert_allclose(trace["sink_share"].value, left, rtol=0, atol=N * EPSILON)
 
 
 def test_softmax_plus_one_is_one_more_key_of_zeros_with_a_value_of_zeros():

@@ -38,7 +38,7 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> str:
-    """What a room keeps of a key or a link; who reads it can't speak with it."""
+    """The hash of a key or a link, all that a room keeps of it; nobody can speak with a hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -84,7 +84,7 @@ def takes_of(question: Question) -> Takes:
 
 
 def moment_at(place: Place) -> bytes:
-    """What followers see at a place: a moment, as `contract.lesson` declares it.
+    """The moment that followers see at a place, as `contract.lesson` declares it.
 
     Raises
     ------

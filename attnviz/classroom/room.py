@@ -43,7 +43,7 @@ MAX_DEVICES = 5
 
 
 class RoomError(ValueError):
-    """What can't be done in a room, in a sentence for who tried."""
+    """An act that a room refuses, in a sentence for whoever tried it."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
 
 
 def detached(value: object) -> object:
-    """What NumPy can compute with of a tensor of torch that requires a gradient, or of bfloat16; all else as it is."""
+    """An array for NumPy of a tensor that requires a gradient, or holds bfloat16; anything else as it is."""
     if type(value) is np.ndarray and value.dtype.kind != "V":
         return value  # as almost all are; the name of a dtype takes long to make
     if not hasattr(value, "detach"):

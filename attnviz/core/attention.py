@@ -62,7 +62,7 @@ def trace_of(settings: Settings | str) -> Trace:
         mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
         scale=whole.scale if whole else None if settings.scaled else 1.0,
         qk_norm=settings.qk_norm,
-        rotation=None if settings.rope == "none" else Rotation(pairs=settings.rope),
+        rotation=settings.rotation_of(settings.d_model // settings.n_heads),
         softcap=None if settings.softcap == "none" else float(settings.softcap),
         alibi=settings.alibi,
     )

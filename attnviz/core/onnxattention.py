@@ -13,7 +13,7 @@ from attnviz.core.trace import Trace
 from attnviz.core.visibility import limited, masks_of, near
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
-"""What each qk_matmul_output_mode asks for: the first stage that there is."""
+"""For each qk_matmul_output_mode the stages that may answer it: the first that there is does."""
 
 _PRECISIONS = (1, 10, 11, 16)
 

@@ -7,14 +7,16 @@ from typing import Any
 from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.masks import MASKS
-from attnviz.core.operations.rotation import PAIRS
+from attnviz.core.masks import MASKS, SIZED
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
 from attnviz.core.whole import N_WORDS, WHOLE, can_be_whole
 
 SHARING = ("none", "pairs", "all")
 """Which heads share keys and values."""
+ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
+"""How much of a query is turned: one in how many of its dimensions."""
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
@@ -77,6 +79,9 @@ class Settings:
         Whether queries and keys are normed.
     rope : {"none", "neighbours", "halves"}
         Which dimensions are the pairs that are turned by their positions.
+    rope_base : {"10", "100", "10000", "500000", "1000000"}
+    rope_part : {"all", "half", "quarter"}
+        How much of a query is turned: its first dimensions, at least one pair.
     scaled : bool
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
@@ -133,6 +138,20 @@ class Settings:
         "Turns queries and keys by their positions, pair by pair. neighbours: dimensions 1 and 2 are a pair, as in "
         "Llama’s own code. halves: 1 and d_k/2 + 1 are a pair, as in Hugging Face’s.",
     )
+    rope_base: str = _option(
+        "10000",
+        ("10", "100", "10000", "500000", "1000000"),
+        "RoPE’s base",
+        "The larger it is, the slower later pairs turn. 10000: RoFormer and Llama 2. 500000: Llama 3. 1000000: Qwen 3. "
+        "10 and 100: for a few words.",
+    )
+    rope_part: str = _option(
+        "all",
+        tuple(ROPE_PARTS),
+        "RoPE’s part",
+        "How many of the dimensions are turned, from the first on; the others don’t know the position. quarter: as in "
+        "GPT-NeoX.",
+    )
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
     softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
     alibi: bool = _option(False, (False, True), "Take a slope times the distance from scores (ALiBi)")
@@ -172,6 +191,13 @@ class Settings:
         """How many heads share keys and values."""
         return {"none": 1, "pairs": 1 + (self.n_heads % 2 == 0), "all": self.n_heads}[self.sharing]
 
+    def rotation_of(self, length: int) -> Rotation | None:
+        """What turns queries and keys of a length, if anything does."""
+        if self.rope == "none":
+            return None
+        turned = max(2, length // ROPE_PARTS[self.rope_part] // 2 * 2)
+        return Rotation(float(self.rope_base), self.rope, min(turned, length // 2 * 2) or None)
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The words of the queries."""
@@ -188,6 +214,20 @@ OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fie
 
 FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_heads"}
 """Those that may be what they allow, whatever the others are."""
+
+NEEDS: dict[str, tuple[str, Sequence[str]]] = {
+    "mask_size": ("mask", SIZED),
+    "rope_base": ("rope", PAIRS),
+    "rope_part": ("rope", PAIRS),
+}
+"""Options that mean nothing unless another one has one of these values."""
+
+
+def has_effect(options: object, name: str) -> bool:
+    """Whether an option means something beside the others, which are attributes of `options`."""
+    other, values = NEEDS.get(name, (name, ()))
+    return name not in NEEDS or getattr(options, other) in values
+
 
 OF_WHOLE: dict[str, Sequence] = {
     "d_model": range(2, 5),

@@ -20,7 +20,7 @@ from attnviz.core.terms import Cell
 _NAME = attrgetter("name")
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)  # nobody writes into one; frozen, it would take five times as long to make
 class Stage:
     """A named array and the operation that made it from earlier stages; NumPy takes it for its array.
 

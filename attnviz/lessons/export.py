@@ -19,7 +19,7 @@ Form = Literal[tuple(_WRITERS)]
 """GIFT, or slides in Markdown."""
 
 ENDINGS = {"gift": "gift.txt", "slides": "md"}
-"""What the name of a file of each form ends with."""
+"""The extension of a file in each form."""
 
 
 def exported(form: Form, title: str, moments: Sequence[Moment]) -> str:

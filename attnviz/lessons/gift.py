@@ -16,7 +16,7 @@ from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, Moment, Numb
 
 _SIGNS = re.compile(r"[\\~=#{}:]")
 _FIRST = re.compile(r"^[%\[]")
-"""What an answer can't begin with: there it would be a weight or a format."""
+"""The characters that open a weight or a format, so that no answer may begin with one."""
 _TAGS = {
     "strong": "strong",
     "em": "em",

@@ -64,7 +64,7 @@ def _said(runs: LessonRuns) -> str:
 
 
 def _bare(runs: LessonRuns) -> str:
-    """What stands in bold as it is: no bold within it."""
+    """The text of a passage in bold, without the marks of bold within it."""
     return "".join(_run(style if style in ("code", "math") else "", text_of(text)) for style, text in runs).strip()
 
 

@@ -24,7 +24,7 @@ _OWN_LIMITS = ("at", "arrays")
 
 
 class TalkError(ValueError):
-    """What is read is no talk, or one of its moments doesn't fit its pass."""
+    """A file or link that is no talk, or has a moment that doesn't fit its pass."""
 
 
 class TalkMoment(WrittenMoment, frozen=True):

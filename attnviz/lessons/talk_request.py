@@ -18,7 +18,7 @@ from attnviz.scene.document.encoding import to_json
 
 
 class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """What is asked."""
+    """A browser's request about its talk."""
 
 
 class MomentAsked(Asked, tag="moment", frozen=True):

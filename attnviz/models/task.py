@@ -104,12 +104,13 @@ class Batch(NamedTuple):
         Places among the words.
     answers : ndarray (texts, tokens) of int
         Places among the answers; 0 where nothing is asked.
-    asked : ndarray (texts, tokens) of bool
+    is_target : ndarray (texts, tokens) of bool
+        Whether an answer is asked for there.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
-    asked: np.ndarray
+    is_target: np.ndarray
 
     def picked(self, texts: np.ndarray | slice) -> Batch:
         """Some of the texts."""
@@ -140,7 +141,7 @@ class Learnable(Task, Protocol):
         """Texts to measure with, always the same ones; random ones may come up in a batch by chance."""
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
-        """What is seen in the attention to a batch, as means: what they are called, and how much it is.
+        """Means over the attention to a batch: their names and values.
 
         `arrays` are those of the stages, each with the axis of the texts before all others.
         """

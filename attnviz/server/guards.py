@@ -1,4 +1,4 @@
-"""What `app.py` and the command `attnviz` put around the pages: routes of our own, and what every request passes."""
+"""Guards: the routes beside the pages, and the checks that every request passes, for `app.py` and `attnviz`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

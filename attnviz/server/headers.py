@@ -1,4 +1,4 @@
-"""What a browser may do with our pages: run our scripts alone, guess no types, tell nobody where it was."""
+"""Headers: a browser runs our scripts alone, guesses no types, and sends no referrer."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What is written into the log: that a thing happened and where, in one line, and nothing that a visitor sent."""
+"""Log: a line for each event, with its place, and nothing that a visitor sent."""
 
 import logging
 import re

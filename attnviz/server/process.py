@@ -1,4 +1,4 @@
-"""What the process does before anyone comes: import what the first visitor would wait for, and take files enough."""
+"""Process: the start, which imports all that the first visitor needs, and raises the limit of open files."""
 
 import gc
 import importlib

@@ -208,7 +208,7 @@ async def _led(held: Held, asked: requests.Speakers) -> Response:
 
 
 async def _moment(request: Request) -> Response:
-    """What followers see where the class is, made once for all of them; of an earlier place there is none."""
+    """The moment that followers see, written once for all of them; none for a place that the class has left."""
     held = await _held(*_seat_of(request))
     place, number = held.room.place, request.query_params.get("shows", "")
     if place is None or number != str(held.room.shows):

@@ -216,5 +216,5 @@ class Rooms:
 
 
 def too_many() -> RoomError:
-    """What is said where there are `MAX_ROOMS`."""
+    """The sentence for someone who opens one room more than `MAX_ROOMS`."""
     return RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")

@@ -1,4 +1,4 @@
-"""What a browser may tell the server through its websocket: what our pages tell it, and nothing else.
+"""Websocket: the messages that our pages send, and no others.
 
 Streamlit takes more: to empty caches for everyone, to write files beside the
 app, to have what was sent written into the log.

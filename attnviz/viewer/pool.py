@@ -16,7 +16,7 @@ NAME = "$"
 """The key of the place where a part stands in the pool. No data of ours has an object with this key."""
 
 Data = Any
-"""What JSON can say."""
+"""A value that JSON can write."""
 
 
 def pooled(data: Data) -> dict[str, Data]:

@@ -19,7 +19,7 @@ _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "mem
 
 
 class Call:
-    """What is heard of a module while it is called.
+    """The arrays that hooks record during one call of a module.
 
     Attributes
     ----------

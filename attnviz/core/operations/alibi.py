@@ -82,7 +82,7 @@ class ALiBi(Operation):
 
 @lru_cache(maxsize=32)
 def _bias(n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
-    """What is subtracted in each cell."""
+    """The number subtracted in each cell."""
     return np.array(slopes(n_heads))[:, None, None] * _distances(n_queries, n_keys)
 
 

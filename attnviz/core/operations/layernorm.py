@@ -115,7 +115,7 @@ _AFFINE = (
     ("gain", "× {gain}", "× {gain}", r" \cdot {gain:bt}"),
     ("bias", "{bias}", "+ {bias:b}", " + {bias:bt}"),
 )
-"""What they are called, and what is written of them in a line, behind a number in a sentence, and in LaTeX."""
+"""Their names, and how a line, a sentence and LaTeX write them."""
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

@@ -161,7 +161,7 @@ class Rotation(Operation):
         return whole
 
     def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """What both numbers of its pair are multiplied by for each number, (rows, length, 2), and the angles."""
+        """For each number the factors of both numbers of its pair, (rows, length, 2), and the angles."""
         cos, sin = _turns(float(self.base), self.dims, self.first, n_rows)
         angle = _angles(float(self.base), self.dims, self.first, n_rows)
         factors, angles = np.zeros((n_rows, length, 2)), np.zeros((n_rows, length))

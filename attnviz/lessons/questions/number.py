@@ -90,7 +90,7 @@ def computed(wrong: Sequence[Wrong], passes: Passes) -> list[Misread]:
 
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
-    """What a prompt says of how far off an answer may be."""
+    """The part of a prompt that says how far off an answer may be."""
     return sentence(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from attnviz.core.masks import SIZED
-from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_whole
+from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_effect, has_whole
 from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
@@ -58,8 +57,8 @@ def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
 
 def _usual(scene: Scene, seed: str) -> list[dict]:
     """The settings that are changed most."""
-    mask = scene.options.mask
-    sized = [_option(scene, "mask_size") | {"label": _SIZES[mask]}] if mask in SIZED else []
+    is_sized = has_effect(scene.options, "mask_size")
+    sized = [_option(scene, "mask_size") | {"label": _SIZES[scene.options.mask]}] if is_sized else []
     return [
         _sentence(scene),
         _option(scene, "d_model"),
@@ -72,7 +71,8 @@ def _usual(scene: Scene, seed: str) -> list[dict]:
 
 
 def _rare(scene: Scene) -> list[dict]:
-    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and len(offered(scene, name)) > 1]
+    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and has_effect(scene.options, name)]
+    rare = [name for name in rare if len(offered(scene, name)) > 1]
     return [_option(scene, name) for name in rare]
 
 

@@ -1,7 +1,6 @@
 """The imprint: what a pass was made of, in one line, for whoever has it on paper."""
 
-from attnviz.core.masks import SIZED
-from attnviz.core.settings import OPTIONS
+from attnviz.core.settings import OPTIONS, has_effect
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.scene import READY_MADE, SOURCES, Options, Scene, choice_of
 from attnviz.text.wording import setting
@@ -26,8 +25,7 @@ def _settings(options: Options) -> str:
         name
         for name in OPTIONS
         if name in _ALWAYS
-        or (name == "mask_size" and options.mask in SIZED)
-        or (name != "mask_size" and getattr(options, name) != getattr(preset, name))
+        or (has_effect(options, name) and (name == "mask_size" or getattr(options, name) != getattr(preset, name)))
     ]
     return ", ".join(f"{OPTIONS[name].label}: {setting(getattr(options, name))}" for name in shown)
 

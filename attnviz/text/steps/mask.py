@@ -60,7 +60,7 @@ _BEFORE = (
     ("scaled score", "scaled", both(_lies_on("scaled"), is_scaled)),
     ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
 )
-"""What the scores are called that the mask is laid on, their stage, and where it is them."""
+"""The name of the scores that the mask is laid on, their stage, and the condition under which it is them."""
 
 
 def scored(text: str, of: Condition) -> tuple[Story, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from attnviz.core.numerals import digits
 from attnviz.core.trace import Trace
 from attnviz.text.condition import Condition
 from attnviz.text.entry import Entry, Role
@@ -20,7 +21,9 @@ def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
     }[rotation.pairs]
     if half == 1:
         how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
-    return f"{how}; pair 1 turns by 1 for each position, later ones by less."
+        return f"{how}; it turns by 1 for each position."
+    base, slowest = f"{rotation.base:,.12g}", digits(rotation.base ** (2 / rotation.dims - 1))
+    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}."
 
 
 def _is_partial(trace: Trace) -> bool:
