@@ -58,7 +58,7 @@ export function makeTalkForm(acts, asking) {
     const { at } = now;
     offeredAt = at;
     offered = [];
-    const found = await asking.questions(at).catch(() => []);
+    const found = await asking.questions(now).catch(() => []);
     if (now.at !== at) return;
     offered = found;
     drawQuestions();
