@@ -218,7 +218,7 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
     page.locator("input[type=file]").set_input_files(tmp_path / "mine.npz")
     page.get_by_role("button", name="Open in the walkthrough").click()
     expect(heading(page, "Walkthrough")).to_be_attached()
-    expect(page.locator(".thread .words .query").first).to_have_text("owls")
+    expect(page.locator(".thread .words .text").first).to_have_text("owls")
     collected(page, "These are mine.")
     expect(drawer(page)).to_contain_text("One shows your own numbers: a file or a page of the talk has them")
     for way in ("Copy link", "QR code"):
@@ -243,11 +243,11 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
         said(away.page).click()
         drawer(away.page).get_by_role("button", name="Open it").click()
         expect(heading(away.page, "Walkthrough")).to_be_attached()
-        expect(away.page.locator(".thread .words .query").first).to_have_text("owls")
+        expect(away.page.locator(".thread .words .text").first).to_have_text("owls")
         away.page.keyboard.press("m")
         drawer(away.page).get_by_role("button", name="Give the talk").click()
         count(away.page, "1 of 2")
-        expect(away.page.locator(".lesson-picture .thread .words .query").first).to_have_text("owls")
+        expect(away.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
         assert away.errors == []
     finally:
         other.close()
@@ -256,7 +256,7 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
         tab = Tab(offline).begin("")
         (tmp_path / "mine.html").write_bytes(files["Page"].read_bytes())
         tab.page.goto((tmp_path / "mine.html").as_uri())
-        expect(tab.page.locator(".lesson-picture .thread .words .query").first).to_have_text("owls")
+        expect(tab.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
         assert tab.errors == []
     finally:
         offline.close()

@@ -33,7 +33,7 @@ import { verdictOn } from "./verdict.js";
 //   desk(lead, changed), where a class can be opened: makes what its speaker has
 //   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
 //   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
-// Returns {go(place), print(), end()}.
+// Returns {go(place), print(), openClass(), end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -322,6 +322,7 @@ export function mountLessons(root, given, host) {
   return {
     go,
     print,
+    openClass: desk?.open,
     end: () => {
       remote.end();
       stopFollowing?.();

@@ -2,6 +2,7 @@
 import { button } from "../elements/button.js";
 import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
 import { element } from "../elements/element.js";
+import { makeTakeaway } from "./takeaway.js";
 import { saveFile } from "../viewer/download.js";
 import { drawCode, MOST_BYTES } from "../viewer/qrCode.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
@@ -13,7 +14,8 @@ const OWN_NUMBERS = "No link holds your own numbers: send the file, which has th
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
-// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place), open(moment)}.
+// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
+// place of the talk, and does there what is said, "print" or "openClass".
 // Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
 export function makeTalkDesk(own, asking, host) {
   const code = element("p", "code");
@@ -26,11 +28,17 @@ export function makeTalkDesk(own, asking, host) {
   };
   const opening = button("Open a file", () => chooser.click());
   opening.dataset.always = "true";
+  const takeaway = makeTakeaway({
+    title: () => nameOf(own.talk),
+    questions: form => asking.questionsFileOf(own.talk, form),
+    print: async () => doThere("print"),
+  });
   const ways = [
     button("Copy link", () => attempt(copyLink)),
     button("QR code", () => attempt(showCode)),
     button("↓ File", () => attempt(saveTalk)),
     button("↓ Page", () => attempt(savePage)),
+    takeaway.button,
     opening,
   ];
   const drawer = makeTalkDrawer(own, asking, {
@@ -44,7 +52,11 @@ export function makeTalkDesk(own, asking, host) {
     },
     ways,
   });
-  drawer.element.append(code, chooser);
+  drawer.element.append(code, chooser, takeaway.panel);
+  const doThere = what => {
+    drawer.close();
+    host.give({ lesson: ID, moment: 1, present: false }, what);
+  };
 
   const attempt = async act => {
     code.replaceChildren();
@@ -70,8 +82,10 @@ export function makeTalkDesk(own, asking, host) {
   async function showCode() {
     if (hasUploads()) return OWN_NUMBERS;
     const { href, hostname, protocol } = await linkOf();
-    if (href.length > MOST_BYTES)
-      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. Copy the link, or send the file.`;
+    if (href.length > MOST_BYTES) {
+      code.replaceChildren(button("Open a class", () => doThere("openClass")));
+      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
+    }
     code.replaceChildren(drawCode(href));
     return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
   }

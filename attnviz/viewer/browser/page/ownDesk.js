@@ -12,7 +12,7 @@ import { makeTalkUploads } from "../lesson/talkUploads.js";
 import { searchAt } from "../scene/address.js";
 import { addressOf } from "../seams/history.js";
 
-const UNDER_WAY = "attnviz talk under way"; // {here, next, from}: addresses; from is where the talk was begun
+const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
 const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
 const OWN_SOURCE = /own-(parameters|microgpt)/; // in an address
 let desk = null;
@@ -41,9 +41,13 @@ function makeDesk(site, templates) {
   uploads.retain(uploadsOf(own.moments));
   const made = makeTalkDesk(own, asking, {
     site,
-    give: place => {
-      if (lessons) return lessons.go(place);
-      keep({ here: searchOf(place), next: null, from: window.location.search.slice(1) });
+    give: (place, what = "") => {
+      if (lessons) {
+        lessons.go(place);
+        lessons[what]?.();
+        return;
+      }
+      keep({ here: searchOf(place), next: null, from: place.present ? window.location.search.slice(1) : null, what });
       toLessons();
     },
     open: moment => {
@@ -119,7 +123,9 @@ function makeDesk(site, templates) {
     async arrive(page, opens) {
       lessons = page;
       open = opens;
-      keep({ from: kept().from });
+      const { from, what } = kept();
+      keep({ from });
+      page[what]?.();
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
