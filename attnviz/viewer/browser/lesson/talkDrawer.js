@@ -27,7 +27,7 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
   let home = null,
     chosen = -1,
     drawn = "";
-  const giving = button("Give the talk", () => give(Math.max(chosen, 0) + 1), "check"),
+  const giving = button("Give the talk", () => give(1), "check"),
     undo = button("Undo", () => own.undo()),
     away = button("Throw away", () => {
       own.change(NOTHING);
@@ -45,6 +45,7 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
       edit: (parts, what) => own.change(edited(own.talk, chosen, parts), what && `${what} ${chosen}`),
       move: by => move(chosen, chosen + by),
       remove: () => remove(chosen),
+      give: () => give(chosen + 1),
       open: () => open(own.talk.moment[chosen]),
     },
     asking,
