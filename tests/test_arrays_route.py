@@ -292,4 +292,4 @@ def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_brea
 def test_names_whose_numbers_go_beyond_float64_are_not_written_and_it_is_said(tab):
     tab.session.keep(Built(statefile.read(json.dumps(too_large([3])).encode())))
     tab.session.update(**parts_for_source(OWN_MODEL), sentence="xy")
-    assert answer(tab, ("names", True))["pass"]["next"]["names"]["said"] == BEYOND
+    assert answer(tab, ("names", True))["pass"]["next"]["names"]["text"] == BEYOND

@@ -64,7 +64,7 @@ def distance(stage: StagePair) -> str:
 
 def _stage(stage: StagePair) -> dict:
     return {
-        "said": distance(stage),
+        "text": distance(stage),
         "other": stage.n_other,
         "of": stage.n_numbers,
         "matched": not stage.other,

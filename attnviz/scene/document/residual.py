@@ -37,14 +37,14 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
         "neuron": (token, part.place),
         "bias": (0,),
     }[part.kind]
-    sentence = {
+    name = {
         "entered": f"“{trace.labels['token'][token]}” as it entered",
         "head": f"head {part.place + 1}",
         "neuron": f"neuron {part.place + 1}",
         "bias": entry(part.stage).title,
     }[part.kind]
     of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
-    return {"said": sentence + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
+    return {"label": name + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
 
 
 def by_key(trace: Trace) -> np.ndarray:

@@ -539,6 +539,7 @@ export interface Band {
   array: string;
   left: Matrix | null;
   right: Matrix | null;
+  leftover: Matrix | null;
   factors: boolean;
 }
 
@@ -576,7 +577,7 @@ export interface Training {
 
 /** How far the numbers of a stage are from those beside it. */
 export interface StageDistance {
-  said: string;
+  text: string;
   other: number;
   matched: boolean;
   tolerance: number;
@@ -602,13 +603,13 @@ export interface Writers {
 /** Texts that the model writes. */
 export interface Names {
   listed: Array<WrittenText>;
-  said: string;
+  text: string;
   about: string;
 }
 
 /** The cost of a token with and without a KV cache. */
 export interface Kept {
-  said: string;
+  text: string;
   saved: string;
 }
 
@@ -692,7 +693,7 @@ export interface Writes {
 
 /** A writer to the residual stream. */
 export interface ResidualPart {
-  said: string;
+  label: string;
   cell: string;
   isHead: boolean;
 }

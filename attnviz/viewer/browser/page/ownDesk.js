@@ -35,11 +35,11 @@ function makeDesk(site, templates) {
     toLessons = () => {}, // opens the page of lessons
     lessons = null, // what is mounted there
     open = null; // opens a scene from there in the walkthrough
-  const own = makeOwnTalk(() => localStorage, window),
+  const ownTalk = makeOwnTalk(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
     asking = makeTalkAsking(site, templates, uploads);
-  uploads.retain(uploadsOf(own.moments));
-  const made = makeTalkDesk(own, asking, {
+  uploads.retain(uploadsOf(ownTalk.moments));
+  const talkDesk = makeTalkDesk(ownTalk, asking, {
     site,
     give: (place, what = "") => {
       if (lessons) {
@@ -80,7 +80,10 @@ function makeDesk(site, templates) {
     collect: (pass, where, tab) => {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link));
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
-      made.collect({ at, picture: smallPictureOf(pass, where) }, OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null);
+      talkDesk.collect(
+        { at, picture: smallPictureOf(pass, where) },
+        OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null,
+      );
       return true;
     },
     // Whether a tab that shows a moment of the talk lacks the files of one's own in it, and it has been given them.
@@ -95,7 +98,6 @@ function makeDesk(site, templates) {
         return false; // the walkthrough says then that it lacks them
       }
     },
-
     // What opens the page of lessons from here.
     leadsTo: act => {
       toLessons = act;
@@ -104,14 +106,14 @@ function makeDesk(site, templates) {
     },
     standIn: root => {
       home = root;
-      made.standIn(root);
+      talkDesk.standIn(root);
       draw();
     },
     // What the page of lessons is given.
     ofLessons: opens => ({
-      own: made,
+      own: talkDesk,
       resumed: () => kept().here ?? "",
-      lends: ({ lesson, moment }) => lends(lesson === ID ? own.talk.moment[moment - 1] : {}),
+      lends: ({ lesson, moment }) => lends(lesson === ID ? ownTalk.talk.moment[moment - 1] : {}),
       leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
       left: () => {
         const { from } = kept();
@@ -129,7 +131,7 @@ function makeDesk(site, templates) {
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await made.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
+      if (await talkDesk.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
     },
   };
 }

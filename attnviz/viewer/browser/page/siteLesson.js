@@ -19,7 +19,7 @@ export function showLesson(main, given) {
     hash = hashOf(window);
   let shown = null,
     looksAt = null; // the number of a moment
-  const asked = () => {
+  const numberOfLook = () => {
     const number = Number(new URLSearchParams(hash.read()).get(LOOKS));
     return moments[number - 1] ? number : null;
   };
@@ -42,7 +42,7 @@ export function showLesson(main, given) {
     isLinked: window.location.protocol !== "file:",
   };
   const draw = async () => {
-    const number = asked();
+    const number = numberOfLook();
     if (shown && number === looksAt) return; // what is shown follows by itself
     shown?.end();
     looksAt = number;

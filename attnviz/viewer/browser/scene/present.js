@@ -31,8 +31,8 @@ function numbered(pass, where, number) {
 }
 
 function presentedFrom(pass, where) {
-  const there = { ...where, present: true, view: "sheet" };
-  return { present: true, view: "sheet", ...firstStop(pass, { ...there, step: presentedStep(pass, there) }) };
+  const place = { ...where, present: true, view: "sheet" };
+  return { present: true, view: "sheet", ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
