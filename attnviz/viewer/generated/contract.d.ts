@@ -54,6 +54,8 @@ export interface ClassNow {
   number: number;
   at: string;
   shows: number;
+  kind: "lesson" | "pass" | "question" | "talk";
+  asked: AskedCell | null;
   isOwn: boolean;
   isShown: boolean;
   round: Round | null;
@@ -237,6 +239,12 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
+}
+
+/** A question of a cell: for its number, its share, or the word that its row is largest at. */
+export interface AskedCell {
+  kind: "number" | "share" | "word";
+  cell: string;
 }
 
 /** The question of the place where a class is. */

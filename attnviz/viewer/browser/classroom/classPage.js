@@ -178,7 +178,7 @@ export function mountClass(root, code, host) {
       return;
     }
     if (now.isOwn || fetched !== now.shows) return;
-    showIn(isMoment(moment, now) ? "moment" : "viewer");
+    showIn(now.kind === "pass" ? "viewer" : "moment");
   }
   function showIn(kind) {
     if (view?.kind !== kind) {
@@ -220,9 +220,4 @@ export function mountClass(root, code, host) {
       view?.end();
     },
   };
-}
-
-// A moment of a lesson, or a question to the class; all else is a pass to look at.
-function isMoment({ question, picture }, { at }) {
-  return at.startsWith("lesson=") || question !== null || picture !== null;
 }

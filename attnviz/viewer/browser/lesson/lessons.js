@@ -42,7 +42,7 @@ export function forgetShown() {
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
 // hrefOf(address), questions(lesson, form), store(), isLinked}: the page's address, what gives a moment, whether a place is on this
 // page, the link to one, what opens a scene in the walkthrough and says whether it can, its link, a promise of the questions of a
-// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
+// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address; desk(lead, changed, isPresented), where a class can be opened, makes what its speaker has; host.own, where
 // there is one, is a talk of one's own (talkDesk.js): resumed() is where one comes back to in it, leave(place, next) and left() are
 // called where one goes elsewhere in mid-talk, and where it is left. Returns {end(), go(place)}.
 export function mountLessons(root, given, host) {
@@ -71,7 +71,12 @@ export function mountLessons(root, given, host) {
     heard = element("p", "heard"),
     ownWords = element("textarea", "own-words"), // kept nowhere
     verdict = element("div", "verdict");
-  const desk = host.desk?.(lead, () => moment && draw()) ?? null;
+  const desk =
+    host.desk?.(
+      lead,
+      () => moment && draw(),
+      () => place?.present,
+    ) ?? null;
   const foot = makeFoot({
       press,
       back,
@@ -107,7 +112,7 @@ export function mountLessons(root, given, host) {
   box.append(head, body, foot.element, heard, code.element, glossary.element);
   if (desk) {
     box.prepend(desk.element);
-    body.prepend(desk.board);
+    desk.standIn(body);
     box.append(desk.dialogs);
   }
   root.replaceChildren(box);
@@ -185,8 +190,9 @@ export function mountLessons(root, given, host) {
   function lead(at, isShown) {
     const to = placeIn(lessons, `?${at}`);
     if (!to || !place) return false;
-    if (searchOf({ ...to, present: place.present }) !== searchOf(place)) go({ ...to, present: place.present });
-    else if (isShown && moment && !state().isShown && hasMore()) show(null);
+    states.set(nameOf(to), { answer: states.get(nameOf(to))?.answer ?? null, isShown });
+    if (nameOf(to) !== nameOf(place)) go({ ...place, ...to, present: place.present });
+    else if (moment) redrawSaid();
     return true;
   }
   function forget() {
@@ -299,14 +305,16 @@ export function mountLessons(root, given, host) {
     tellClass();
   }
   function tellClass() {
-    if (place.lesson === ID) return; // a class opens what everybody can
-    const { question: asked } = moment,
+    const isOwn = place.lesson === ID,
+      { question: asked } = moment,
       title = asked ? asked.prompt.map(([, text]) => text.text ?? text).join("") : "";
     desk?.shows({
-      at: searchOf({ ...place, present: false }).slice(1),
+      at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
+      moment: isOwn ? mine.momentAt(place) : null,
       isShown: isDone(),
       question: asked,
       title,
+      picture: drawn,
       pass,
     });
   }

@@ -157,6 +157,12 @@ export function isSame(search, other) {
   return one.toString() === two.toString();
 }
 
+// Whether two addresses are of the same pass, wherever in it they look.
+export function isOfSamePass(search, other) {
+  const nowhere = Object.fromEntries(PARAMETERS.map(name => [name, null]));
+  return isSame(mended(search, nowhere), mended(other, nowhere));
+}
+
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
   const text = query

@@ -43,6 +43,7 @@ export function makePresenting(page, root, follow, code) {
   const act = command => {
     const wasCoded = code.close(),
       isCodes = command === "code" || (wasCoded && command === "leave");
+    if (command === "leave" && root.querySelector("[popover=auto]:popover-open")) return false; // Escape closes that
     if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
     mouse.forget();
     const wasBlank = root.classList.contains("blank");
