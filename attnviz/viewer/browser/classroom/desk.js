@@ -13,7 +13,7 @@ const ELSEWHERE =
 
 // `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
 // has it, else `open(at)` opens the page that has; changed() is told that a class was opened, or has ended. Returns {element,
-// dialogs, isOpen, standIn(body), open(), shows(place), end()}; a place is {at, isShown, question, title, picture, moment} of a moment, the last where
+// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown, question, title, picture, moment} of a moment, the last where
 // it is one of a talk of one's own, or {at, pass, focus} of a viewer.
 export function makeDesk(speaker, site, { lead, open }, changed) {
   const bar = element("section", "class-bar"),
@@ -131,6 +131,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
       body.append(dots.element);
     },
     dialogs,
+    takeFocus: () => door.focus({ preventScroll: true }),
     get isOpen() {
       return Boolean(speaker.room);
     },

@@ -133,7 +133,11 @@ export function mount(root, host, left = null) {
   const desk =
       host.desk?.(
         lead,
-        () => pass && render(),
+        () => {
+          if (!pass) return;
+          desk.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
+          render();
+        },
         () => where?.present,
       ) ?? null,
     edge = makeEdge(),
