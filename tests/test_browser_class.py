@@ -151,7 +151,7 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     speaker.get_by_role("button", name="Which share is it?").click()
     expect(phone.locator(".slider")).to_be_visible()
     remote.locator(".class-stage").get_by_role("button", name="Reveal").click()
-    expect(phone.locator(".class-own")).to_have_text(re.compile(r"^It is \d+ %\.$"))
+    expect(phone.locator(".class-own")).to_have_text(re.compile(r"^It is \d+\s%\.$"))
     speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
     expect(remote.locator(".class-stage")).to_be_hidden()
     expect(phone.locator(".class-view")).to_be_visible()
