@@ -22,6 +22,9 @@ class Tensor(np.ndarray):
     def new_tensor(self, array):
         return tensor(array)
 
+    def long(self):
+        return self.astype(np.int64)
+
 
 def tensor(array):
     return np.asarray(array, dtype=np.float64).view(Tensor)
@@ -91,16 +94,54 @@ class Attention(Module):
         self.num_heads, self.scale = n_heads, scale
         self.W_query, self.W_key, self.W_value, self.out_proj = (Linear(d_model, d_model, seed + at) for at in range(4))
 
+    def turned(self, x):
+        """Queries or keys, as they are."""
+        return x
+
     def forward(self, x):
         sentences, tokens, _ = x.shape
         q, k, v = (
             np.swapaxes(layer(x).reshape(sentences, tokens, self.num_heads, -1), 1, 2)
             for layer in (self.W_query, self.W_key, self.W_value)
         )
+        q, k = self.turned(q), self.turned(k)
         scores = np.where(np.tri(tokens) > 0, q @ np.swapaxes(k, 2, 3) * self.scale, -np.inf)
         e = np.exp(scores - scores.max(axis=-1, keepdims=True))
         attention = e / e.sum(axis=-1, keepdims=True)
         return self.out_proj(np.swapaxes(attention @ v, 1, 2).reshape(x.shape)), tensor(attention)
+
+
+class FakeRotaryEmbedding:
+    """The cosines and sines of each position, two halves of a head turned alike, as a library makes them."""
+
+    def __init__(self, config):
+        self.length = config["head_dim"]
+
+    def forward(self, x, positions):
+        angles = positions[..., None] * 10_000.0 ** (-np.arange(0, self.length, 2) / self.length)
+        angles = np.concatenate([angles, angles], axis=-1)
+        return tensor(np.cos(angles)), tensor(np.sin(angles))
+
+    __call__ = forward
+
+
+class RotatedAttention(Attention):
+    """Causal attention, whose queries and keys are turned by the cosines and sines that it is called with."""
+
+    def __init__(self, seed=0, pairs_neighbours=False):
+        super().__init__(d_model=8, n_heads=2, scale=0.5, seed=seed)
+        self.config, self.pairs_neighbours = {"head_dim": 4}, pairs_neighbours
+
+    def forward(self, x, position_embeddings):
+        self.cos, self.sin = (each[:, None] for each in position_embeddings)
+        return super().forward(x)
+
+    def turned(self, x):
+        if self.pairs_neighbours:
+            x = x[..., [0, 2, 1, 3]]
+        other = np.concatenate([-x[..., 2:], x[..., :2]], axis=-1)
+        turned = x * self.cos + other * self.sin
+        return turned[..., [0, 2, 1, 3]] if self.pairs_neighbours else turned
 
 
 class Model(Module):

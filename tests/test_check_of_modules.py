@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fakemodules import Attention, LatentAttention, Linear
+from fakemodules import Attention, LatentAttention, Linear, RotatedAttention
 from plantedmodules import D_MODEL, FIRST, MISTAKES, N_HEADS, NAMED, RECORDED, RIGHT, like, planted
 
 from attnviz import OwnArraysError, check, compare
@@ -47,6 +47,19 @@ def test_the_mistake_is_named():
     found = check(Attention(scale=6**-0.5), like=Attention(seed=20))
     assert not found.agrees
     assert "The scores were divided by √d_model, not by √d_k: computed so, all of your numbers agree." in str(found)
+
+
+def test_cosines_and_sines_that_a_layer_is_called_with_are_those_of_its_library():
+    found = check(RotatedAttention(seed=10), like=RotatedAttention(seed=20))
+    assert found.agrees, str(found)
+    other = check(RotatedAttention(seed=10, pairs_neighbours=True), like=RotatedAttention(seed=20))
+    assert other.calls["no mask"].first.stage == "attention"
+
+    class OfNoLibrary(RotatedAttention):
+        __module__ = "builtins"
+
+    with pytest.raises(OwnArraysError, match="OfNoLibrary takes position_embeddings, which attnviz can't make for it"):
+        check(Attention(d_model=8), like=OfNoLibrary())
 
 
 class Renamed(Attention):

@@ -79,7 +79,7 @@ def runs_on_screens():
                 for text in (step.heading, step.reason, step.text, *(each.text for each in step.notes))
                 for run in text
             )
-            yield from (run for band in bands(trace, step) for run in [*band.said, ["", band.label]])
+            yield from (run for band in bands(trace, step) for run in [*band.sentence, ["", band.label]])
     for each in ENTRIES.values():
         yield from (
             ["", text] for text in (each.title, each.meaning, each.one, *(story.text for story in each.stories))

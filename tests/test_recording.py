@@ -1,11 +1,12 @@
 """Recording: a module's attention is heard by its hooks, layer by layer, and `compare` reads what was heard."""
 
+import lenscaches
 import numpy as np
 import pytest
 from fakemodules import Attention, LatentAttention, Linear, Model, tensor
 from torchmodules import CASES, RECORDED, record_case
 
-from attnviz import OwnArraysError, compare, record, show
+from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 REAL = np.load(RECORDED)
@@ -121,3 +122,83 @@ def test_where_torch_is_the_same_is_heard_again(name):
         pytest.importorskip("transformers")
     for each, array in record_case(name).items():
         np.testing.assert_allclose(array, REAL[f"{name}/{each}"], rtol=0, atol=1e-5)
+
+
+def cached(n_layers=2, n_sentences=2):
+    """A cache as TransformerLens keeps it, and the model's parameters, of two heads of three dimensions."""
+    rng = np.random.default_rng(3)
+    cache, parameters = {}, {"embed.W_E": rng.normal(size=(9, 6))}
+    for layer in range(n_layers):
+        w = {each: rng.normal(size=(2, 6, 3)) for each in "QKV"} | {"O": rng.normal(size=(2, 3, 6))}
+        x = rng.normal(size=(n_sentences, 5, 6))
+        q, k, v = (np.einsum("bte,hed->bthd", x, w[each]) for each in "QKV")
+        scores = np.where(np.tri(5, dtype=bool), np.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(3), -np.inf)
+        pattern = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+        z = np.einsum("bhqk,bkhd->bqhd", pattern, v)
+        hooks = {"q": q, "k": k, "v": v, "attn_scores": scores, "pattern": pattern, "z": z}
+        cache |= {f"blocks.{layer}.attn.hook_{name}": tensor(value) for name, value in hooks.items()}
+        cache |= {
+            f"blocks.{layer}.ln1.hook_normalized": tensor(x),
+            f"blocks.{layer}.ln1.hook_scale": tensor(np.ones((n_sentences, 5, 1))),
+            f"blocks.{layer}.hook_attn_out": tensor(np.einsum("bqhd,hde->bqe", z, w["O"])),
+        }
+        parameters |= {f"blocks.{layer}.attn.W_{name}": tensor(value) for name, value in w.items()}
+    return cache, parameters
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_a_cache_of_transformerlens_is_read_layer_by_layer(sentence):
+    cache, parameters = cached()
+    recorded = Recorded.of(cache | parameters, sentence=sentence)
+    assert recorded.paths == ("blocks.0", "blocks.1")
+    for layer, arrays in enumerate(recorded):
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert [each.stage for each in found.stages] == ["q", "k", "v", "masked", "attention", "heads", "output"]
+        x = cache[f"blocks.{layer}.ln1.hook_normalized"]
+        np.testing.assert_array_equal(arrays[f"blocks.{layer}.ln1.hook_normalized"], x[sentence])
+    with pytest.raises(OwnArraysError, match=r"one of the 2 in blocks\.0\.attn\.hook_q, from 0 on; got 2"):
+        Recorded.of(cache, sentence=2)
+
+
+@pytest.mark.parametrize("case", lenscaches.CASES)
+def test_what_transformerlens_itself_recorded_is_called_correct(case):
+    recorded = Recorded.of(lenscaches.recorded(case), sentence=1)
+    assert recorded.paths == ("blocks.0", "blocks.1")
+    for arrays in recorded:
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert len(found.stages) == 7
+        assert ("RoPE, in halves, base 10,000" in str(found)) == (case == "rotary")
+
+
+def test_what_is_wrong_in_a_layer_of_a_cache_is_named():
+    cache, parameters = cached()
+    scores = cache["blocks.1.attn.hook_attn_scores"] * np.sqrt(3)
+    unscaled = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    wrong = cache | {"blocks.1.attn.hook_attn_scores": scores, "blocks.1.attn.hook_pattern": tensor(unscaled)}
+    for name in ("hook_z", "hook_attn_out"):
+        wrong = {key: value for key, value in wrong.items() if not key.endswith(name)}
+    recorded = Recorded.of(wrong | parameters)
+    assert compare(None, recorded[0]).first is None
+    assert "The scores were not divided by √d_k" in str(compare(None, recorded[1]))
+
+
+def test_attentions_that_a_model_returns_are_a_layer_each():
+    cache, _ = cached()
+    attentions = tuple(cache[f"blocks.{layer}.attn.hook_pattern"] for layer in range(2))
+    returned = {"logits": tensor(np.ones((2, 5, 9))), "hidden_states": (X, X, X), "attentions": attentions}
+    recorded = Recorded.of(returned, sentence=1)
+    assert recorded.paths == ("attentions.0", "attentions.1")
+    np.testing.assert_array_equal(recorded[1]["attentions"], attentions[1][1])
+    assert compare(None, recorded[0]).stages == ()
+    trace = trace_of(Settings("a b c d e", mask="causal"))
+    found = compare(trace, recorded[0])
+    assert found.first.stage == "attention"
+
+
+def test_arrays_of_no_layer_are_refused_in_a_sentence():
+    with pytest.raises(OwnArraysError, match=r"have names with a number, .*; got q, k\."):
+        Recorded.of({"q": X[0], "k": X[0]})
+    with pytest.raises(OwnArraysError, match="got none"):
+        Recorded.of({})

@@ -56,5 +56,5 @@ def _example(each: Tried) -> Piece:
     """A door to a string, and how it is answered."""
     mark = ["right", "✓"] if each.is_right else ["wrong", "✗"]
     answered = " or ".join(each.answered) or "no number"
-    said = f" The answer is {answered}. The right one, {each.right}, has a probability of {share(each.probability)}."
-    return pieces.door(each.string, each.string, [mark, ["", said]])
+    text = f" The answer is {answered}. The right one, {each.right}, has a probability of {share(each.probability)}."
+    return pieces.door(each.string, each.string, [mark, ["", text]])

@@ -54,8 +54,8 @@ def _pieces(example: Example) -> list[Piece]:
 def _passes(example: Example) -> Iterator[Piece]:
     for variant in example.variants:
         ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
-        said = runs(f"**{variant.title}.** {variant.description}")
-        yield pieces.door(source_of(example, variant), "Open", said + ours)
+        text = runs(f"**{variant.title}.** {variant.description}")
+        yield pieces.door(source_of(example, variant), "Open", text + ours)
 
 
 def _mistake(example: Example, number: int) -> Piece:

@@ -27,6 +27,7 @@ from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
@@ -242,6 +243,7 @@ LAYER: tuple[Step, ...] = (
     Step("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
     Step("masked", "biased|capped|scaled mask", _masked),
     Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
+    Step("sink_share", "masked sinks", _always(SinkShare())),
     Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),

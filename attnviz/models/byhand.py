@@ -40,8 +40,8 @@ def rotation(steps: int) -> np.ndarray:
     """The matrix (6, 6) that makes the waves of a place those of the place `steps` later: `waves(p) @ rotation(s)`."""
     turns = np.zeros((6, 6))
     for wave, angle in enumerate(WAVES * steps):
-        own = slice(2 * wave, 2 * wave + 2)
-        turns[own, own] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+        pair = slice(2 * wave, 2 * wave + 2)
+        turns[pair, pair] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
     return turns
 
 
@@ -113,8 +113,8 @@ class Following(Task):
 
     def right(self, tokens: Sequence[str]) -> Answers:
         *earlier, last = tokens
-        found = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
-        return (*(None for _ in earlier), found)
+        answer = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
+        return (*(None for _ in earlier), answer)
 
     def looks(self, tokens: Sequence[str]) -> Looks:
         if not any(self.right(tokens)):

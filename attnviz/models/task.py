@@ -104,12 +104,13 @@ class Batch(NamedTuple):
         Places among the words.
     answers : ndarray (texts, tokens) of int
         Places among the answers; 0 where nothing is asked.
-    asked : ndarray (texts, tokens) of bool
+    is_target : ndarray (texts, tokens) of bool
+        Whether an answer is asked for there.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
-    asked: np.ndarray
+    is_target: np.ndarray
 
     def picked(self, texts: np.ndarray | slice) -> Batch:
         """Some of the texts."""

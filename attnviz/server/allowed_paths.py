@@ -30,8 +30,8 @@ _REFUSED = "There is nothing here: attnviz is used through its pages."
 
 def is_open(path: str) -> bool:
     """Whether our pages ask for that path, wherever the app is mounted."""
-    _, own, name = path.partition(_OWN)
-    return name in _ALLOWED if own else not any(each in path for each in _FORBIDDEN)
+    _, separator, name = path.partition(_OWN)
+    return name in _ALLOWED if separator else not any(each in path for each in _FORBIDDEN)
 
 
 def leads_somewhere(path: str) -> bool:

@@ -33,12 +33,12 @@ def runs(text: str, **words: str | list) -> Runs:
     >>> runs("what “{word}” asks", word="*cat*")
     [['', 'what “'], ['word', '*cat*'], ['', '” asks']]
     """
-    found, end = [], 0
+    parts, end = [], 0
     for marked in _MARKED.finditer(text):
-        found.append(["", text[end : marked.start()]])
-        found.append(_run(marked, words))
+        parts.append(["", text[end : marked.start()]])
+        parts.append(_run(marked, words))
         end = marked.end()
-    return [run for run in [*found, ["", text[end:]]] if run[1]]
+    return [run for run in [*parts, ["", text[end:]]] if run[1]]
 
 
 def _run(marked: re.Match[str], words: dict[str, str | list]) -> list:

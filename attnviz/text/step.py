@@ -52,12 +52,12 @@ class Section:
 _read = lru_cache(maxsize=512)(runs)  # the same sentences for every trace
 
 
-def _story_in(layer: Layer, style: str, said: str | dict) -> list:
+def _story_in(layer: Layer, style: str, content: str | dict) -> list:
     """A run as it reads in a layer: what it tells is told of the stages of that layer."""
     if style != "story":
-        return [style, said]
-    stories = [[when, renamed(text, layer.names)] for when, text in said["stories"]]
-    return [style, {"of": layer.names[said["of"]], "stories": stories}]
+        return [style, content]
+    stories = [[when, renamed(text, layer.names)] for when, text in content["stories"]]
+    return [style, {"of": layer.names[content["of"]], "stories": stories}]
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ AXES = {
 
 def symbol(stage: Stage) -> str:
     """The symbol of a stage, in which `_i` stands for the head, and `_g` for the group of heads that share it."""
-    said = entry(stage.name).symbol
-    return said.replace("_i", "_g") if stage.axes[0] == "group" else said
+    text = entry(stage.name).symbol
+    return text.replace("_i", "_g") if stage.axes[0] == "group" else text
 
 
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:

@@ -23,7 +23,7 @@ class Band:
 
     Attributes
     ----------
-    said : runs
+    sentence : runs
     label : str
         What stands before its row.
     cells : Slot
@@ -33,16 +33,19 @@ class Band:
         The numbers that its rows are multiplied by.
     right : Slot or None
         What each of its rows gives.
+    leftover : Slot or None
+        The number that its row, of shares, leaves over: it stands in place of the row's sum.
     factors : bool
         Whether its row is the sum of what the band before it multiplies.
     """
 
-    said: Runs
+    sentence: Runs
     label: str
     cells: Slot
     array: str = ""
     left: Slot | None = None
     right: Slot | None = None
+    leftover: Slot | None = None
     factors: bool = False
 
 
@@ -56,10 +59,10 @@ def normed(trace: Trace, stage: Stage) -> Iterator[Band]:
     yield Band(sentence(trace, stage.name, after, left=read), entry(stage.name).title, line(stage))
 
 
-def multiplied(trace: Trace, matrix: Stage, left: Stage, made: Stage) -> Band:
+def multiplied(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
     """A matrix of parameters, with what its rows are multiplied by, on the way to a stage."""
     cells = Slot(matrix.name, len(matrix.axes) - 2, len(matrix.axes) - 1)
-    return Band(sentence(trace, matrix.name, sum=made.name), entry(matrix.name).title, cells, left=column(left))
+    return Band(sentence(trace, matrix.name, sum=result.name), entry(matrix.name).title, cells, left=column(left))
 
 
 def contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
@@ -83,13 +86,13 @@ def is_compared(trace: Trace, stage: Stage) -> bool:
     return scores is not None and stage.name in trace[scores].inputs[1:]
 
 
-def is_asked(trace: Trace, stage: Stage) -> bool:
+def is_query_or_key(trace: Trace, stage: Stage) -> bool:
     """Whether a stage is queries or keys, as they are compared or on their way to that."""
     scores = trace.layer_of(stage.name).names.get("scores")
-    asked = trace.inputs(scores) if scores else ()
-    while asked and stage not in asked:
-        asked = tuple(each for after in asked for each in trace.inputs(after.name)[:1] if each.shape == after.shape)
-    return bool(asked)
+    stages = trace.inputs(scores) if scores else ()
+    while stages and stage not in stages:
+        stages = tuple(each for after in stages for each in trace.inputs(after.name)[:1] if each.shape == after.shape)
+    return bool(stages)
 
 
 def is_product(stage: Stage) -> bool:

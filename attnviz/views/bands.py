@@ -21,11 +21,11 @@ from attnviz.views.band import (
     Band,
     column,
     contributed,
-    is_asked,
     is_compared,
     is_norm,
     is_output,
     is_product,
+    is_query_or_key,
     joins,
     line,
     multiplied,
@@ -55,12 +55,12 @@ def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     if step.id == TOKENS.id:
         return "query-1"
     layer = trace.layers[step.layer - 1].number
-    own = {split_layer(name)[0] for name in step.stages}
-    if own & _OF_NEURONS:
+    names = {split_layer(name)[0] for name in step.stages}
+    if names & _OF_NEURONS:
         return f"neurons-{layer}"
-    if own & _OF_MLP:
+    if names & _OF_MLP:
         return f"mlp-{layer}"
-    if "logits" in own and "mlp" in trace.layers[-1].trace:
+    if "logits" in names and "mlp" in trace.layers[-1].trace:
         return f"answer-{layer}"
     is_of_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
     return f"{'words' if is_of_words else 'join'}-{layer}"
@@ -75,14 +75,18 @@ def _is_of_sources(step: Step) -> bool:
 
 
 def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
-    own, _ = split_layer(stage.name)
+    base, _ = split_layer(stage.name)
     if is_compared(trace, stage):
         yield from _compared(trace, stage)
-    elif own == "v" or is_asked(trace, stage) or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
+    elif (
+        base == "v"
+        or is_query_or_key(trace, stage)
+        or (base == "scaled" and is_unscaled(trace.layer_of(stage.name).trace))
+    ):
         return  # under the shares; beside the keys, or where these are from; the scores as they are
-    elif own == "concat":
+    elif base == "concat":
         yield from _side_by_side(trace, stage)
-    elif own == "contributions":
+    elif base == "contributions":
         yield from contributed(trace, stage)
     elif is_product(stage) and _reads_shares(trace, stage):
         yield _mixed(trace, stage)
@@ -97,8 +101,8 @@ def _compared(trace: Trace, keys: Stage) -> Iterator[Band]:
 
 
 def _shows(keys: Stage) -> str:
-    own, _ = split_layer(keys.name)
-    return own if own == "k" else f"{own} compared"
+    base, _ = split_layer(keys.name)
+    return base if base == "k" else f"{base} compared"
 
 
 def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
@@ -123,7 +127,20 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
                 array=bar.array,
             )
     sums = entry(stage.name).scale == "share"
-    yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)
+    yield Band(
+        sentence(trace, stage.name, **slots),
+        _label(stage),
+        line(stage, sums=sums),
+        leftover=_sink_share(trace, stage),
+        factors=is_summed,
+    )
+
+
+def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
+    """What the sink takes of a row of attention, if there is one."""
+    own, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if own == "attention" else None
+    return Slot(taken, None, None) if taken else None
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

@@ -17,7 +17,7 @@ def arrows(trace: Trace, shown: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _sources(trace: Trace, name: str, shown: frozenset[str]) -> list[str]:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for read in trace[name].inputs:
-        found |= dict.fromkeys([read] if read in shown else _sources(trace, read, shown))
-    return list(found)
+        names |= dict.fromkeys([read] if read in shown else _sources(trace, read, shown))
+    return list(names)

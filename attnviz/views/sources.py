@@ -77,7 +77,8 @@ def _join(trace: Trace, output: Stage) -> Source:
         sentence(trace, output.name, "output from"),
         (
             replace(
-                multiplied(trace, w_o, concat, output), said=sentence(trace, w_o.name, "w_o of heads", sum=output.name)
+                multiplied(trace, w_o, concat, output),
+                sentence=sentence(trace, w_o.name, "w_o of heads", sum=output.name),
             ),
             *contributed(trace, trace[layer.names["contributions"]]),
             Band(sentence(trace, output.name), entry(output.name).title, line(output)),
@@ -86,21 +87,21 @@ def _join(trace: Trace, output: Stage) -> Source:
 
 
 def _source(trace: Trace, stage: Stage) -> Source:
-    own, _ = split_layer(stage.name)
+    base, _ = split_layer(stage.name)
     enters, matrix, *bias = trace.inputs(stage.name)
     is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or is_norm(enters))
     added = enters.inputs if is_sum else []
-    found = (
+    bands = (
         *(_norm_alone(trace, enters) if is_norm(enters) else ()),
         *(Band([], entry(name).title, line(trace[name])) for name in added),
         *((Band([], entry(enters.name).title, line(enters)),) if added else ()),
         multiplied(trace, matrix, enters, stage),
         *(Band([], entry(each.name).title, line(each)) for each in bias),
-        Band(sentence(trace, stage.name, f"{own} sum"), entry(stage.name).title, line(stage), factors=True),
+        Band(sentence(trace, stage.name, f"{base} sum"), entry(stage.name).title, line(stage), factors=True),
         *(band for each in _before_scores(trace, stage) for band in _changed(trace, each)),
     )
     word = "query" if stage.axes[1] == "query" else "key"
-    return Source(_ONE[own], word, sentence(trace, stage.name, f"{own} from"), found)
+    return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), bands)
 
 
 _ONE = {"q": "query", "k": "key", "v": "value"}
@@ -127,4 +128,4 @@ def _changed(trace: Trace, stage: Stage) -> Iterator[Band]:
 
 def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The bands of a norm, without sentences."""
-    return (replace(band, said=[]) for band in normed(trace, stage))
+    return (replace(band, sentence=[]) for band in normed(trace, stage))

@@ -43,16 +43,16 @@ def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
 
 
 def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str]) -> dict:
-    said = entry(stage.name)
+    words = entry(stage.name)
     rule = trace.rule(stage.name)
     return {
         "symbol": symbol(stage),
-        "title": said.title,
-        "meaning": said.meaning,
-        "one": said.one or said.title.lower(),
-        "role": said.role,
+        "title": words.title,
+        "meaning": words.meaning,
+        "one": words.one or words.title.lower(),
+        "role": words.role,
         "scale": _scale(stage),
-        "step": shown_in.get(stage.name, said.step),
+        "step": shown_in.get(stage.name, words.step),
         "axes": [
             {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
             for axis in trace.axes(stage.name)

@@ -375,7 +375,7 @@ const PICTURES = {
 };
 
 const band = (cells, parts = {}) => ({
-  said: [["", "What is said."]],
+  sentence: [["", "What is said."]],
   label: cells.stage,
   cells,
   array: "",

@@ -43,7 +43,10 @@ class Candidate:
     @classmethod
     def beside(cls, trace: Trace) -> Candidate:
         """A pass that was given."""
-        return cls(trace, None, sizes_of({stage.name: stage.shape for stage in trace.stages}))
+        sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages}))
+        if sizes["g"] == sizes["h"]:
+            del sizes["g"]  # theirs may hold once what the heads of a group share
+        return cls(trace, None, sizes)
 
     @classmethod
     def of(cls, reading: Reading) -> Candidate:

@@ -78,6 +78,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"hook_result", Named("contributions")),
     (r"hook_attn_out", Named("output")),
     (r"ln1[./]hook_normalized", Named("x")),
+    *((rf"_{kind}_{each}", Named(f"{kind}_{each}".lower())) for kind in "Wb" for each in "KV"),  # those of groups
     # microgpt
     *((rf"attn_w{each}", Named(f"w_{each}", _OUT_IN)) for each in "qkvo"),
     # what anyone writes

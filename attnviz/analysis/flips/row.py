@@ -99,13 +99,13 @@ class OneRow:
 
 def _places(stages: Sequence[Stage], place_of: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """For each stage the axes along which one place counts: those of the row that all stages which read it have too."""
-    found: dict[str, dict[str, int]] = {}
+    axes_of: dict[str, dict[str, int]] = {}
     for stage in reversed(stages):
         readers = [
-            {_AS_ROWS.get(axis, axis) for axis in found[each.name]} for each in stages if stage.name in each.inputs
+            {_AS_ROWS.get(axis, axis) for axis in axes_of[each.name]} for each in stages if stage.name in each.inputs
         ]
         rows = ((axis, _AS_ROWS.get(axis, axis)) for axis in stage.axes)
-        found[stage.name] = {
+        axes_of[stage.name] = {
             axis: place_of[row] for axis, row in rows if row in place_of and all(row in reader for reader in readers)
         }
-    return found
+    return axes_of

@@ -74,10 +74,10 @@ class Smallest:
         for low, high in pairwise((0.0, *TRIAL_SIZES)):
             lost = self._lost(cells, signs * high * self._unit)
             if lost.any():
-                found = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
-                while nearer := self._below(found, cells, signs):
-                    found = nearer
-                return found
+                nearest = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
+                while nearer := self._below(nearest, cells, signs):
+                    nearest = nearer
+                return nearest
         return None
 
     def kept(self, interval: Interval) -> float:
@@ -120,7 +120,7 @@ class Smallest:
 
     def _is(self, outcome: Outcome, cells: Sequence[int], changes: Sequence[float]) -> np.ndarray:
         """For each change of a cell whether the row has that outcome."""
-        cells, changes, found = np.asarray(cells), np.asarray(changes), []
+        cells, changes, outcomes = np.asarray(cells), np.asarray(changes), []
         for start in range(0, len(cells), self._at_once):
             some = slice(start, start + self._at_once)
             values = np.tile(self._part, (len(cells[some]), 1))
@@ -128,8 +128,8 @@ class Smallest:
             changed = ~values[places] if self._is_flag else values[places] + changes[some]
             values[places] = np.clip(changed, *self._ends)
             rows = self._row.rows(self._name, values.reshape(-1, *self._row.arrays[self._name].shape))
-            found.append(outcome(self._contest, rows))
-        return np.concatenate(found) if found else np.zeros(0, dtype=bool)
+            outcomes.append(outcome(self._contest, rows))
+        return np.concatenate(outcomes) if outcomes else np.zeros(0, dtype=bool)
 
 
 def _power_of_ten(largest: float) -> float:

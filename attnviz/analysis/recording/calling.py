@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.recording.modules import AttentionModule
 from attnviz.analysis.recording.recorded import record
+from attnviz.core.errors import OwnArraysError
 
 N_SENTENCES, N_TOKENS = 2, 7
 _MASKS = ("attn_mask", "mask", "attention_mask", "causal_mask", "src_mask")
@@ -46,8 +49,10 @@ def calls(
         visible = np.tri(x.shape[1], dtype=bool)
         hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
         for meaning in (~visible,) if hides else (visible, ~visible, np.where(visible, 0.0, -np.inf)):
-            with suppress(TypeError, ValueError, RuntimeError):  # a mask of another type than it expects
-                yield "causal", _heard(attention, x, {mask: meaning}, names)
+            for shape in (meaning, meaning[np.newaxis, np.newaxis]):
+                with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
+                    yield "causal", _heard(attention, x, {mask: shape}, names)
+                    break
     elif flag := next((name for name in _FLAGS if name in takes), None):
         yield "causal", _heard(attention, x, {flag: True}, names)
 
@@ -64,7 +69,24 @@ def _heard(attention: AttentionModule, x: np.ndarray, arguments: dict, names: di
     takes = inspect.signature(attention.module.forward).parameters
     if "average_attn_weights" in takes:
         flags["average_attn_weights"] = False
+    if "position_embeddings" in takes:
+        flags["position_embeddings"] = _position_embeddings(attention.module, x)
     n_inputs = 3 if any(name in takes for name in ("key", "k")) else 1
     with record(attention.module, names=names) as recorded:
         attention.module(*[x] * n_inputs, **given, **flags)
     return recorded[0]
+
+
+def _position_embeddings(module: Any, x: Any) -> Any:
+    """The cosines and sines that a layer of Hugging Face's turns queries and keys by, of its library's own class."""
+    library = vars(sys.modules[type(module).__module__])
+    of = next((each for name, each in library.items() if name.endswith("RotaryEmbedding")), None)
+    if of is None or not hasattr(module, "config"):
+        raise OwnArraysError(
+            f"{type(module).__name__} takes position_embeddings, which attnviz can't make for it. Give a module that "
+            "makes them, or record both of yours and compare them."
+        )
+    positions = x.new_tensor(np.arange(x.shape[1])[np.newaxis]).long()
+    rotary = of(config=module.config)
+    by_type = {"layer_type": module.layer_type} if "layer_type" in inspect.signature(rotary.forward).parameters else {}
+    return rotary(x, positions, **by_type)

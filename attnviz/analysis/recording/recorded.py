@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.recording.bylayer import by_layer
 from attnviz.analysis.recording.call import Call, array_of
 from attnviz.analysis.recording.modules import AttentionModule, attention_modules
 from attnviz.core.errors import OwnArraysError
@@ -27,11 +28,41 @@ class Recorded(Sequence):
         The words of the sentence.
     """
 
-    def __init__(self, found: Sequence[AttentionModule], skipped: dict[str, str], tokens: Sequence[str] | None) -> None:
-        self.paths = tuple(each.path for each in found)
+    def __init__(self, paths: Sequence[str], skipped: dict[str, str], tokens: Sequence[str] | None) -> None:
+        self.paths = tuple(paths)
         self.skipped = skipped
         self.tokens = None if tokens is None else tuple(tokens)
         self._layers: dict[int, dict[str, np.ndarray]] = {}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], *, tokens: Sequence[str] | None = None, sentence: int = 0) -> Recorded:
+        """The layers of what a library recorded itself.
+
+        Parameters
+        ----------
+        arrays : mapping of names to arrays, or to a tuple with one for each layer
+            Such as the cache of TransformerLens' `run_with_cache`, with or without the model's `state_dict`, or what a
+            model of Hugging Face's returns with `output_attentions=True`.
+        tokens : sequence of str, optional
+            The words of the sentence, for `show`.
+        sentence : int
+            Which one of a batch.
+
+        Raises
+        ------
+        OwnArraysError
+            If there is no layer in them, or the batch has no such sentence.
+
+        Examples
+        --------
+        >>> logits, cache = model.run_with_cache(prompt)  # doctest: +SKIP
+        >>> print(compare(None, Recorded.of({**cache, **model.state_dict()})[3]))  # doctest: +SKIP
+        """
+        layers = by_layer(arrays, sentence)
+        recorded = cls([path for path, _ in layers.values()], {}, tokens)
+        for place, (_, kept) in enumerate(layers.values()):
+            recorded.keep(place, kept)
+        return recorded
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -112,7 +143,7 @@ def record(
     if not found:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
-    recorded = Recorded(found, skipped, tokens)
+    recorded = Recorded([each.path for each in found], skipped, tokens)
     handles = [
         handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)
     ]

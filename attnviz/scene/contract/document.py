@@ -192,7 +192,7 @@ class StageDistance(Sent):
         Of how many.
     """
 
-    said: Said
+    text: Said
     other: Place
     matched: bool
     tolerance: Size

@@ -149,7 +149,7 @@ class Model(Sent):
 class ResidualPart(Sent):
     """A writer to the residual stream."""
 
-    said: str
+    label: str
     cell: Cell
     is_head: bool
 
@@ -187,7 +187,7 @@ class Names(Sent):
     """
 
     listed: list[WrittenText]
-    said: str
+    text: str
     about: str
 
 
@@ -200,7 +200,7 @@ class Kept(Sent):
         In short.
     """
 
-    said: str
+    text: str
     saved: str
 
 

@@ -93,7 +93,7 @@ def check(
     mine = _only("my_module", my_module, names)
     with copied(mine, library) as notes:
         x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
-        passes = {way: _pass(arrays) for way, arrays in calls(library, x, {})}
+        passes = _passes(library, x)
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
     if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
         (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
@@ -154,8 +154,10 @@ def _width(library: AttentionModule) -> int:
     return library.parameters[name].shape[-1]
 
 
-def _pass(arrays: Mapping[str, np.ndarray]) -> Trace:
-    found = compare(None, arrays)
-    if found.trace is None or found.first is not None:
-        raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {found}")
-    return found.trace
+def _passes(library: AttentionModule, x: np.ndarray) -> dict[str, Trace]:
+    """Attnviz's pass for each way of calling the library's module; a mask that means something else to it is no way."""
+    found = [(way, compare(None, arrays)) for way, arrays in calls(library, x, {})]
+    passes = {way: each.trace for way, each in found if each.trace is not None and each.first is None}
+    if "no mask" not in passes:
+        raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {dict(found)['no mask']}")
+    return passes

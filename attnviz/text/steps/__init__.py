@@ -50,8 +50,8 @@ ENTRIES: dict[str, Entry] = {
 @lru_cache(maxsize=256)  # more than there are stages
 def entry(name: str) -> Entry:
     """The vocabulary's entry of a stage."""
-    own, layer = split_layer(name)
-    return ENTRIES[own].of_layer(layer) if layer else ENTRIES[own]
+    base, layer = split_layer(name)
+    return ENTRIES[base].of_layer(layer) if layer else ENTRIES[base]
 
 
 def full_title(name: str) -> str:

@@ -12,11 +12,11 @@ from attnviz.text.wording import precise
 
 
 def _slopes(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    found = [precise(slope) for slope in slopes(trace["biased"].operation.n_heads)]
+    numbers = [precise(slope) for slope in slopes(trace["biased"].operation.n_heads)]
     first = "**ALiBi** takes a number from each score, a slope times the distance of query and key."
-    if len(found) == 1:
-        return f"{first} The slope is {found[0]}."
-    listed = ", ".join(found) if len(found) <= 4 else f"{', '.join(found[:3])} and so on"
+    if len(numbers) == 1:
+        return f"{first} The slope is {numbers[0]}."
+    listed = ", ".join(numbers) if len(numbers) <= 4 else f"{', '.join(numbers[:3])} and so on"
     return f"{first} The heads’ slopes are {listed}: a head with a steep one looks nearby."
 
 

@@ -72,7 +72,7 @@ _OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
 
 def _typed(shown: Shown, door: str) -> dict[str, str]:
     """The first question to a model of one's own."""
-    model = shown.session.own.get(OWN_MODEL)
+    model = shown.session.uploads.get(OWN_MODEL)
     return {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
 
 

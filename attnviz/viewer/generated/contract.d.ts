@@ -239,6 +239,7 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
+  planned?: Array<number>;
 }
 
 /** A question of a cell: for its number, its share, or the word that its row is largest at. */
@@ -540,12 +541,13 @@ export interface Picture {
 
 /** Rows of a sheet, with one sentence. */
 export interface Band {
-  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  sentence: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
   label: string;
   cells: Matrix;
   array: string;
   left: Matrix | null;
   right: Matrix | null;
+  leftover: Matrix | null;
   factors: boolean;
 }
 
@@ -583,7 +585,7 @@ export interface Training {
 
 /** How far the numbers of a stage are from those beside it. */
 export interface StageDistance {
-  said: string;
+  text: string;
   other: number;
   matched: boolean;
   tolerance: number;
@@ -609,13 +611,13 @@ export interface Writers {
 /** Texts that the model writes. */
 export interface Names {
   listed: Array<WrittenText>;
-  said: string;
+  text: string;
   about: string;
 }
 
 /** The cost of a token with and without a KV cache. */
 export interface Kept {
-  said: string;
+  text: string;
   saved: string;
 }
 
@@ -699,7 +701,7 @@ export interface Writes {
 
 /** A writer to the residual stream. */
 export interface ResidualPart {
-  said: string;
+  label: string;
   cell: string;
   isHead: boolean;
 }

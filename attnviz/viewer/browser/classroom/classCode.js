@@ -25,14 +25,14 @@ export function makeClassCode(site) {
     element: box,
     open: room => {
       const { typed, coded } = doorsOf(site, room),
-        { address, said } = codedOf(coded),
+        { address, notices } = codedOf(coded),
         line = element("p", "typed-code");
       line.append(typed.slice(0, -room.code.length), element("strong", "", room.code));
       box.replaceChildren(
         ...(address ? [drawCode(address)] : []),
         line,
         element("p", "", "Scan it, or type the address. Nobody sees who says what."),
-        ...said.map(text => element("p", "", text)),
+        ...notices.map(text => element("p", "", text)),
         button("Close", () => {}),
       );
       box.showModal();

@@ -44,6 +44,7 @@ export function entryOf({ title, moment }) {
     says: "",
     minutes: Math.round(minutesOf(moment)),
     nMoments: moment.length,
+    planned: moment.map(({ minutes = 0 }) => minutes),
     isOwn: true,
   };
 }

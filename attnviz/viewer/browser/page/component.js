@@ -30,15 +30,15 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = templates.whole(JSON.parse(text.decode(data)));
-  const own = ownTalkAt(site, templates);
-  if (answer.lessons) return teach(root, answer, site, own, address => setTriggerValue("opened", address));
-  own.leadsTo(() => setTriggerValue("run", "lessons"));
+  const ownTalk = ownTalkAt(site, templates);
+  if (answer.lessons) return teach(root, answer, site, ownTalk, address => setTriggerValue("opened", address));
+  ownTalk.leadsTo(() => setTriggerValue("run", "lessons"));
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
     desk: deskAt(site),
     run: what => setTriggerValue("run", what),
-    collect: own.collect,
+    collect: ownTalk.collect,
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
@@ -48,7 +48,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   pages.set(root, shown);
   if (answer.view === "pass") {
     shown.stand(root);
-    own.standIn(root);
+    ownTalk.standIn(root);
   } else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
@@ -58,9 +58,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 }
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
-function teach(root, given, site, own, open) {
+function teach(root, given, site, ownTalk, open) {
   const host = {
-    ...own.ofLessons(open),
+    ...ownTalk.ofLessons(open),
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
     has: () => true,
@@ -79,12 +79,12 @@ function teach(root, given, site, own, open) {
   const begin = () => {
     if (code) return mountClass(root, code.toUpperCase(), classHost(site));
     const page = mountLessons(root, given, host);
-    own.arrive(page, open);
+    ownTalk.arrive(page, open);
     return page;
   };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
-  own.standIn(root);
+  ownTalk.standIn(root);
   return onceGone(root, () => {
     if (pages.delete(root)) shown.end();
   });

@@ -31,8 +31,8 @@ function makeDesk(site, templates) {
     toLessons = () => {}, // opens the page of lessons
     lessons = null, // what is mounted there
     open = null; // opens a scene from there in the walkthrough
-  const own = makeOwnTalk(() => localStorage, window);
-  const made = makeTalkDesk(own, makeTalkAsking(site, templates), {
+  const ownTalk = makeOwnTalk(() => localStorage, window);
+  const talkDesk = makeTalkDesk(ownTalk, makeTalkAsking(site, templates), {
     site,
     give: place => {
       if (lessons) return lessons.go(place);
@@ -64,7 +64,7 @@ function makeDesk(site, templates) {
     collect: (pass, where) => {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link));
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
-      return made.collect({ at, picture: smallPictureOf(pass, where) });
+      return talkDesk.collect({ at, picture: smallPictureOf(pass, where) });
     },
     // What opens the page of lessons from here.
     leadsTo: act => {
@@ -74,12 +74,12 @@ function makeDesk(site, templates) {
     },
     standIn: root => {
       home = root;
-      made.standIn(root);
+      talkDesk.standIn(root);
       draw();
     },
     // What the page of lessons is given.
     ofLessons: opens => ({
-      own: made,
+      own: talkDesk,
       resumed: () => kept().here ?? "",
       leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
       left: () => {
@@ -96,7 +96,7 @@ function makeDesk(site, templates) {
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await made.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
+      if (await talkDesk.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
     },
   };
 }

@@ -20,13 +20,13 @@ export function sharedBy({ coordinates, labels }) {
 
 // The coordinates of a place, the first of those that share it.
 export function coordinatesAt(axis, place) {
-  const found = {};
+  const places = {};
   let rest = place * sharedBy(axis);
   for (const [coordinate, length] of [...axis.coordinates].reverse()) {
-    found[coordinate] = rest % length;
+    places[coordinate] = rest % length;
     rest = Math.floor(rest / length);
   }
-  return found;
+  return places;
 }
 
 // Whether the places of an axis are heads, and whether a stage has one array for each head, along its first axis.

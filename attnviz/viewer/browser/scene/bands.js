@@ -61,7 +61,7 @@ export function revealsOfBands({ bands }) {
     const isAfterProducts = band.factors && place === 0,
       first = isAfterProducts ? count + 1 : count;
     const last = isSummed(band) ? first + 1 : first;
-    if (band.said.length) count = last + 1;
+    if (band.sentence.length) count = last + 1;
     return { first, last };
   });
   return { count, places };
@@ -106,10 +106,10 @@ export function standing(pass, where) {
 // The stages of that page that are still to come. One that stands in several bands is there with the first of them.
 export function toCome(pass, where) {
   const onPage = standing(pass, where),
-    there = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
+    drawn = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
   return new Set(
     onPage.flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
-      ...(isThere || array || there.has(cells.stage) ? [] : [cells.stage]),
+      ...(isThere || array || drawn.has(cells.stage) ? [] : [cells.stage]),
       ...(isWhole || !right ? [] : [right.stage]),
     ]),
   );

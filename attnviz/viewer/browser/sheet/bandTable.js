@@ -31,8 +31,8 @@ export function makeBandTable(acts) {
       table.setAttribute("aria-label", label);
       for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     },
-    mark(own, ofA) {
-      for (const line of lines) line.mark(...(line.side === "A" ? ofA : own));
+    mark(ofB, ofA) {
+      for (const line of lines) line.mark(...(line.side === "A" ? ofA : ofB));
     },
     // The cell that the keyboard is in has the tab stop, else the one of that address, else the first.
     setTabStop(address) {
@@ -73,7 +73,7 @@ function structureOf(parts, width, isKept) {
   return JSON.stringify([
     width,
     isKept,
-    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, rows, others }) => [
+    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) => [
       key,
       side,
       columns.length,
@@ -82,6 +82,7 @@ function structureOf(parts, width, isKept) {
       ends?.length,
       left?.name,
       right?.name,
+      leftover?.name,
       rows.length,
       others.length,
     ]),

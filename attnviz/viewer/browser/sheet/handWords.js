@@ -6,10 +6,10 @@ import { keptIn } from "./keptLine.js";
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
 export function sentenceOf({ band, cells, isThere, selection }, { pass, look, isBare }) {
-  if (!isThere || !band.said.length || isBare) return [];
+  if (!isThere || !band.sentence.length || isBare) return [];
   const line = element("p", "said"),
     title = look.titleOf(cells.name);
-  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.said, selection))));
+  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.sentence, selection))));
   return [line];
 }
 
@@ -25,7 +25,7 @@ export function whoAsks({ pass, where, isBare }) {
 // The keys and values kept from the words before it, where a model writes on.
 export function whatIsKept({ pass, where }) {
   const kept = keptIn(pass, where);
-  return kept ? [element("p", "hint", kept.said)] : [];
+  return kept ? [element("p", "hint", kept.text)] : [];
 }
 
 // The heading of a band.

@@ -64,8 +64,8 @@ function leftOut(pass, bands, from) {
 }
 
 // A row that something is said of is worked out; what stands without a sentence, as what came in, is only there to be added.
-function isWorkedOut({ cells, said }) {
-  return cells.rows === null && said.length > 0;
+function isWorkedOut({ cells, sentence }) {
+  return cells.rows === null && sentence.length > 0;
 }
 
 // Each head has a row in it: that of the selected one follows from what was left out before.

@@ -37,12 +37,12 @@ export function makeToolbar(
     presenting = button("Present", present),
     views = element("span", "views"),
     routes = element("span", "routes");
-  const said = element("span", "copied");
-  said.setAttribute("role", "status");
+  const status = element("span", "copied");
+  status.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
-    said.textContent = await copyLink(window, link);
+    status.textContent = await copyLink(window, link);
     setTimeout(() => {
-      said.textContent = "";
+      status.textContent = "";
     }, 5000);
   });
   const inClass = button("Class", openClass),
@@ -80,7 +80,7 @@ export function makeToolbar(
     page,
     collecting,
     numpy,
-    said,
+    status,
   );
 
   const drawViews = whenOther(([view, unit]) => {

@@ -43,8 +43,8 @@ export function mount(root, host, left = null) {
   const draw = () => {
     const { name, lines, isShown } = revealAt(pass, where, part);
     const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
-    const own = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
-    const look = withPair(own, pass, where, (other, there) => revealAt(other, there, part).isShown);
+    const lookAlone = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
+    const look = withPair(lookAlone, pass, where, (other, there) => revealAt(other, there, part).isShown);
     root.dataset.reveal = name;
     root.classList.toggle("presenting", where.present);
     root.classList.toggle("of-one-word", isSheet(pass, where));
@@ -55,8 +55,8 @@ export function mount(root, host, left = null) {
   const render = () => keepingFocus(root, draw);
 
   const arrive = place => {
-    const there = fitted(pass, place);
-    where = { ...there, reveal: there.reveal < revealsOf(pass, there).length ? there.reveal : null };
+    const at = fitted(pass, place);
+    where = { ...at, reveal: at.reveal < revealsOf(pass, at).length ? at.reveal : null };
   };
   // A frame too narrow for the digits of all words begins with those of one.
   const inFrame = place =>
