@@ -313,7 +313,7 @@ export interface ChangeMade {
   index: Array<number | null>;
 }
 
-/** How far a stage was moved by what is set by hand. */
+/** The movement of a stage by numbers set by hand. */
 export interface Moved {
   stage: string;
   text: string;
@@ -449,7 +449,7 @@ export interface Note {
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
-/** How the audit of a stage came out. */
+/** The audit's result for a stage. */
 export interface StageAudit {
   name: string;
   numbers: string;
@@ -514,7 +514,7 @@ export interface Axis {
   coordinates: Array<[string, number]>;
 }
 
-/** Which cells a cell is computed from, said once for all cells of a stage. */
+/** The cells that a cell is computed from, once for all cells of a stage. */
 export interface Rule {
   result: string;
   sizes: Record<string, number>;
@@ -559,7 +559,7 @@ export interface Flip {
   value: number | null;
 }
 
-/** How a model came to its parameters, and what those of the checkpoint that is shown do. */
+/** The training of a model, and the checkpoint that is shown. */
 export interface Training {
   curve: Array<[number, number, number]>;
   checkpoints: Array<number>;
@@ -574,7 +574,7 @@ export interface Training {
   writes: Writes | null;
 }
 
-/** How far the numbers of a stage are from those beside it. */
+/** The distance of a stage's numbers from those beside it. */
 export interface StageDistance {
   text: string;
   other: number;
@@ -584,7 +584,7 @@ export interface StageDistance {
   of: number;
 }
 
-/** How a token is drawn. */
+/** The way in which a token is drawn. */
 export interface Drawing {
   temperature: number;
   top_k: number;
@@ -653,7 +653,7 @@ export interface RuleArray {
   values: Array<string | null>;
 }
 
-/** How cells of one case are computed. */
+/** The computation of the cells of one case. */
 export interface RuleVariant {
   lines: Array<RuleLine>;
   conclusion: string;
@@ -667,7 +667,7 @@ export interface Pattern {
   value: number;
 }
 
-/** How words of one kind score those of another; colours reach to `limit` at every checkpoint. */
+/** The mean scores of words of one kind for those of another; colours reach to `limit` at every checkpoint. */
 export interface Kinds {
   title: string;
   rows: Array<string>;
