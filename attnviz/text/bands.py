@@ -105,12 +105,18 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "**Share**: {story}",
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
+                Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story(
-                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}.",
+                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}; the sink "
+                    "takes {sink_share:percent}.",
                     of=has("sinks"),
                 ),
-                Story("divide by the sum, in which the sink counts: {value:most} for {value:alike}.", of=has("sinks")),
+                Story(
+                    "divide by the sum, in which the sink counts: {value:most} for {value:alike}; the sink takes "
+                    "{sink_share:percent}.",
+                    of=has("sinks"),
+                ),
                 Story("divide by the sum. Largest share: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),

@@ -295,7 +295,8 @@ TERMS = (
         "sink",
         r"\bsinks?\b",
         "A score of no key: it takes a share that goes nowhere, so a row adds up to less than 1.",
-        "That of {head} is {sinks}.",
+        "That of {head} is {sinks}, and takes {sink_share:percent}.",
+        "SinkShare",
     ),
     Term(
         "logit",

@@ -127,7 +127,20 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
                 array=bar.array,
             )
     sums = entry(stage.name).scale == "share"
-    yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)
+    yield Band(
+        sentence(trace, stage.name, **slots),
+        _label(stage),
+        line(stage, sums=sums),
+        leftover=_sink_share(trace, stage),
+        factors=is_summed,
+    )
+
+
+def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
+    """What the sink takes of a row of attention, if there is one."""
+    own, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if own == "attention" else None
+    return Slot(taken, None, None) if taken else None
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

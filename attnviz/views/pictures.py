@@ -167,4 +167,5 @@ def _slot(stage: Stage, **drawn: object) -> Slot:
 
 
 def _result(stage: Stage, sign: str = "") -> Slot:
-    return _slot(stage, sign=sign, result=True, sums=entry(stage.name).scale == "share")
+    are_shares = entry(stage.name).scale == "share" and stage.axes[-1] != "query"
+    return _slot(stage, sign=sign, result=True, sums=are_shares)

@@ -60,5 +60,7 @@ def _source(trace: Trace, source: Source) -> dict:
 
 
 def _band(band: Band) -> dict:
-    slots = {part: slot and vars(slot) for part, slot in vars(band).items() if part in ("cells", "left", "right")}
+    slots = {
+        part: slot and vars(slot) for part, slot in vars(band).items() if part in ("cells", "left", "right", "leftover")
+    }
     return vars(band) | slots

@@ -539,6 +539,7 @@ export interface Band {
   array: string;
   left: Matrix | null;
   right: Matrix | null;
+  leftover: Matrix | null;
   factors: boolean;
 }
 

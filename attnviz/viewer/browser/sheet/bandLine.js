@@ -76,12 +76,15 @@ export function makeLine(part, { place, nth, height, width }, acts) {
           false,
         );
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
-      endsOf(part).forEach(({ column: at, slot, paint: paintThere, side }, i) => {
+      endsOf(part).forEach(({ column: at, slot, paint: paintThere, side, name }, i) => {
         ones[i].update(
           isTogether
             ? NOTHING
             : part.isWhole
-              ? heardIn({ side: side ?? part.side, band: part.band }, numberAt(slot, paintThere ?? paint, row, at))
+              ? heardIn(
+                  { side: side ?? part.side, band: part.band },
+                  named(name, numberAt(slot, paintThere ?? paint, row, at)),
+                )
               : TO_COME,
           false,
         );
@@ -97,6 +100,11 @@ export function makeLine(part, { place, nth, height, width }, acts) {
 // On the sheet of two passes a cell says which it is of, and in which band.
 function heardIn({ side, band }, face) {
   return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
+}
+
+// A number that no heading stands over, with its name before it.
+function named(name, face) {
+  return name && face.cell ? { ...face, name } : face;
 }
 
 // The label before a row, and of which of two passes it is; its band, too, where nothing is said beside it.
@@ -162,6 +170,7 @@ function makeCell({ pick, point, edit }) {
         face.colour,
         face.marked,
         face.was,
+        face.name,
         isChosen,
         address,
       ]);
@@ -169,6 +178,8 @@ function makeCell({ pick, point, edit }) {
       written = now;
       made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}${face.isExact ? " exact" : ""}`;
       made.dataset.cell = address;
+      made.toggleAttribute("data-name", Boolean(face.name));
+      if (face.name) made.dataset.name = face.name;
       made.firstChild.data = face.text;
       if (was.textContent !== (face.was ?? "")) was.textContent = face.was ?? "";
       Object.assign(made.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });

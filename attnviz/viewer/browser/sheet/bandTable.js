@@ -73,7 +73,7 @@ function structureOf(parts, width, isKept) {
   return JSON.stringify([
     width,
     isKept,
-    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, rows, others }) => [
+    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) => [
       key,
       side,
       columns.length,
@@ -82,6 +82,7 @@ function structureOf(parts, width, isKept) {
       ends?.length,
       left?.name,
       right?.name,
+      leftover?.name,
       rows.length,
       others.length,
     ]),
