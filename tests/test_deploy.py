@@ -25,7 +25,7 @@ from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES
-from attnviz.server.arrays_route import MAX_SAID_BYTES
+from attnviz.server.arrays_route import MAX_LINE_BYTES
 from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
@@ -274,7 +274,7 @@ def test_of_acts_nginx_takes_as_much_as_the_app(site):
     assert asked(f"{site.address}/acts", data=b"0" * MAX_REQUEST_BYTES)[0] == 400, "the app was asked, and read it"
     status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_REQUEST_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
-    line = b"0" * MAX_SAID_BYTES + b"\n"
+    line = b"0" * MAX_LINE_BYTES + b"\n"
     assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400
     assert asked(f"{site.address}/arrays", data=line + b"0" * (MAX_FILE_BYTES + 20_000))[0] == 413
     assert asked(f"{site.address}/walkthrough?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"

@@ -25,7 +25,7 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
@@ -264,8 +264,12 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
     "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
+    "qk_norm": (RMSNorm(1e-6), RMSNorm()),
+    "rotation": tuple(Rotation(base, pairs) for base in (10_000.0, 500_000.0, 1_000_000.0) for pairs in PAIRS[::-1]),
+    "softcap": (50.0, 30.0),
+    "alibi": (True,),
 }
-"""The values of each option of a block, where a stage of that option is there."""
+"""The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
 
 _ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 

@@ -90,7 +90,7 @@ function teach(root, given, site, ownTalk, open) {
   });
 }
 
-// What a page of a class is given.
+// The host of a page of a class.
 function classHost(site) {
   return {
     line: makeClassLine(site, templates),

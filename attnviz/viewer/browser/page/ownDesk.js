@@ -66,7 +66,7 @@ function makeDesk(site, templates) {
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
       return talkDesk.collect({ at, picture: smallPictureOf(pass, where) });
     },
-    // What opens the page of lessons from here.
+    // Sets the act that opens the page of lessons from here.
     leadsTo: act => {
       toLessons = act;
       lessons = null;
@@ -77,7 +77,7 @@ function makeDesk(site, templates) {
       talkDesk.standIn(root);
       draw();
     },
-    // What the page of lessons is given.
+    // The host's part for the page of lessons.
     ofLessons: opens => ({
       own: talkDesk,
       resumed: () => kept().here ?? "",

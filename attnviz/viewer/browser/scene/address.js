@@ -38,7 +38,7 @@ function usualView(isPresented) {
   return (isPresented ? USUAL_IN_TALK : USUAL).view;
 }
 
-// How far the step of an address has come that doesn't say it.
+// The reveal of an address that names none.
 /** @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
   const beginsTalk = where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length;
