@@ -94,6 +94,8 @@ def test_a_lesson_from_each_seat(people, browser):
     speaker.get_by_role("button", name="End the class").click()
     for phone in (first, second, late):
         expect(phone.locator(".class-end")).to_be_visible()
+    expect(people(code, **PHONE).locator(".class-form")).to_contain_text("no room with this code", timeout=20_000)
+    expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
 def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):

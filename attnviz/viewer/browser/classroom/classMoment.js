@@ -75,9 +75,7 @@ export function makeClassMoment({ answer, touched }) {
           : []),
       ]);
       question?.update({ answer: own, isShown, isClosed: !isOpen });
-      if (isNew)
-        body.scrollIntoView({ block: "start" }); // a phone has no room for it all
-      else if (isShown && !wasShown) status.scrollIntoView({ block: "nearest" });
+      if (isShown && !wasShown && !isNew) status.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
       wasShown = isShown;
       if (areWordsAlone) return drawn.replaceChildren();
       const wanted = moment.picture?.kind ?? "pass";

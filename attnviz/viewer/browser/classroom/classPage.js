@@ -33,6 +33,7 @@ export function mountClass(root, code, host) {
     fetched = 0, // the moment that is here, by `shows`
     own = null, // {number, round, value}
     pending = null, // an answer that is to be sent
+    seen = null, // the moment that is on the screen
     view = null, // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
@@ -70,6 +71,7 @@ export function mountClass(root, code, host) {
   function hear(state) {
     isLost = false;
     now = state;
+    if (state.hasEnded) stop(); // nobody is asked again
     arrive();
   }
   // Who comes back hears what they said.
@@ -187,6 +189,8 @@ export function mountClass(root, code, host) {
       main.replaceChildren(view.element);
     }
     view.show(moment, now, answerNow());
+    if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
+    seen = moment;
   }
   function said() {
     if (isLost) return LOST;

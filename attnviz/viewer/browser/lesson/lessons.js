@@ -82,6 +82,8 @@ export function mountLessons(root, given, host) {
       hrefTo: host.hrefTo,
       edit: mine?.open,
       startFrom: mine && (() => mine.startFrom(place.lesson)),
+      openClass: desk?.open,
+      isClass: () => desk?.isOpen,
     }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
