@@ -8,7 +8,7 @@ from attnviz.core.trace import Trace
 
 
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
-    """How many numbers are multiplied in the matrix products of the pass of its first tokens.
+    """The multiplications in the matrix products of the pass of its first tokens.
 
     Parameters
     ----------

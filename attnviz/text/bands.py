@@ -36,7 +36,7 @@ _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add
 _PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
 _SUM = (Story("{value} in dimension {column}."),)
 
-_SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
+_SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": (
             "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
@@ -197,7 +197,7 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     layer = trace.layer_of(name)
     names = layer.names | slots
     base, _ = split_layer(name)
-    text, stories = _SAID.get(shows or base, ("{story}", ()))
+    text, stories = _SENTENCES.get(shows or base, ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
     stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]

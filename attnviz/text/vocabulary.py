@@ -3,7 +3,7 @@
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
-from attnviz.text.story import Story, said_of
+from attnviz.text.story import Story, applicable
 
 AXES = {
     "token": "tokens",
@@ -32,5 +32,5 @@ def symbol(stage: Stage) -> str:
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     """The stories of a stage's numbers; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
-    stories = said_of(layer.trace, entry(name).stories)
+    stories = applicable(layer.trace, entry(name).stories)
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

@@ -46,7 +46,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
 
 
 def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
-    """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
+    """The page of the sheet for the bands of a step: that of a layer's words, or of what comes of them.
 
     Before them the first query has one.
 

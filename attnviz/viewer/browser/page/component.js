@@ -97,13 +97,12 @@ function teach(root, given, site, ownTalk, open) {
   });
 }
 
-// What a page of a class is given.
+// The host of a page of a class.
 function classHost(site) {
-  const hrefOf = at => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
   return {
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
-    hrefOf,
+    hrefOf: at => hrefOf(site, at),
     storeOf: () => sessionStorage,
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Another device of the speaker's begins where the class is.
@@ -112,9 +111,9 @@ function classHost(site) {
         heard = { own: () => {}, lost: () => {}, gone: () => {} };
       line.listen(given, () => false, {
         ...heard,
-        now: ({ at }) => {
+        now: ({ at, number }) => {
           speakerAt(site).take(given);
-          location.assign(hrefOf(at || FIRST));
+          openFor(site, number, at || FIRST, false);
         },
       });
     },
@@ -128,7 +127,21 @@ function speakerAt(site) {
 
 // Makes what the speaker of a class has on a page.
 function deskAt(site) {
-  return (lead, changed) => makeDesk(speakerAt(site), site, lead, changed);
+  return (lead, changed, isPresented) => {
+    const own = speakerAt(site),
+      open = at => openFor(site, own.now.number, at, isPresented());
+    return makeDesk(own, site, { lead, open }, changed);
+  };
+}
+
+function hrefOf(site, at) {
+  return String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
+}
+
+// Opens the page of an address where another device has led the class.
+function openFor(site, number, at, isPresented) {
+  speakerAt(site).leaves(number);
+  location.assign(hrefOf(site, isPresented ? `${at}&present=1` : at));
 }
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.

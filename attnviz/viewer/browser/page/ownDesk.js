@@ -98,7 +98,7 @@ function makeDesk(site, templates) {
         return false; // the walkthrough says then that it lacks them
       }
     },
-    // What opens the page of lessons from here.
+    // Sets the act that opens the page of lessons from here.
     leadsTo: act => {
       toLessons = act;
       lessons = null;
@@ -109,7 +109,7 @@ function makeDesk(site, templates) {
       talkDesk.standIn(root);
       draw();
     },
-    // What the page of lessons is given.
+    // The host's part for the page of lessons.
     ofLessons: opens => ({
       own: talkDesk,
       resumed: () => kept().here ?? "",

@@ -183,7 +183,7 @@ function rightColumnsOf(pass, right, selection) {
     : all;
 }
 
-// Those places, so many of them, whose numbers are largest, in their order; of equal ones those whose next numbers are.
+// So many places with the largest numbers, in their order; of equal ones those whose next numbers are larger.
 function largest(places, count, ...numbersAt) {
   const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
   const after = (one, other) =>
