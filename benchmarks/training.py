@@ -85,7 +85,7 @@ def _of_logits(logits: np.ndarray, batch: Batch) -> np.ndarray:
     d_logits = softmax(logits)
     right = batch.answers[..., None]
     np.put_along_axis(d_logits, right, np.take_along_axis(d_logits, right, -1) - 1, -1)
-    return d_logits * (batch.asked / batch.asked.sum())[..., None]
+    return d_logits * (batch.is_target / batch.is_target.sum())[..., None]
 
 
 def _through_softmax(shares: np.ndarray, d_shares: np.ndarray) -> np.ndarray:

@@ -305,6 +305,12 @@ OPENINGS = {
     rf"In (?:head )?(\d+), a score of {N} that belongs to no key counts in the sum of each row": (
         lambda cell, head, number: cell.own == "sinks" and cell.is_at(head=head) and is_number(cell, number)
     ),
+    r"“(.+?)” sees no key, so the sink takes all of its row": lambda cell, query: (
+        cell.label(-1) == query and cell.number() == 1 and not cell.trace["attention"].value[cell.index].any()
+    ),
+    rf"Of the row of “(.+?)” the sink takes {PERCENT}": lambda cell, query, *share: (
+        cell.own == "sink_share" and cell.label(-1) == query and is_share(cell, *share)
+    ),
     rf"“(.+?)” (asks with|offers|passes on) {N} in {DIMENSION}": lambda cell, row, verb, number, at: (
         cell.own == VERBS[verb] and cell.is_at(row, at) and cell.says(number)
     ),
@@ -407,6 +413,14 @@ def is_share(cell, bound, sign, hundredths, large):
     )
 
 
+def is_left(cell, bound, sign, hundredths, large):
+    """Whether a share is what the row of attention leaves."""
+    left = 100 * (1 - math.fsum(cell.row("attention")))
+    if bound:
+        return 0 < left < 1 if bound == "under " else 99 < left < 100
+    return abs(int(hundredths) - left) <= 0.5 * (1 + 1e-9) and not sign
+
+
 def is_number(cell, text):
     number = cell.whole[cell.name].value[cell.index]
     return text == ("−∞" if number == -np.inf else str(int(number)) if number.dtype == bool else short(number))
@@ -468,8 +482,12 @@ CLAUSES = {
     ),
     rf": its (masked |scaled |capped |biased )?score {N} is {RANK}": is_scored,
     rf"\. Its dot product is {N}: dimension (\d+) adds {N}, the rest {N}": is_part_of_score,
-    r": it sees no other key, and the sink takes the rest": lambda cell: (
-        cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and "sinks" in cell.trace and cell.number() <= 1
+    rf": it sees no other key, and the sink takes {PERCENT} of its row": lambda cell, *share: (
+        cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and is_left(cell, *share)
+    ),
+    rf"\. The sink takes {PERCENT} of its row": lambda cell, *share: is_left(cell, *share),
+    rf": its score {N} counts in the sum as a key’s does\. It has no value, so nothing is collected for it": (
+        lambda cell, score: score == short(cell.inputs[1][cell.index[0]])
     ),
     rf", with the gain {N}": lambda cell, gain: gain == short(float(cell.inputs[1][cell.index[-1]])),
     r", as it sees no other key": lambda cell: (

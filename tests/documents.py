@@ -17,9 +17,9 @@ from attnviz.views.scales import limits
 from attnviz.views.stages import numbers
 
 
-def fitted_at(written, make_pass=pass_of, own=None):
+def fitted_at(written, make_pass=pass_of):
     """The scene of an address beside its pass, with all that was mended."""
-    scene, notices = parse(written, own or {})
+    scene, notices = parse(written)
     fitted = resolve(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
@@ -39,7 +39,7 @@ def document_bytes(fitted, *, arrival=0, **asked):
     given, a = {"arrival": arrival}, fitted.other
     if a:
         given |= {"other": scene_document.other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
-    return scene_document.document_json(scene_document.body(fitted, **asked), fitted, **given)
+    return scene_document.document_json(scene_document.body(fitted, Extras(**asked)), fitted, **given)
 
 
 def whole(given):
@@ -47,9 +47,9 @@ def whole(given):
     rest = {name: part for name, part in given.items() if name not in TEMPLATES}
     made = merged(merged(given["template"]["parts"], given["parameters"]["parts"]), rest)
     if other := given["other"]:
-        own = other["document"]
-        templates = {name: own[name] if own[name]["parts"] else given[name] for name in TEMPLATES}
-        made["other"] = other | {"document": whole(own | templates)}
+        of_other = other["document"]
+        templates = {name: of_other[name] if of_other[name]["parts"] else given[name] for name in TEMPLATES}
+        made["other"] = other | {"document": whole(of_other | templates)}
     return made
 
 

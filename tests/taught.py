@@ -37,7 +37,7 @@ _PAGE = """
     };
     window.again = (search) => { // with the moments that have come
         page?.end();
-        lessons_js.forgetShown();
+        answered_js.forgetShown();
         opened.length = 0;
         History.prototype.replaceState.call(history, null, "", `/${search}`);
         const host = {

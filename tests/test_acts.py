@@ -107,7 +107,7 @@ DOES = {
 
 SAYS = {
     "seed": Extras(seed=" 7"),
-    "d_model": Extras(said=("2 heads don't divide 9: showing 1.",)),
+    "d_model": Extras(notices=("2 heads don't divide 9: showing 1.",)),
     "slopes": Extras(slopes_of="q[0,1,0]"),
     "flip": Extras(flips_of="attention[0,1,0]"),
     "need": Extras(heads=(0,)),
@@ -185,7 +185,7 @@ def test_what_a_model_does_not_offer_is_not_heard(name, messages):
 
 def test_what_would_flip_it_is_asked_of_shares_alone():
     extras = act(KINDS["own"], "flip", "q[0,0,0]").extras
-    assert extras.said[0].startswith("What would flip it is asked of a share")
+    assert extras.notices[0].startswith("What would flip it is asked of a share")
     assert extras.flips_of == ""
 
 
@@ -215,7 +215,7 @@ def test_what_is_no_act_changes_nothing(name):
 def test_another_number_can_be_set_beside_one_that_no_longer_fits():
     place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
     place.do("sentence", "the cat")
-    assert place.do("change", {"cell": "k[0,0,0]", "value": 2}).said == ()
+    assert place.do("change", {"cell": "k[0,0,0]", "value": 2}).notices == ()
     assert place.scene.changes == changes_of("q[0,0,0]=1;k[0,0,0]=2")
 
 

@@ -93,7 +93,7 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
     for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
         assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to float64 rounding.")
-    assert tab.session.own == {}
+    assert tab.session.uploads == {}
     assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
         "The first stage that differs: Q."
     )
@@ -101,7 +101,7 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
 
 def everyones():
     """What is kept for all, or waits for that."""
-    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._asked)
+    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._recent)
 
 
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):
@@ -139,7 +139,7 @@ def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
     x = np.random.default_rng(2).normal(size=(65, 4))
     found = said(post(sent(tab, npz({"x": x, "w_q": np.eye(4), "w_k": np.eye(4), "w_v": np.eye(4)}))))
     assert "The walkthrough shows at most 64 tokens; this pass has 65." in found
-    assert tab.session.own == {}
+    assert tab.session.uploads == {}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_what_no_page_sends_is_refused(tab):
         b"",
         b"\n",
         b"[" * 9_000,
-        b"x" * (arrays_route.MAX_SAID_BYTES + 1) + b"\n",
+        b"x" * (arrays_route.MAX_LINE_BYTES + 1) + b"\n",
         sent(tab, example="other"),
         sent(tab, n_heads=2),
         sent(tab, stage="x" * 300),
@@ -253,7 +253,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     assert answer(other)["notices"] == [LACKS_ARRAYS]
     assert answer(other)["lacksFile"]
     answer(tab, ("source", "mirror"))
-    assert place.scene.own is None
+    assert place.scene.upload is None
     assert said(post(sent(tab, b"[1]", "mine.json"))).startswith("A state file is an object")
 
 
@@ -272,7 +272,7 @@ def test_a_model_that_makes_no_pass_is_not_offered(tab):
     answered = post(sent(tab, json.dumps(too_large(range(5))).encode(), "mine.json"))
     assert said(answered).startswith(f"This microgpt makes no pass.\n{BEYOND}")
     assert "Open in the walkthrough" not in answered.text
-    assert tab.session.own == {}
+    assert tab.session.uploads == {}
     answered = post(sent(tab, json.dumps(too_large([3])).encode(), "mine.json"))
     assert "Open in the walkthrough" in answered.text
 
@@ -281,7 +281,7 @@ def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_brea
     for page in PAGES:
         at = opened(page)
         place = at.session_state["tab"].session
-        place.given(Built(statefile.read(json.dumps(too_large([3])).encode())))
+        place.keep(Built(statefile.read(json.dumps(too_large([3])).encode())))
         for sentence, says in (("xy", []), ("xé", [BEYOND])):
             place.update(**parts_for_source(OWN_MODEL), sentence=sentence)
             at.run()
@@ -290,6 +290,6 @@ def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_brea
 
 
 def test_names_whose_numbers_go_beyond_float64_are_not_written_and_it_is_said(tab):
-    tab.session.given(Built(statefile.read(json.dumps(too_large([3])).encode())))
+    tab.session.keep(Built(statefile.read(json.dumps(too_large([3])).encode())))
     tab.session.update(**parts_for_source(OWN_MODEL), sentence="xy")
-    assert answer(tab, ("names", True))["pass"]["next"]["names"]["said"] == BEYOND
+    assert answer(tab, ("names", True))["pass"]["next"]["names"]["text"] == BEYOND

@@ -1,5 +1,6 @@
 """What is said beside bands of the mask, the output, norms, the MLP and the answer, read back against the arrays."""
 
+import math
 import re
 
 import numpy as np
@@ -8,7 +9,7 @@ from claims import COUNTS, NUMBER, RANKED, Cell, is_ranked
 from numerals import short
 from passes import TRACES
 from test_bands import CLAIMS as OF_ATTENTION
-from test_bands import FIRSTS, read, said, shown
+from test_bands import FIRSTS, percent, read, said, shown
 
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.layernorm import LayerNorm
@@ -163,7 +164,7 @@ def of_row(at):
     return row, row[masked != -np.inf]
 
 
-def are_alike(at, limit, unit, number, each, word, n, kind):
+def are_alike(at, limit, unit, number, each, word, n, kind, sunk=""):
     """Whether all that a query may see have the same number; that others are hidden is said where any are."""
     whole, row = of_row(at)
     labels = at.trace.axes(at.band.cells.stage)[-1].labels
@@ -179,6 +180,7 @@ def are_alike(at, limit, unit, number, each, word, n, kind):
         and bool(limit) == (is_score and np.isneginf(at.stage("masked").value).any())
         and (not unit or unit == at.trace.origin.unit)
         and kind in (None, "answers" if at.own == "probabilities" else "keys")
+        and (not sunk or sunk == percent(1 - math.fsum(whole)))
     )
 
 
@@ -216,7 +218,8 @@ CLAIMS = {
         and score == short(at.score("masked", query, key))
     ),
     rf"add up\. (?:Of (the) (\w+)s it may see: )?{NUMBER}{ALIKE}": are_alike,
-    rf"^Share: divide by the sum(?:, in which the sink counts)?: ()()(.+?%){ALIKE}": are_alike,
+    rf"^Share: divide by the sum(?:, in which the sink counts)?: ()()(.+?%){ALIKE[:-3]}"
+    r"(?:; the sink takes (.+ %))?\.$": are_alike,
     rf"^Softmax\. ()()(.+?%){ALIKE}": are_alike,
     r"add up\. “(.+)” may see no (\w+)\.$": lambda at, word, unit: (
         at.is_asking(word) and not len(of_row(at)[1]) and unit == at.trace.origin.unit
@@ -231,6 +234,9 @@ CLAIMS = {
     ),
     r"^Share: “(.+)” sees no key, so it gives nothing to any\.$": lambda at, word: (
         at.is_asking(word) and not read(at.trace, at.band.cells, at.selection).any()
+    ),
+    r"^Share: “(.+)” sees no key, so the sink takes all of its row\.$": lambda at, word: (
+        at.is_asking(word) and at.stage("sink_share").value[at.selection.head, at.selection.query] == 1
     ),
     r"^(Square) each number of “(.+)”, and add up\.$": is_squared,
     r"^(Subtract|Add) the mean, square, and add up\.$": is_squared,

@@ -357,7 +357,13 @@ def is_subtracted_with_sink(trace, band, selection, sink):
     return short(float(sinks)) == sink and np.allclose(np.exp(scores - max(scores.max(), sinks)), row)
 
 
-def gets_most(trace, band, selection, words, share, each):
+def is_taken(trace, band, selection, said):
+    """What a sentence says that the sink takes is what the shares leave."""
+    row = read(trace, band.cells, selection)[0]
+    return not said or said == percent(1 - math.fsum(row))
+
+
+def gets_most(trace, band, selection, words, share, each, sunk=""):
     row = read(trace, band.cells, selection)[0]
     most = largest(row)
     index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
@@ -365,6 +371,7 @@ def gets_most(trace, band, selection, words, share, each):
         words == quoted(trace, band.cells.stage, most)
         and share == share_said(trace, trace[band.cells.stage].value[index])
         and bool(each) == (len(most) > 1)
+        and is_taken(trace, band, selection, sunk)
     )
 
 
@@ -407,7 +414,8 @@ CLAIMS = {
     r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
     r"^Subtract the largest, of the scores and the sink, (\S+), and exponentiate\.$": is_subtracted_with_sink,
-    r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
+    r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest share: (“.+”), ([^“]+?)( each)?"
+    r"(?:; the sink takes (.+ %))?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) in dimension (\d+)\. "
     r"Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,

@@ -18,6 +18,7 @@ from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -70,6 +71,7 @@ CASES = {
     "scores of groups": (DotProducts(2), [of_each(4, QUERIES, WIDTH), of_each(2, KEYS, WIDTH)], 2),
     "heads of groups": (WeightedSum(2), [of_each(4, QUERIES, KEYS), of_each(2, KEYS, WIDTH)], 2),
     "attention beside sinks": (Softmax(), [HIDDEN, draw(HEADS)], 1),
+    "share of the sinks": (SinkShare(), [HIDDEN, draw(HEADS)], 1),
     "capped": (Softcap(0.5), [SCORES], 1),
     "biased": (ALiBi(HEADS), [SCORES], 1),
     "rotated": (Rotation(dims=WIDTH - 1), [of_each(HEADS, QUERIES, WIDTH - 1)], 1),

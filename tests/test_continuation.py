@@ -145,7 +145,7 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
     assert [each["text"] for each in told["listed"]] == list(found)
     task = model.task
     held_out, trained_on = set(task.names[: task.n_held_out]), set(task.names[task.n_held_out :])
-    n_texts, *ends = map(int, re.match(r"(\d+) texts from seeds (\d+) to (\d+):", told["said"]).groups())
+    n_texts, *ends = map(int, re.match(r"(\d+) texts from seeds (\d+) to (\d+):", told["text"]).groups())
     assert n_texts == len(found) == ends[1] - ends[0] + 1
     assert [names(model, replace(drawing, seed=seed), 1)[0] for seed in ends] == [found[0], found[-1]]
     kinds = {"held out": held_out, "trained on": trained_on}  # of 1.4 million draws no name is left out
@@ -153,7 +153,7 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
         assert each["is"] == next((kind for kind, some in kinds.items() if each["text"] in some), "new")
     for kind in ("held out", "trained on", "in the list", "new"):
         n = sum(each["is"] == kind for each in told["listed"])
-        assert n == 0 or f"{n} {kind}" in told["said"]
+        assert n == 0 or f"{n} {kind}" in told["text"]
     assert read(answer_bytes(place))["pass"]["next"]["names"] is None
 
 
@@ -175,10 +175,10 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
     for n, kept in enumerate(others, start=2):
         whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
         assert [multiplications(fitted.trace, n, is_cached=each) for each in (False, True)] == [whole, new]
-        assert f"Only the row of “{text[n - 2]}” is new" in kept["said"]
-        before = re.search(r"keys and values of the (?:token|(\d+) tokens) before it are kept", kept["said"])
+        assert f"Only the row of “{text[n - 2]}” is new" in kept["text"]
+        before = re.search(r"keys and values of the (?:token|(\d+) tokens) before it are kept", kept["text"])
         assert int(before[1] or 1) == n - 1
-        assert f"With a KV cache: {new:,} multiplications instead of {whole:,}, counted in all matrix" in kept["said"]
+        assert f"With a KV cache: {new:,} multiplications instead of {whole:,}, counted in all matrix" in kept["text"]
         assert kept["saved"] == f"{new:,} multiplications instead of {whole:,}"
     assert len(others) == len(text)
 

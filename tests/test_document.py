@@ -96,7 +96,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, Extras(said=("one more",))))
+        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, Extras(notices=("one more",))))
         for name, place in ANSWERED.items()
         for view in PARTS
     }
@@ -191,7 +191,7 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     assert not all(sent)
     assert None not in first["stages"]["attention"]["values"], "heads are looked at side by side"
     assert len(json.dumps(first)) <= 1_900_000
-    more = document(fitted, asked=range(8))
+    more = document(fitted, heads=range(8))
     assert more["stages"]["scores"]["values"][7] is not None
     assert len(json.dumps(more)) <= 5_000_000
 
@@ -322,8 +322,8 @@ def test_slopes_are_sent_of_the_heads_whose_numbers_are():
 @pytest.mark.parametrize("heads", ["1", "128"])
 def test_the_costliest_address_is_answered_by_at_most_5_MB_and_8_with_all_heads(heads):
     address = largest.ADDRESS | {"heads": heads, "positions": "sinusoidal", "mask": "window", "mask_size": "64"}
-    for asked, most in (((), 5_000_000), (range(128), 8_000_000)):
-        assert len(json.dumps(document(fitted_at(address), asked=asked, slopes_of="output[1,1]"))) <= most
+    for wanted, most in (((), 5_000_000), (range(128), 8_000_000)):
+        assert len(json.dumps(document(fitted_at(address), heads=wanted, slopes_of="output[1,1]"))) <= most
 
 
 def test_slopes_beyond_float64_are_a_sentence():

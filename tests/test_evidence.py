@@ -80,11 +80,11 @@ def every_sentence(task):
     ]
     tokens = np.array([[task.words.index(word) for word in text] for text in texts])
     at = AT_IT if task.at_it else AT_LAST
-    asked = np.zeros(tokens.shape, dtype=bool)
-    asked[:, at] = True
-    answers = np.where(asked, np.array([[task.answers.index(right)] for right, _ in nouns]), 0)
+    is_target = np.zeros(tokens.shape, dtype=bool)
+    is_target[:, at] = True
+    answers = np.where(is_target, np.array([[task.answers.index(right)] for right, _ in nouns]), 0)
     places = np.array([[text.index(noun) for noun in each] for text, each in zip(texts, nouns, strict=True)])
-    return Batch(tokens, answers, asked), places, at
+    return Batch(tokens, answers, is_target), places, at
 
 
 @pytest.mark.parametrize("id", ["who-is-it", "at-it"])
@@ -96,7 +96,7 @@ def test_what_a_model_looks_at_is_said_of_all_sentences(id):
     for seed in choice.seeds:
         model = choice.at(seed, None)
         arrays = passed(stages_for(model, batch), model.arrays, batch)
-        assert (arrays["probabilities"].argmax(axis=-1) == batch.answers)[batch.asked].all()
+        assert (arrays["probabilities"].argmax(axis=-1) == batch.answers)[batch.is_target].all()
         rows = arrays["attention"][:, 0, at]
         right, other = np.take_along_axis(rows, places, axis=1).T
         n_most_right.append(np.count_nonzero(rows.max(axis=1) == right))

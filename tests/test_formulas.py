@@ -24,6 +24,7 @@ from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -69,6 +70,8 @@ OF_ONE_HEAD = {
     "rmsnorm and gain": (RMSNorm(), array(ROW, COLUMN), array(COLUMN)),
     "softmax and a sink": (Softmax(), MASKED, np.array(0.7)),
     "softmax and a sink above all": (Softmax(), MASKED, np.array(9.0)),
+    "share of a sink": (SinkShare(), MASKED, np.array(0.7)),
+    "share of a sink above all": (SinkShare(), MASKED, np.array(9.0)),
     "softcap": (Softcap(0.75), 2 * SQUARE),
     "relu": (ReLU(), SQUARE),
     "relu squared": (ReLU(squared=True), SQUARE),
@@ -93,7 +96,7 @@ def sides(formula, names):
 
     Shares are said of entries, as in y_{nm} = ..., of what `softmax(A):` or `z = A` calls a or z; some with a shift.
     """
-    said = re.search(r"\b[ay]_\{nm\} = (\\frac.*?)(?:, \\quad|$)", formula)
+    said = re.search(r"\b[ay]_(?:\{nm\}|n) = (\\frac.*?)(?:, \\quad|$)", formula)
     if not said:
         left, *right = formula.split(" = ")
         assert left.startswith("Y")
@@ -105,6 +108,8 @@ def sides(formula, names):
     known |= {letter: names[of] for letter, of in re.findall(r"([gb]) = (\w)", formula)}
     if shift := re.search(r"c_n = (.*?)(?:, \\quad|$)", formula):
         known["c"] = np.array([value_of(shift[1], known, n=n) for n in rows])
+    if "y_n = " in formula:  # a number for each row
+        return [np.array([value_of(said[1], known, n=n) for n in rows])]
     return [np.array([[value_of(said[1], known, n=n, m=m) for m in columns] for n in rows])]
 
 

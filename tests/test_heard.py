@@ -50,9 +50,9 @@ def test_a_letter_that_was_written_is_heard_and_not_a_share(opened):
 def test_a_hundred_names_are_announced_in_a_sentence(opened):
     page = opened(model="microgpt", sentence="eliza")
     given = json.loads(written(model="microgpt", sentence="eliza"))
-    names = {"listed": [{"text": "ann", "is": "new"}], "said": "100 texts from seeds 0 to 99.", "about": ""}
+    names = {"listed": [{"text": "ann", "is": "new"}], "text": "100 texts from seeds 0 to 99.", "about": ""}
     page.evaluate("(given) => viewer.show(given)", given | {"next": given["next"] | {"names": names}})
-    assert heard(page) == names["said"]
+    assert heard(page) == names["text"]
 
 
 def test_bars_and_names_are_a_stop_of_the_keyboard_each(opened):

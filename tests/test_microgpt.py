@@ -52,7 +52,10 @@ def test_names_are_parted_by_name_and_none_is_in_both_parts():
     letters = np.array([*TASK.letters, ""])
 
     def texts(batch):
-        return {"".join(letters[row[1:][asked[1:]]]) for row, asked in zip(batch.tokens, batch.asked, strict=True)}
+        return {
+            "".join(letters[row[1:][is_target[1:]]])
+            for row, is_target in zip(batch.tokens, batch.is_target, strict=True)
+        }
 
     assert texts(TASK.held_out()) == set(names[:n])
     assert texts(TASK.batch(np.random.RandomState(0), 3_000)) <= set(names[n:])
@@ -177,8 +180,8 @@ def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
 
 
 def _read_back(batch):
-    for tokens, asked in zip(batch.tokens, batch.asked, strict=True):
-        yield "".join(TASK.words[place] for place in tokens[asked][1:])
+    for tokens, is_target in zip(batch.tokens, batch.is_target, strict=True):
+        yield "".join(TASK.words[place] for place in tokens[is_target][1:])
 
 
 def test_it_says_names_never_seen_better_than_pairs_of_letters():
@@ -204,11 +207,11 @@ def test_rounding_its_numbers_to_three_decimals_costs_at_most_a_ten_thousandth()
 
 def test_what_follows_an_end_is_never_asked_and_changes_nothing():
     batch = TASK.held_out().picked(slice(0, 40))
-    other = Batch(np.where(batch.asked, batch.tokens, 5), batch.answers, batch.asked)
+    other = Batch(np.where(batch.is_target, batch.tokens, 5), batch.answers, batch.is_target)
     assert measures(MODEL, batch) == measures(MODEL, other)
-    shortest = batch.asked.sum(axis=1).argmin()
-    assert not batch.asked[shortest, -1]
-    assert batch.answers[shortest][batch.asked[shortest]][-1] == 26
+    shortest = batch.is_target.sum(axis=1).argmin()
+    assert not batch.is_target[shortest, -1]
+    assert batch.answers[shortest][batch.is_target[shortest]][-1] == 26
 
 
 @of_each("case", [("Éliza", "eliza"), ("ZOË", "zoe"), ("a n n", "ann"), ("", ""), ("e\u0301va", "eva")])
@@ -466,11 +469,11 @@ SPACED = "a b\u00c5\u212b\tc"
 def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
     model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
-    tab = Session(Scene(source=OWN_MODEL, own=Built(model), sentence=text), own={OWN_MODEL: Built(model)})
+    tab = Session(Scene(source=OWN_MODEL, upload=Built(model), sentence=text), uploads={OWN_MODEL: Built(model)})
     assert model.tokens(text) == ("BOS", *text)
     assert len({*tab.resolved().trace.labels["answer"]}) == len(model.task.answers)
     assert not TASK.notes(text) or not model.task.notes(text)
-    assert parse(query(tab.scene), tab.own).scene.sentence == text
+    assert parse(query(tab.scene), tab.uploads).scene.sentence == text
     token = next_token(tab.resolved())
     if token is not None:
         tab.do("next", True)

@@ -60,7 +60,7 @@ def test_a_batch_is_passed_on_as_each_of_its_texts_is(recipe):
     trained = recipe.untrained(0)
     together = passed(stages_for(trained, batch), trained.arrays, batch)["probabilities"]
     for text in (0, 7, len(together) - 1):
-        is_there = batch.asked[text] if recipe.task.is_open else slice(None)  # what follows an end is no text
+        is_there = batch.is_target[text] if recipe.task.is_open else slice(None)  # what follows an end is no text
         alone = trained.read(tuple(recipe.task.words[place] for place in batch.tokens[text][is_there]))
         np.testing.assert_allclose(together[text][is_there], alone["probabilities"].value, rtol=1e-9, atol=1e-15)
 

@@ -131,8 +131,8 @@ def test_more_than_an_address_holds_is_refused_in_a_sentence():
     cells = [[query, 63] for query in range(64)]
     after, extras = painted(scene, {"head": None, "cells": cells, "hides": True})
     assert after == scene
-    (said,) = extras.said
-    assert said.startswith("A painted mask has at most 2,000 characters in the address; this one would have 4,159.")
+    (notice,) = extras.notices
+    assert notice.startswith("A painted mask has at most 2,000 characters in the address; this one would have 4,159.")
     some = painted(scene, {"head": None, "cells": cells[:30], "hides": True}).scene
     assert resolve(some).trace["mask"].value.sum() == 64 * 64 - 30
 

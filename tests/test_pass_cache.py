@@ -12,6 +12,7 @@ from page import changes_of
 from attnviz.models.continuation import Drawing
 from attnviz.scene.document import continuing, pass_cache
 from attnviz.scene.document.document import body
+from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
 from attnviz.scene.resolution import pass_of, resolve
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned, with_options
@@ -50,7 +51,7 @@ def test_what_is_asked_beyond_a_pass_is_made_anew():
     ask(kept, OWN, "a", "b")
     fitted = resolve(OWN, kept.original)
     changed = resolve(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
-    assert json.loads(kept.document_json(fitted, "a", slopes_of="output[0,0]"))["slopes"]["of"] == "output[0,0]"
+    assert json.loads(kept.document_json(fitted, "a", Extras(slopes_of="output[0,0]")))["slopes"]["of"] == "output[0,0]"
     assert whole(json.loads(kept.document_json(changed, "a"))) == document(changed)
     assert whole(json.loads(kept.document_json(fitted, "a"))) == document(resolve(OWN))
 
@@ -158,7 +159,7 @@ def test_the_sessions_that_count_are_bounded(monkeypatch):
     ask(kept, OWN, "a")
     for number in range(30):
         ask(kept, seeded(100 + number), f"{number}")
-    assert len(kept._shared._asked) == 10
+    assert len(kept._shared._recent) == 10
     ask(kept, OWN, "b")
     assert not is_kept(kept, OWN), "that a asked for it is forgotten"
 

@@ -16,6 +16,7 @@ from attnviz.core.numbers import Numbers
 from attnviz.core.operations.alibi import slopes
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
+from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
@@ -38,7 +39,8 @@ def test_a_rule_reads_the_cells_of_the_terms_and_makes_the_number(name):
         assert [cell for cells, *_ in found.lines for cell in cells] == list(terms.cells)
         total = math.fsum(value for *_, value in found.lines)
         if "sum" in found.numbers:  # a share
-            total = found.numbers["own_e" if "own_e" in found.numbers else "own"] / (total or 1)
+            own = next(name for name in ("own_e", "own", "sink_e") if name in found.numbers)
+            total = found.numbers[own] / (total or 1)
         if "squares" in found.numbers:  # a norm, whose lines are squares of its row, and then its gain and bias
             (read, *affine), length = trace.inputs(stage.name), stage.shape[-1]
             squares, others = found.lines[:length], [value for *_, value in found.lines[length:]]
@@ -85,8 +87,8 @@ class Made:
 
     @property
     def row(self):
-        """Of what is read the row in which it stands."""
-        return [float(each) for each in self.read[self.index[:-1]]]
+        """Of what is read the row in which it stands, or of which it is made."""
+        return [float(each) for each in self.read[self.index[: self.read.ndim - 1]]]
 
     @property
     def seen(self):
@@ -202,11 +204,12 @@ def is_sum(cell, lines, n):
 def is_share(cell, lines, own, total, n, hides):
     of = (
         (lambda each: math.exp(each - max(cell.seen + cell.sink)))
-        if isinstance(cell.stage.operation, Softmax)
+        if isinstance(cell.stage.operation, Softmax | SinkShare)
         else float
     )
+    (counted,) = cell.sink if cell.own is None else [cell.own]
     return (
-        says(own, of(cell.own) if cell.own != -math.inf else 0.0)
+        says(own, of(counted) if counted != -math.inf else 0.0)
         and says(total, math.fsum(map(of, cell.seen + cell.sink)))
         and int(n) == len(lines) == len(cell.row + cell.sink)
         and (not hides or -math.inf in cell.read)

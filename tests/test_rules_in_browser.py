@@ -107,6 +107,19 @@ SET |= {
         for masked in (True, False)
         for number in ("scores by hand", "others")
     },
+    **{
+        f"{kind} beside a sink, {'masked' if masked else 'not masked'}": attend(
+            ROWS,
+            parameters=Parameters(sinks=np.ones(1)),
+            mask=np.tri(5, dtype=bool) if masked else None,
+            scale=1.0 if kind == "unscaled" else None,
+            softcap=9.0 if kind in ("capped", "biased") else None,
+            alibi=kind == "biased",
+        )
+        for kind in ("scaled", "unscaled", "capped", "biased")
+        for masked in (True, False)
+    },
+    "an added mask beside a sink": attend(ROWS, parameters=Parameters(sinks=np.ones(1)), mask=np.tri(5)),
     "sums of masked, unscaled": attend(
         np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0, mask=np.tri(2) > 0
     ),

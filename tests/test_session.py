@@ -19,10 +19,10 @@ from attnviz.scene.scene import FIRST_VISIT, Scene
 
 def test_the_same_acts_have_the_same_answers_in_another_process_without_streamlit():
     ours = replay.replayed()
-    said = [json.loads(answer) for answer in ours]
-    assert [answer["view"] for answer in said] == [view for view, _ in replay.RECORD]
-    assert all(answer[answer["view"]] for answer in said)
-    shown = [answer["pass"] for answer in said if "pass" in answer]
+    answers = [json.loads(answer) for answer in ours]
+    assert [answer["view"] for answer in answers] == [view for view, _ in replay.RECORD]
+    assert all(answer[answer["view"]] for answer in answers)
+    shown = [answer["pass"] for answer in answers if "pass" in answer]
     of_passes = [{part for part in ("slopes", "flips", "other", "next") if each[part]} for each in shown]
     asked = [{}, {"slopes"}, {"other"}, {}, {}, {}, {"other"}, {"other"}, {"flips", "other"}, {"next"}]
     assert of_passes == [*map(set, asked), {"next", "other"}, set()]
@@ -45,8 +45,8 @@ def test_an_answer_is_the_same_whatever_was_asked_before():
 def test_what_an_act_says_is_said_after_it_and_not_again():
     session = Session(Scene())
     session.do("n_heads", 8)
-    said = session.do("d_model", 9).said
-    assert said == ("8 heads don't divide 9: showing 9.",)
+    notices = session.do("d_model", 9).notices
+    assert notices == ("8 heads don't divide 9: showing 9.",)
     assert session.extras == Extras()
     assert session.do("slopes", "output[0,0]") == Extras(slopes_of="output[0,0]")
     assert session.extras == Extras()
@@ -65,8 +65,8 @@ def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
 
 
 def test_what_is_asked_for_after_something_else_is_answered_with_both():
-    both = Extras(heads=(1, 2), slopes_of="q[0,0,0]", said=("one",)).then(Extras(heads=(1, 3), said=("other",)))
-    assert both == Extras(heads=(2, 1, 3), slopes_of="q[0,0,0]", said=("other",))
+    both = Extras(heads=(1, 2), slopes_of="q[0,0,0]", notices=("one",)).then(Extras(heads=(1, 3), notices=("other",)))
+    assert both == Extras(heads=(2, 1, 3), slopes_of="q[0,0,0]", notices=("other",))
 
 
 def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):

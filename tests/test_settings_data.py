@@ -101,7 +101,7 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
         for option in box["options"]:
             done = act(scene, box["event"], option["value"])
             assert shown(*done)[box["event"]] == option["value"], option
-            assert done.extras.said == () or box["event"] == "d_model"
+            assert done.extras.notices == () or box["event"] == "d_model"
 
 
 @pytest.mark.parametrize("model", MODELS)

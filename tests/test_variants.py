@@ -140,7 +140,9 @@ def test_a_sink_is_a_column_that_is_joined_and_dropped():
     np.testing.assert_allclose(
         trace["attention"].value, (joined / joined.sum(axis=-1, keepdims=True))[..., :-1], rtol=1e-12, atol=1e-16
     )
-    assert (trace["attention"].value.sum(axis=-1) <= 1 + N * EPSILON).all()
+    left = 1 - trace["attention"].value.sum(axis=-1)
+    assert (left >= -N * EPSILON).all()
+    np.testing.assert_allclose(trace["sink_share"].value, left, rtol=0, atol=N * EPSILON)
 
 
 def test_softmax_plus_one_is_one_more_key_of_zeros_with_a_value_of_zeros():

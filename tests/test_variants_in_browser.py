@@ -25,6 +25,15 @@ def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, setting
     becomes(page, lambda: page.locator(".sheet td").evaluate_all(SMALLEST) >= 0.015 * 768, True)
     expect(page.locator(".sheet")).to_contain_text("exp(score")
     page = opened(at(view="sheet", step="weighted-sum"), **settings)
+    resized(page, 1366, 768)
+    sink = page.locator('.sheet [data-name="sink"]')
+    expect(sink).to_have_count(int("sinks" in settings))
+    if "sinks" in settings:
+        sink.click()
+        expect(page.locator(".panel")).to_contain_text(", the sink")
+        resized(page, 390, 844)
+        page.locator('.hand [data-cell^="sink_share"]').click()
+        expect(page.locator(".hand .workings")).to_contain_text("the sink takes")
     for width, height in ((1366, 768), (390, 844)):
         resized(page, width, height)
         becomes(page, lambda: page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, True, width)

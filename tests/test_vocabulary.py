@@ -68,6 +68,7 @@ STAGES = {
     "biased": ("Z^B_i", "Biased scores", "slope times the distance"),
     "sinks": ("σ_i", "Sinks", "share is dropped"),
     "logits": ("L", "Logits", "score of each answer"),
+    "sink_share": ("T_i", "Share of the sink", "what the sink takes"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
 EVERYWHERE = of_each("trace", TRACES)
@@ -149,13 +150,14 @@ def test_scales_suit_the_numbers(trace):
     for stage in trace.stages:
         scale = entry(stage.name).scale
         assert (scale == "flag") == (split_layer(stage.name)[0] == "mask")
-        if scale == "share" and not (stage.value < 0).any():  # as those of a softmax are not
+        own = split_layer(stage.name)[0]
+        if scale == "share" and own != "sink_share" and not (stage.value < 0).any():  # as those of a softmax are not
             sums = stage.value.sum(axis=-1)
             sunk = any(split_layer(each)[0] == "sinks" for each in stage.inputs)
             assert (sums <= 1 + 1e-12).all() if sunk else np.allclose(sums, (sums > 0.5))
         if stage.value.dtype == bool:
             assert scale == "flag"
-        assert (scale == "share") == (split_layer(stage.name)[0] in ("attention", "probabilities"))
+        assert (scale == "share") == (own in ("attention", "sink_share", "probabilities"))
 
 
 @EVERYWHERE

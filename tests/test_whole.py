@@ -119,16 +119,16 @@ def test_an_address_is_mended_and_says_so():
 
 
 def test_a_person_picks_it_and_types_on():
-    scene, said = act(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
-    assert "d_model: 4, Heads: 1" in said.said[0]
+    scene, extras = act(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
+    assert "d_model: 4, Heads: 1" in extras.notices[0]
     acts = {box.get("event") for part in boxes(scene).values() for box in part}
     assert "d_model" in acts
     assert not acts & {"positions", "scaled"}
-    longer, said = act(scene, "sentence", "the cat sat on it")
-    assert said.said[0].startswith("initialiser=whole needs")
+    longer, extras = act(scene, "sentence", "the cat sat on it")
+    assert extras.notices[0].startswith("initialiser=whole needs")
     assert resolve(longer).scene.options.initialiser == "normal"
-    back, said = act(longer, "sentence", "a dog ran")
+    back, extras = act(longer, "sentence", "a dog ran")
     assert resolve(back).scene.options.initialiser == "whole"
-    assert not said.said
+    assert not extras.notices
     assert {pair.id for pair in pairs_of(resolve(back).scene)} == {"mask", "seed", "words"}
     assert all(resolve(each).trace for pair in pairs_of(resolve(back).scene) for each in (pair.a, pair.b))

@@ -73,8 +73,8 @@ def test_a_writer_is_called_what_its_cell_is():
     for trace in PASSES.values():
         for writer in writers_data(trace)["writers"]:
             stage, index = writer["cell"].removesuffix("]").split("[")
-            (claim,) = (each for each in NAMES if re.fullmatch(each, writer["said"]))
-            said = re.fullmatch(claim, writer["said"]).groups("")
+            (claim,) = (each for each in NAMES if re.fullmatch(each, writer["label"]))
+            said = re.fullmatch(claim, writer["label"]).groups("")
             assert NAMES[claim](trace, stage, [*map(int, index.split(","))], *said), writer
             made.add(claim)
     assert made == set(NAMES)

@@ -55,9 +55,9 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
     one[index] = 1.0
     arrays = {stage.name: stage.value for stage in trace.stages}
     with np.errstate(over="ignore", invalid="ignore"):  # looked at once, below
-        found = backward(trace.stages, arrays, {name: one})
-    if not all(np.isfinite(slopes).all() for slopes in found.values()):
+        slopes_of = backward(trace.stages, arrays, {name: one})
+    if not all(np.isfinite(slopes).all() for slopes in slopes_of.values()):
         raise ArrayError(
             f"The slopes of {trace.name_of(trace[name].cell(index))} go beyond float64 (1.8e308); give smaller numbers."
         )
-    return {stage.name: found[stage.name] for stage in trace.stages if stage.name in found}
+    return {stage.name: slopes_of[stage.name] for stage in trace.stages if stage.name in slopes_of}

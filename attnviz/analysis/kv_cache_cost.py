@@ -8,7 +8,7 @@ from attnviz.core.trace import Trace
 
 
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
-    """How many numbers are multiplied in the matrix products of the pass of its first tokens.
+    """The multiplications in the matrix products of the pass of its first tokens.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
     rows = 1 if is_cached else n_tokens
     total = 0
     for layer in trace.layers:
-        own = layer.trace
+        stages = layer.trace
         for name in ("q", "k", "v"):
-            heads, d_model, width = own[f"w_{name}"].shape
+            heads, d_model, width = stages[f"w_{name}"].shape
             total += rows * heads * d_model * width
-        heads, _, width = own["k"].shape
-        total += rows * heads * n_tokens * (width + own["v"].shape[-1])  # scores, and what the heads collect
-        total += rows * sum(math.prod(own[name].shape) for name in ("w_o", "w_hidden", "w_mlp") if name in own)
+        heads, _, width = stages["k"].shape
+        total += rows * heads * n_tokens * (width + stages["v"].shape[-1])  # scores, and what the heads collect
+        total += rows * sum(math.prod(stages[name].shape) for name in ("w_o", "w_hidden", "w_mlp") if name in stages)
     return total + (rows * math.prod(trace["w_u"].shape) if "w_u" in trace else 0)

@@ -126,11 +126,11 @@ def is_row_apart(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
 
 
 def _places(a: Trace, b: Trace) -> dict[str, tuple[int | None, ...]]:
-    found: dict[str, tuple[int | None, ...]] = {}
+    places: dict[str, tuple[int | None, ...]] = {}
     for name in b.labels:
         if name in _WORDS:
-            found[name] = _places_beside(name, a.labels.get(name, ()), b.labels[name])
-    return found
+            places[name] = _places_beside(name, a.labels.get(name, ()), b.labels[name])
+    return places
 
 
 def _places_beside(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
@@ -146,11 +146,11 @@ def _stage(a: Trace, b: Trace, name: str) -> StagePair:
     if name not in a:
         return StagePair(name, other="A has no such stage")
     axes = list(zip(a.axes(name), b.axes(name), strict=False))
-    if len(a[name].axes) != len(b[name].axes) or not all(_is_alike(*pair) for pair in axes):
+    if len(a[name].axes) != len(b[name].axes) or not all(_is_alike(*both) for both in axes):
         return StagePair(name, other=_unlike(a, b, name))
     first, second, places = _beside(a, b, name)
-    found = _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
-    return replace(found, at=tuple(own[place] for own, place in zip(places, found.at, strict=False)))
+    pair = _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
+    return replace(pair, at=tuple(of_b[place] for of_b, place in zip(places, pair.at, strict=False)))
 
 
 def _beside(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
@@ -158,7 +158,7 @@ def _beside(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list
     matched = [_matched(*pair) for pair in zip(a.axes(name), b.axes(name), strict=True)]
     of_a, of_b = ([pair[side] for pair in matched] for side in (0, 1))
     first, second = (
-        np.asarray(each[name].value, dtype=np.float64)[np.ix_(*own)] for each, own in ((a, of_a), (b, of_b))
+        np.asarray(each[name].value, dtype=np.float64)[np.ix_(*places)] for each, places in ((a, of_a), (b, of_b))
     )
     return first, second, of_b
 

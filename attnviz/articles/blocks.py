@@ -161,13 +161,13 @@ def changed_parts(changes: tuple[Change, ...]) -> list[str]:
 
 def purpose(parameter: Matrix, value: np.ndarray) -> str:
     """The purpose of a parameter as it is now: as built, as an idea has it, or with some numbers changed."""
-    own = MODEL.arrays[parameter.name]
-    if np.array_equal(value, own):
+    built = MODEL.arrays[parameter.name]
+    if np.array_equal(value, built):
         return parameter.purpose
     for idea in IDEAS:
         if parameter.name in idea.purposes and np.array_equal(value, parameters_with(idea.changes)[parameter.name]):
             return f"**Changed.** {idea.purposes[parameter.name]}"
-    n_changed = counted(np.count_nonzero(value != own), "number")
+    n_changed = counted(np.count_nonzero(value != built), "number")
     return f"**Changed**, {n_changed}. As it was built: {parameter.purpose[0].lower()}{parameter.purpose[1:]}"
 
 

@@ -55,20 +55,20 @@ def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
 
 
 def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
-    """That training finds the same two layers, with what was measured of them; and the door to them."""
+    """The section on training, which finds the same two layers, with measured shares; and the door to them."""
     choice = MODELS[TRAINED]
     kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
     measured = []
     for patterns in zip(*kept, strict=True):
         least = math.floor(100 * min(each["value"] for each in patterns))
         measured.append(f"{patterns[0]['label']} **{least} % or more**")
-    said = (
+    paragraph = (
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
     )
     drawn = [
         pieces.heading(2, "Training finds the same"),
-        pieces.text(said),
+        pieces.text(paragraph),
         pieces.door("trained", choice.title),
     ]
     return drawn, {"trained": door_to(TRAINED, choice.examples[0][1])}

@@ -45,7 +45,7 @@ class Measurement(NamedTuple):
     """A measurement, in Markdown: before its rows of attention, and below them; and doors by their labels."""
 
     title: str
-    said: str
+    text: str
     rows: Rows
     below: tuple[str | Table, ...]
     doors: dict[str, Door]
@@ -73,7 +73,7 @@ def second_nouns(model: str) -> Evidence:
 def _other_attention() -> Measurement:
     """Two models with the same answers and different attention."""
     last, it = held_out(READ_AT_LAST), held_out(READ_AT_IT)
-    said = (
+    paragraph = (
         f"Two models learnt the same task. One answers at the last word, the other at “it”. Of {len(last.right)} "
         f"held-out sentences both answer {_right('nothing')} right. On average the first pays "
         f"**{percent(last.right.mean())}** of its attention to the right noun and {percent(last.other.mean())} to the "
@@ -96,7 +96,7 @@ def _other_attention() -> Measurement:
         "Read at “it”": door_to(READ_AT_IT, TIRED),
         f"Read at the last word, seed {seed}": door_to(READ_AT_LAST, TIRED, model_seed=seed),
     }
-    return Measurement("The same answers, other attention", said, _rows(rows), (change, _no_look(seed)), doors)
+    return Measurement("The same answers, other attention", paragraph, _rows(rows), (change, _no_look(seed)), doors)
 
 
 def unseeing() -> int:
@@ -128,8 +128,8 @@ def _no_look(seed: int) -> str:
 def _overlooked() -> str:
     """The nouns that the models of each seed hardly look at."""
     choice = MODELS[READ_AT_LAST]
-    found = {seed: overlooked(choice.at(seed, None), choice.task.held_out()) for seed in choice.seeds}
-    return ", ".join(f"{' and '.join(nouns)} (seed {seed})" for seed, nouns in found.items())
+    nouns_of = {seed: overlooked(choice.at(seed, None), choice.task.held_out()) for seed in choice.seeds}
+    return ", ".join(f"{' and '.join(nouns)} (seed {seed})" for seed, nouns in nouns_of.items())
 
 
 def _answer(trace: Trace) -> tuple[str, float]:
@@ -145,18 +145,18 @@ def _without_look(trace: Trace) -> Trace:
 
 def _short_cut() -> Measurement:
     """A model that solved its task by a short cut."""
-    own, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
-    said = (
+    first, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
+    paragraph = (
         "In all sentences that this model was trained on, the right noun came first. Of "
-        f"{len(own.right)} held-out sentences of that kind it answers **{percent(own.accuracy)}** right, with "
-        f"{percent(own.right.mean())} of its attention on the right noun on average: a convincing picture. Of "
+        f"{len(first.right)} held-out sentences of that kind it answers **{percent(first.accuracy)}** right, with "
+        f"{percent(first.right.mean())} of its attention on the right noun on average: a convincing picture. Of "
         f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** "
         f"right: {percent(other.other.mean())} of its attention is on the first noun, whatever the adjective says. The "
         f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
     )
     rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
     doors = {"Tired": door_to(SHORT_CUT, TIRED), "Wide": door_to(SHORT_CUT, WIDE)}
-    return Measurement("A short cut looks like understanding", said, _rows(rows), (), doors)
+    return Measurement("A short cut looks like understanding", paragraph, _rows(rows), (), doors)
 
 
 def _random_parameters() -> Measurement:
@@ -168,7 +168,7 @@ def _random_parameters() -> Measurement:
     seed = max(before, key=lambda each: before[each].right.max())
     batch = choice.task.held_out()
     sentence = text(choice.at(seed, 0), batch, before[seed].most_telling)
-    said = (
+    paragraph = (
         f"Before their training {len(before)} models know nothing. The right noun gets {percent(min(shares))} to "
         f"{percent(max(shares))} of the attention on average, and an even share would be "
         f"{percent(1 / batch.tokens.shape[1])}. But it gets more than the *other* noun in {percent(min(telling))} to "
@@ -180,7 +180,7 @@ def _random_parameters() -> Measurement:
     rows = _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)})
     door = door_to(READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
     doors = {"The most telling sentence, untrained": door}
-    return Measurement("Random parameters can look convincing", said, rows, (_table(before),), doors)
+    return Measurement("Random parameters can look convincing", paragraph, rows, (_table(before),), doors)
 
 
 def _table(before: Mapping[int, Evidence]) -> Table:
@@ -218,6 +218,6 @@ def _trace(model: str, sentence: str, seed: int = 0, checkpoint: int | None = No
 
 
 def _right(hidden: Hidden) -> str:
-    """How many answers are right where a noun is hidden, in both of the models that answer alike."""
+    """The right answers where a noun is hidden, in both of the models that answer alike."""
     parts = [percent(held_out(model, hidden=hidden).accuracy) for model in (READ_AT_LAST, READ_AT_IT)]
     return " and ".join(dict.fromkeys(parts))

@@ -39,14 +39,14 @@ class Reply:
     ----------
     pieces : list of Piece
         The comparison, or why there is none.
-    own : OwnParameters or Choice or None
+    upload : OwnParameters or Choice or None
         What the walkthrough can show of the file: the arrays that a pass begins with, or a model.
     example : bytes
         The file of an example that was asked for without it; the browser keeps it, to send it again.
     """
 
     pieces: list[Piece]
-    own: OwnParameters | Choice | None = None
+    upload: OwnParameters | Choice | None = None
     example: bytes = b""
 
     @property
@@ -74,10 +74,10 @@ def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
     try:
         if request.filename.lower().endswith(_MODELS):
             return _of_model(Built(statefile.read(content)))
-        found = compared(request, content, shown)
+        comparison = compared(request, content, shown)
     except OwnArraysError as error:
         return Reply([_plain(str(error))])
-    return Reply(_pieces(found), found.parameters)
+    return Reply(_pieces(comparison), comparison.parameters)
 
 
 def _of_model(choice: Built) -> Reply:
@@ -96,19 +96,19 @@ def _of_model(choice: Built) -> Reply:
     return Reply([strong, _plain(description), _plain(choice.task.checked), door], choice)
 
 
-def _pieces(found: OwnComparison) -> list[Piece]:
-    comparison = found.comparison
+def _pieces(result: OwnComparison) -> list[Piece]:
+    comparison = result.comparison
     first = comparison.first
     sentences = comparison.verdict if first else comparison.verdict[1:]
-    compared_with = [f"Compared with {found.shown}."] if found.shown else []
+    compared_with = [f"Compared with {result.shown}."] if result.shown else []
     return [
         pieces.text([["strong", comparison.headline]]),
         *([_plain(" ".join(sentences))] if sentences else []),
         *(_matrices(first) if first else []),
         *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
         *(_plain(each) for each in (*compared_with, *comparison.notes)),
-        *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if found.parameters else []),
-        *([_plain(found.refused)] if found.refused else []),
+        *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if result.parameters else []),
+        *([_plain(result.refused)] if result.refused else []),
     ]
 
 

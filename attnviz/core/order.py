@@ -25,8 +25,9 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
@@ -242,6 +243,7 @@ LAYER: tuple[Step, ...] = (
     Step("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
     Step("masked", "biased|capped|scaled mask", _masked),
     Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
+    Step("sink_share", "masked sinks", _always(SinkShare())),
     Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),
@@ -262,8 +264,12 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
     "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
+    "qk_norm": (RMSNorm(1e-6), RMSNorm()),
+    "rotation": tuple(Rotation(base, pairs) for base in (10_000.0, 500_000.0, 1_000_000.0) for pairs in PAIRS[::-1]),
+    "softcap": (50.0, 30.0),
+    "alibi": (True,),
 }
-"""The values of each option of a block, where a stage of that option is there."""
+"""The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
 
 _ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 

@@ -33,6 +33,8 @@ MAX_ADDRESS_CHARACTERS = 40_000
 MAX_TALK_MOMENTS = 60
 MAX_TALK_BYTES = 400_000
 """Of the file of a talk of one's own, without arrays."""
+MAX_TALK_UPLOAD_CHARACTERS = 4 * -(-MAX_FILE_BYTES // 3)
+"""Of the arrays in it, which are base64."""
 MAX_TALK_MINUTES = 120
 """Of one moment of a talk."""
 MAX_TEXT_CHARACTERS = 3_000

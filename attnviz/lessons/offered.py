@@ -25,6 +25,7 @@ from attnviz.lessons.reference import Passes, Reference
 from attnviz.lessons.talk import TalkError
 from attnviz.lessons.talk_moment import check_answer
 from attnviz.scene.contract.lesson import Fill, Question
+from attnviz.scene.scene import choice_of
 from attnviz.scene.start import picked, selected
 from attnviz.text.steps import steps_of
 
@@ -65,20 +66,25 @@ def answer_text(question: Question) -> str:
 
 def _asks(passes: Passes) -> Iterator[AnyAsk]:
     at, layer = _selection(passes), _layer(passes)
+    model = choice_of(passes.b.scene)
+    unit = model.task.unit if model else "word"
     attention = _at(passes, layer.names["attention"], at)
     query, key = (place_name(attention, axis, attention.index[axis]) for axis in (1, 2))
     in_head = f" in {place_name(attention, 0, at.head)}" if attention.stage.shape[0] > 1 else ""
     if _SPECIAL.isdisjoint(query + key):
         row, cell = _written(attention, 2), _written(attention)
-        yield Word(of=row, prompt=f"Which word will “{query}” look at most{in_head}?")
+        yield Word(of=row, prompt=f"Which {unit} will “{query}” look at most{in_head}?")
         yield Share(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{in_head}?")
         if passes.b.other:
             yield Compare(of=cell, prompt=f"Does “{query}” give “{key}” more{in_head} than in A, less or the same?")
         yield from _of_the_number(passes, at)
     if "probabilities" in passes.trace():
-        yield Answer(prompt="What does the model answer?")
+        is_next = model is not None and model.task.is_open
+        yield Answer(
+            prompt=f"Which {unit} does the model find most probable next?" if is_next else "What does the model answer?"
+        )
     if not np.isfinite(layer.trace["masked"].value).all():
-        yield Count(of="hidden", unit="pairs", prompt="How many pairs of words does the mask hide?")
+        yield Count(of="hidden", unit="pairs", prompt=f"How many pairs of {unit}s does the mask hide?")
     if passes.b.other:
         yield Count(of="differing", unit="shares", prompt="How many shares are others than in A?")
     stage = split_layer(_stage(passes))[0]

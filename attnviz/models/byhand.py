@@ -21,7 +21,7 @@ WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
 SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 about half of that
 WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
-"""How far each wave turns from one position to the next; together they tell 16 positions well apart."""
+"""The angle of each wave from one position to the next; together they tell 16 positions well apart."""
 
 BLOCKS = {"word": slice(0, 5), "position": slice(5, 11), "previous word": slice(11, 16)}
 """The blocks of the 16 numbers of a vector."""
@@ -40,8 +40,8 @@ def rotation(steps: int) -> np.ndarray:
     """The matrix (6, 6) that makes the waves of a place those of the place `steps` later: `waves(p) @ rotation(s)`."""
     turns = np.zeros((6, 6))
     for wave, angle in enumerate(WAVES * steps):
-        own = slice(2 * wave, 2 * wave + 2)
-        turns[own, own] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+        pair = slice(2 * wave, 2 * wave + 2)
+        turns[pair, pair] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
     return turns
 
 
@@ -113,8 +113,8 @@ class Following(Task):
 
     def right(self, tokens: Sequence[str]) -> Answers:
         *earlier, last = tokens
-        found = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
-        return (*(None for _ in earlier), found)
+        answer = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
+        return (*(None for _ in earlier), answer)
 
     def looks(self, tokens: Sequence[str]) -> Looks:
         if not any(self.right(tokens)):

@@ -46,7 +46,7 @@ MIN_SHARE = 0.2
 
 def overlooked(model: Model, batch: Batch) -> tuple[str, ...]:
     """The nouns that get little attention on average in the sentences in which they are right."""
-    right, nouns = evidence(model, batch).right, batch.answers[batch.asked]
+    right, nouns = evidence(model, batch).right, batch.answers[batch.is_target]
     return tuple(noun for place, noun in enumerate(model.task.answers) if right[nouns == place].mean() < MIN_SHARE)
 
 
@@ -57,14 +57,14 @@ def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence
     n_tokens = batch.tokens.shape[1]
     visible = np.broadcast_to(~is_hidden[:, None, None, :], (len(right), 1, n_tokens, n_tokens))
     arrays = passed(stages_for(model, batch), model.arrays | {"mask": visible}, batch)
-    rows = arrays["attention"][:, 0][batch.asked]
+    rows = arrays["attention"][:, 0][batch.is_target]
     return Evidence(accuracy(arrays["probabilities"], batch), rows[right], rows[other])
 
 
 def _nouns(model: Model, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """Where each sentence has the right noun, and where the other, (sentences, tokens)."""
     word_of = np.array([model.task.words.index(answer) for answer in model.task.answers])
-    right = batch.tokens == word_of[batch.answers[batch.asked]][:, None]
+    right = batch.tokens == word_of[batch.answers[batch.is_target]][:, None]
     is_noun = np.isin(np.arange(batch.tokens.shape[1]), (AT_FIRST_NOUN, AT_SECOND_NOUN))
     return right, is_noun & ~right
 

@@ -32,11 +32,11 @@ class Idea:
 
 def setting(name: str, at: tuple[int | slice, ...], numbers: np.ndarray | float) -> tuple[Change, ...]:
     """The changes that put `numbers` at `at` in the parameter of that name: one for each number that differs."""
-    own = MODEL.arrays[name]
-    other = own.copy()
-    other[at] = numbers
-    differ = map(tuple, np.argwhere(other != own).tolist())
-    return tuple(Change(name, index, float(other[index]) + 0.0) for index in differ)  # + 0.0: no number is -0
+    built = MODEL.arrays[name]
+    changed = built.copy()
+    changed[at] = numbers
+    differ = map(tuple, np.argwhere(changed != built).tolist())
+    return tuple(Change(name, index, float(changed[index]) + 0.0) for index in differ)  # + 0.0: no number is -0
 
 
 def parameters_with(changes: tuple[Change, ...]) -> Arrays:

@@ -10,9 +10,9 @@ from attnviz.models.model import Model
 
 def tables(models: Iterable[Model]) -> list[dict | None]:
     """The table of each of some models with one `limit`, the largest size in all of them, where their colours end."""
-    found = [table(model) for model in models]
-    limit = max((abs(value) for each in found if each for row in each["values"] for value in row), default=0.0)
-    return [each and each | {"limit": limit} for each in found]
+    all_tables = [table(model) for model in models]
+    limit = max((abs(value) for each in all_tables if each for row in each["values"] for value in row), default=0.0)
+    return [each and each | {"limit": limit} for each in all_tables]
 
 
 def table(model: Model) -> dict | None:

@@ -73,7 +73,7 @@ class Recipe:
 
     @property
     def steps(self) -> int:
-        """How many steps of training there are."""
+        """The number of steps of training."""
         return self.checkpoints[-1]
 
     def untrained(self, seed: int) -> Model:

@@ -21,10 +21,10 @@ from attnviz.models.writing import names
 from attnviz.models.yardsticks import passed_at, recorded
 
 N_WRITTEN = 10
-"""How many texts each checkpoint writes."""
+"""The number of texts that each checkpoint writes."""
 
 AS_IN_MICROGPT = Drawing(temperature=0.5)
-"""How microgpt itself draws, from the first seed that there is."""
+"""microgpt's own way of drawing, from the first seed."""
 
 FOLDER = Path(__file__).parent / "recordings"
 
@@ -102,8 +102,8 @@ class Recorded(Choice):
 
     def _names(self, seed: int, place: int) -> list[dict]:
         """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
-        found = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
-        return [{"text": text, "is": self.met(text, seed, place)} for text in found]
+        texts = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
+        return [{"text": text, "is": self.met(text, seed, place)} for text in texts]
 
     def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
         """Losses to compare with, and from which step on the model's is below; at the end those with a part muted."""

@@ -30,7 +30,7 @@ NORMS = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
 AGREEMENT = 1e-4
-"""How far from the largest logit of a check one may be off, relative to it: float32 is within, another model isn't."""
+"""The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
 
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
 """The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
@@ -135,7 +135,7 @@ def _written(how: Mapping[str, str]) -> str:
 
 
 def _named(parts: Mapping[str, object], name: str, choices: Mapping[str, object]) -> str:
-    """Which of some choices a file names; the first where it names none."""
+    """The choice that a file names; the first where it names none."""
     first, *others = choices
     named = parts.get(name, first)
     if not isinstance(named, str) or named not in choices:
@@ -154,7 +154,7 @@ def _check(given: object, letters: Sequence[str], block_size: int) -> tuple[list
 
 
 def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
-    """How far the logits after some letters are from those of a check, relative to the largest of these."""
+    """The error of the logits after some letters beside those of a check, relative to the largest of these."""
     text, expected = check
     try:
         made = model.read((model.task.begin, *text))["logits"].value[-1]
@@ -165,20 +165,38 @@ def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
 
 def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str, list]:
     """The parameters of a model, by the names of their stages, as microgpt has them: lists of rows (out, in)."""
-    found = {"wte": arrays["embeddings"], "wpe": arrays["positions"], "lm_head": arrays["w_u"].T}
+    matrices = {"wte": arrays["embeddings"], "wpe": arrays["positions"], "lm_head": arrays["w_u"].T}
     for n in range(n_layers):
         after = f"_{n + 1}" if n_layers > 1 else ""
         for name in "qkv":
-            found[f"layer{n}.attn_w{name}"] = np.concatenate(arrays[f"w_{name}{after}"], axis=-1).T
-        for name, own in (("attn_wo", "w_o"), ("mlp_fc1", "w_hidden"), ("mlp_fc2", "w_mlp")):
-            found[f"layer{n}.{name}"] = arrays[f"{own}{after}"].T
-    return {name: array.tolist() for name, array in found.items()}
+            matrices[f"layer{n}.attn_w{name}"] = np.concatenate(arrays[f"w_{name}{after}"], axis=-1).T
+        for name, stage in (("attn_wo", "w_o"), ("mlp_fc1", "w_hidden"), ("mlp_fc2", "w_mlp")):
+            matrices[f"layer{n}.{name}"] = arrays[f"{stage}{after}"].T
+    return {name: array.tolist() for name, array in matrices.items()}
 
 
-def _layer(own: Matrices, n_heads: int) -> Parameters:
+def written(model: Model) -> bytes:
+    """A microgpt as a state file: `read` gives it back, to the last bit."""
+    parts = {
+        "uchars": list(model.task.letters),
+        "n_head": model.n_heads,
+        "state_dict": state_dict(model.arrays, len(model.layers)),
+        "activation": _name_among(ACTIVATIONS, model.activation),
+        "norm": _name_among(NORMS, model.norm),
+    }
+    return json.dumps(parts).encode()
+
+
+def _name_among(choices: Mapping[str, object], chosen: object) -> str:
+    return next(name for name, each in choices.items() if each == chosen)
+
+
+def _layer(state: Matrices, n_heads: int) -> Parameters:
     """A layer's parameters: microgpt's matrices have a row for each number that comes out, ours a column."""
-    q, k, v = (banded(own[f"attn_w{name}"].T, n_heads) for name in "qkv")
-    return Parameters(w_q=q, w_k=k, w_v=v, w_o=own["attn_wo"].T, w_hidden=own["mlp_fc1"].T, w_mlp=own["mlp_fc2"].T)
+    q, k, v = (banded(state[f"attn_w{name}"].T, n_heads) for name in "qkv")
+    return Parameters(
+        w_q=q, w_k=k, w_v=v, w_o=state["attn_wo"].T, w_hidden=state["mlp_fc1"].T, w_mlp=state["mlp_fc2"].T
+    )
 
 
 def _parts(written: bytes) -> dict:
@@ -232,11 +250,11 @@ def _matrices(given: object, n_words: int) -> Matrices:
     unknown = [name for name in given if name not in shapes]
     if unknown:
         raise OwnArraysError(f"state_dict may have {', '.join(shapes)}; got {_shown(unknown[0])} too.")
-    found = {name: _matrix(name, given[name], shape) for name, shape in shapes.items() if name in given}
-    missing = [name for name in shapes if name not in found and name != "lm_head"]
+    matrices = {name: _matrix(name, given[name], shape) for name, shape in shapes.items() if name in given}
+    missing = [name for name in shapes if name not in matrices and name != "lm_head"]
     if missing:
         raise OwnArraysError(f"state_dict must have the matrix {missing[0]}; got none.")
-    return {"lm_head": found["wte"], **found}  # one that is missing is tied
+    return {"lm_head": matrices["wte"], **matrices}  # one that is missing is tied
 
 
 def _shapes_in_layers(given: Mapping[str, object], size: int) -> Iterator[tuple[str, tuple[int, int]]]:

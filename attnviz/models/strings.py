@@ -87,7 +87,7 @@ def _batch(length: int) -> Batch:
     """The strings of that length, with what is asked at their last letters."""
     texts = [MODEL.tokens(string) for string in of_length(length)]
     tokens = np.array([[MODEL.task.words.index(token) for token in tokens] for tokens in texts])
-    answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+    answers, is_target = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
     answers[:, -1] = [MODEL.task.answers.index(MODEL.task.right(tokens)[-1]) for tokens in texts]
-    asked[:, -1] = True
-    return Batch(tokens, answers, asked)
+    is_target[:, -1] = True
+    return Batch(tokens, answers, is_target)

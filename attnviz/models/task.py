@@ -19,7 +19,7 @@ Looks = tuple[tuple[int, int], ...]
 
 
 def most_probable(shares: np.ndarray) -> np.ndarray:
-    """Which answers are the most probable ones of each row; several, where they differ by rounding alone."""
+    """The most probable answers of each row; several, where they differ by rounding alone."""
     largest = shares.max(axis=-1, keepdims=True)
     return shares >= largest - 1e-9 * np.abs(largest)
 
@@ -91,7 +91,7 @@ class Task(Protocol):
         """The right answers, one for each token; all None where the tokens are no text of the task."""
 
     def looks(self, tokens: Sequence[str]) -> Looks:
-        """Which query looks at which key in each of several layers, as places; none where nobody knows."""
+        """The key that each query looks at in each of several layers, as places; none where nobody knows."""
         return ()
 
 
@@ -104,12 +104,13 @@ class Batch(NamedTuple):
         Places among the words.
     answers : ndarray (texts, tokens) of int
         Places among the answers; 0 where nothing is asked.
-    asked : ndarray (texts, tokens) of bool
+    is_target : ndarray (texts, tokens) of bool
+        Whether an answer is asked for there.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
-    asked: np.ndarray
+    is_target: np.ndarray
 
     def picked(self, texts: np.ndarray | slice) -> Batch:
         """Some of the texts."""

@@ -36,24 +36,24 @@ def passed(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Array
 def loss(probabilities: np.ndarray, batch: Batch) -> float:
     """The cross-entropy: the mean of -log of the right answers' probabilities."""
     right = np.take_along_axis(probabilities, batch.answers[..., None], axis=-1)[..., 0]
-    return float(-np.log(np.maximum(right, TINY))[batch.asked].mean())
+    return float(-np.log(np.maximum(right, TINY))[batch.is_target].mean())
 
 
 def accuracy(probabilities: np.ndarray, batch: Batch) -> float:
     """The part of what is asked in which the right answer is the most probable one."""
-    return float((probabilities.argmax(axis=-1) == batch.answers)[batch.asked].mean())
+    return float((probabilities.argmax(axis=-1) == batch.answers)[batch.is_target].mean())
 
 
 def slopes(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
     """The derivatives of the loss with respect to each parameter."""
     arrays = passed(stages, parameters, batch)
-    found = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
-    of_each = {name: found[name] for name in parameters.keys() - {"embeddings", "positions"}}
+    slopes_of = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
+    of_each = {name: slopes_of[name] for name in parameters.keys() - {"embeddings", "positions"}}
     of_each["embeddings"] = np.zeros_like(parameters["embeddings"])
-    np.add.at(of_each["embeddings"], batch.tokens, found["embeddings"])
+    np.add.at(of_each["embeddings"], batch.tokens, slopes_of["embeddings"])
     if "positions" in parameters:
         of_each["positions"] = np.zeros_like(parameters["positions"])
-        of_each["positions"][: batch.tokens.shape[1]] = found["positions"]
+        of_each["positions"][: batch.tokens.shape[1]] = slopes_of["positions"]
     return of_each
 
 
@@ -63,7 +63,7 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
     Through the probabilities it would be 0 / 0 where a probability is too small for float64.
     """
     right = batch.answers[..., None] == np.arange(probabilities.shape[-1])
-    return (probabilities - right) * (batch.asked / np.count_nonzero(batch.asked))[..., None]
+    return (probabilities - right) * (batch.is_target / np.count_nonzero(batch.is_target))[..., None]
 
 
 def random_of(recipe: Recipe, seed: int) -> np.random.RandomState:

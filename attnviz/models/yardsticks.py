@@ -36,9 +36,9 @@ def pairs(trained_on: Batch, held_out: Batch, n_words: int) -> float:
         The last of which begins texts and, as an answer, ends them.
     """
     counts = np.full((n_words, n_words), SMOOTHING)
-    np.add.at(counts, (trained_on.tokens[trained_on.asked], trained_on.answers[trained_on.asked]), 1)
+    np.add.at(counts, (trained_on.tokens[trained_on.is_target], trained_on.answers[trained_on.is_target]), 1)
     shares = counts / counts.sum(axis=1, keepdims=True)
-    return float(-np.log(shares[held_out.tokens[held_out.asked], held_out.answers[held_out.asked]]).mean())
+    return float(-np.log(shares[held_out.tokens[held_out.is_target], held_out.answers[held_out.is_target]]).mean())
 
 
 def muted(model: Model, what: str) -> Model:
@@ -68,6 +68,6 @@ def recorded() -> list[dict]:
 
 def passed_at(curve: Sequence[Sequence[float]], loss: float) -> int | None:
     """The first step of a curve from which on its loss is below another; None where it ends above it."""
-    above = [place for place, (_, own, _) in enumerate(curve) if own >= loss]
+    above = [place for place, (_, current, _) in enumerate(curve) if current >= loss]
     first = above[-1] + 1 if above else 0
     return int(curve[first][0]) if first < len(curve) else None

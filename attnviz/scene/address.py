@@ -23,8 +23,8 @@ from attnviz.scene.scene import (
     READY_MADE,
     SOURCES,
     Options,
-    Own,
     Scene,
+    Upload,
     of_model,
     pinned,
     with_options,
@@ -92,8 +92,8 @@ _AS_IT_IS = "same"
 
 def _other_text(scene: Scene, other: Scene) -> str:
     """The differences of another scene, as parameters within those of this one's address; one without text it lacks."""
-    own, others = query(pinned(scene)), query(other)
-    otherwise = {name: others.get(name, "") for name in {**own, **others} if own.get(name) != others.get(name)}
+    current, others = query(pinned(scene)), query(other)
+    otherwise = {name: others.get(name, "") for name in {**current, **others} if current.get(name) != others.get(name)}
     return urlencode(otherwise) or _AS_IT_IS
 
 
@@ -108,7 +108,7 @@ class Parsed(NamedTuple):
     notices: tuple[str, ...]
 
 
-def parse(written: Query, own: Mapping[str, Own] = MappingProxyType({})) -> Parsed:
+def parse(written: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Parsed:
     """Read a scene from the parameters of an address, whatever they hold.
 
     No pass is made: what doesn't fit the scene's is mended by `resolve`. A scene that fits is given back by
@@ -117,20 +117,20 @@ def parse(written: Query, own: Mapping[str, Own] = MappingProxyType({})) -> Pars
     Parameters
     ----------
     written : mapping of str to str or sequence of str
-    own : mapping of str to OwnParameters or Choice, optional
-        What the tab has of somebody's own, which no address holds, by the source that it is of.
+    uploads : mapping of str to OwnParameters or Choice, optional
+        The files that the tab has, which no address holds, each by its source.
     """
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
     if texts.keys() <= _OF_A_TALK:
         texts = query(FIRST_VISIT) | texts
-    scene = _read(texts, own, notices)
+    scene = _read(texts, uploads, notices)
     if "beside" in texts:
-        scene = replace(scene, other=_read_other(texts, own, notices))
+        scene = replace(scene, other=_read_other(texts, uploads, notices))
     return Parsed(scene, tuple(notices))
 
 
-def _read(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) -> Scene:
+def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene:
     """The scene of these parameters, without another beside it."""
     model = _model(texts, notices)
     scene = of_model(model) if model else Scene()
@@ -138,7 +138,7 @@ def _read(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) 
     for name, read in READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    scene = replace(scene, own=own.get(scene.source))
+    scene = replace(scene, upload=uploads.get(scene.source))
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:
@@ -155,7 +155,7 @@ def _read(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) 
     return scene
 
 
-def _read_other(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[str]) -> Scene | None:
+def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene | None:
     """The scene that is written so beside that of an address."""
     decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
     try:
@@ -167,9 +167,9 @@ def _read_other(texts: Mapping[str, str], own: Mapping[str, Own], notices: list[
     kept = ("sentence",) if _writes(both.get("model", "")) else ()  # no letter yet is where such a model begins
     lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(kept)
     others = {name: text for name, text in both.items() if name not in lacking}
-    found = parse(others or {"sentence": Scene().sentence}, own)  # one that says nothing is a first visit's
-    notices += [f"A: {notice}" for notice in found.notices]
-    return pinned(found.scene)
+    parsed = parse(others or {"sentence": Scene().sentence}, uploads)  # one that says nothing is a first visit's
+    notices += [f"A: {notice}" for notice in parsed.notices]
+    return pinned(parsed.scene)
 
 
 def looking(scene: Scene, written: Query) -> Scene:
@@ -188,7 +188,7 @@ def _usual_view(scene: Scene) -> str:
 
 
 def _usual_reveal(scene: Scene) -> int | None:
-    """How far the step has come of an address that doesn't say it."""
+    """The reveal of an address that names none."""
     return (USUAL_IN_TALK if _begins_talk(scene) else USUAL)["reveal"]
 
 
@@ -216,14 +216,14 @@ def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
 def _model(texts: Mapping[str, str], notices: list[str]) -> str:
     """The id of the model that is named; empty where there is none, or it doesn't exist."""
     named = texts.get("model", "")
-    found = next((each for each in MODELS if each == named.strip().casefold()), "")
-    if not found and "model" in texts:
+    model = next((each for each in MODELS if each == named.strip().casefold()), "")
+    if not model and "model" in texts:
         notices.append(f"model is one of {', '.join(MODELS)}; got {named[:40]!r}, so these are random parameters.")
-    if not found and "checkpoint" in texts:
+    if not model and "checkpoint" in texts:
         notices.append("checkpoint is of a model's training; no model is shown, so it is left out.")
-    if found and "source" in texts:
-        notices.append(f"An address names a model or a source; got both, using the model {found}.")
-    return found
+    if model and "source" in texts:
+        notices.append(f"An address names a model or a source; got both, using the model {model}.")
+    return model
 
 
 def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
@@ -242,11 +242,11 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
 
 
 def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
-    """Which training of a model, and how far, as whole numbers; `resolve` brings them to those that there are."""
-    found = {}
+    """The training of a model and its checkpoint, as whole numbers; `resolve` brings them to those that exist."""
+    training = {}
     for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
         if name in texts and _COUNT.fullmatch(texts[name]):
-            found[part] = int(texts[name])
+            training[part] = int(texts[name])
         elif name in texts:
             notices.append(f"{name} is a whole number from 0 on; got {texts[name][:40]!r}, and is left out.")
-    return found
+    return training

@@ -40,10 +40,10 @@ def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
 def _choice(name: str, text: str, allowed: Sequence[str], default: str, notices: list[str]) -> str:
     """The allowed text that was written, in any case; of an address of before, what stands for it now."""
     written = text.strip().casefold()
-    found = next((each for each in allowed if each.casefold() == _FORMER.get(written, written)), None)
-    if found is None:
+    choice = next((each for each in allowed if each.casefold() == _FORMER.get(written, written)), None)
+    if choice is None:
         notices.append(f"{name} is one of {', '.join(map(repr, allowed))}; got {text[:40]!r}, using {default!r}.")
-    return default if found is None else found
+    return default if choice is None else choice
 
 
 def _sentence(name: str, text: str, notices: list[str]) -> str:
@@ -56,11 +56,11 @@ def _sentence(name: str, text: str, notices: list[str]) -> str:
 
 
 def _step(text: str, notices: list[str]) -> dict:
-    found = find(text)
-    if found is None:
+    id_ = find(text)
+    if id_ is None:
         titles = ", ".join(repr(step.title) for step in STEPS)
         notices.append(f"step is one of {titles}; got {text[:40]!r}, using {STEPS[0].title}.")
-    return {"step": found or STEPS[0].id}
+    return {"step": id_ or STEPS[0].id}
 
 
 def _selection(text: str, notices: list[str]) -> dict:
@@ -140,18 +140,18 @@ def _draw(text: str, notices: list[str]) -> dict:
 
 
 def drawing_in(message: object) -> Drawing | None:
-    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
+    """The drawing of the next token that a message or an address describes; ValueError if it describes none."""
     if message is None:
         return None
     if not isinstance(message, dict) or message.keys() != OFFERED.keys():
         raise ValueError("no drawing")
-    found = {}
+    values = {}
     for name, offered in OFFERED.items():
         value = message[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
             raise ValueError("no drawing")
-        found[name] = type(offered[0])(value)
-    return Drawing(**found)
+        values[name] = type(offered[0])(value)
+    return Drawing(**values)
 
 
 READERS: dict[str, Callable[[str, list[str]], dict]] = {

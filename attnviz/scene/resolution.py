@@ -75,14 +75,14 @@ def _unpainted(scene: Scene) -> Trace:
     if lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
     if scene.source == OWN_PARAMETERS:
-        return scene.own.trace()
+        return scene.upload.trace()
     if scene.source in SOURCES:
         return SOURCES[scene.source][1].trace
     if has_options(scene):
         return trace_of(settings_of(scene))
     model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
     trace = model.trace(model.leading(scene.sentence))
-    if scene.own:  # what is said of one's own is kept nowhere
+    if scene.upload:  # what is said of one's own is kept nowhere
         return trace
     return trace.with_template((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone
 

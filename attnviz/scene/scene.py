@@ -37,7 +37,7 @@ OWN_PARAMETERS = "own-parameters"
 OWN_MODEL = "own-microgpt"
 """The source of a model that somebody gave a file of, which is in no address either."""
 
-Own = OwnParameters | Choice
+Upload = OwnParameters | Choice
 """Arrays or a model that somebody gave."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
@@ -102,7 +102,7 @@ class Scene:
         How the next letter is drawn, where a model says what may come next; None for the most probable.
     hidden : Painting or None
         The mask that somebody painted, in place of that of the settings or the model.
-    own : OwnParameters, Choice or None
+    upload : OwnParameters, Choice or None
         The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
     """
 
@@ -128,21 +128,21 @@ class Scene:
     route: str = ROUTES[0]
     drawing: Drawing | None = None
     hidden: Painting | None = None
-    own: Own | None = None
+    upload: Upload | None = None
 
 
-DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden", "changes", "own")
+DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden", "changes", "upload")
 """The parts of a scene that decide the numbers of its pass."""
 
 
 def choice_of(scene: Scene) -> Choice | None:
     """The model that a scene is of; None where it is of none, or of one of somebody's own that is not here."""
-    return scene.own if scene.source == OWN_MODEL else MODELS.get(scene.source)
+    return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.own is None
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None
 
 
 def pinned(scene: Scene) -> Scene:
@@ -168,7 +168,7 @@ def parts_for_source(source: str) -> dict[str, object]:
     What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
     """
     first = Scene()
-    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "own")
+    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload")
     left = {name: getattr(first, name) for name in names}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
     return {"source": source} | left | typed

@@ -36,8 +36,8 @@ def _whole(scene: Scene) -> tuple[Scene, list[str]]:
     if not has_whole(scene.sentence, scene.context):
         normal = Options().initialiser
         n = len(tokenize(leading(scene.sentence, MAX_TOKENS)))
-        said = f"{RULE_OF_WHOLE}; got {counted(n, 'word')}, using initialiser={normal}."
-        return replace(scene, options=replace(options, initialiser=normal)), [said]
+        notice = f"{RULE_OF_WHOLE}; got {counted(n, 'word')}, using initialiser={normal}."
+        return replace(scene, options=replace(options, initialiser=normal)), [notice]
     seed = whole_numbers(tokenize(scene.sentence), options.d_model, options.seed).seed
     if seed == options.seed:
         return scene, []
@@ -59,8 +59,8 @@ def _checkpoint(model: Choice, seed: int, checkpoint: int | None) -> tuple[int |
     steps = model.checkpoints(seed)
     last = len(steps) - 1
     if checkpoint and not last:
-        said = f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
-        return None, [said]
+        notice = f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
+        return None, [notice]
     if checkpoint is not None and checkpoint > last:
         rule = f"“{model.title}” has the checkpoints 0 to {last}; got {checkpoint}"
         return None, [f"{rule}, using the last, after {steps[-1]:,} steps of training."]

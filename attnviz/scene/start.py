@@ -32,10 +32,10 @@ def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
 def _apart(a: Trace, b: Trace, usual: Selection) -> Selection:
     """The usual number of pass B where its row is another in A; else the share that is furthest apart."""
     name = b.layers[-1].names["attention"]
-    found = furthest(a, b)
-    if found is None or (b.origin.read and is_row_apart(a, b, name, usual)):
+    cell = furthest(a, b)
+    if cell is None or (b.origin.read and is_row_apart(a, b, name, usual)):
         return usual
-    return replace(usual, head=found.head, query=found.query, key=found.key)
+    return replace(usual, head=cell.head, query=cell.query, key=cell.key)
 
 
 def start(trace: Trace, step: str) -> Selection:

@@ -22,7 +22,7 @@ from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/arrays"
 
-MAX_SAID_BYTES = 8_192
+MAX_LINE_BYTES = 8_192
 """Bytes of the line of JSON before a file."""
 
 _UNDERWAY: set[Tab] = set()
@@ -69,10 +69,10 @@ async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
 def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
     session = tab.session
     with tab.cpu_quota.noted():
-        made = reply(about, content, session.resolved().trace)
-        if made.own:
-            session.given(made.own)
-    return to_json(made.data)
+        response = reply(about, content, session.resolved().trace)
+        if response.upload:
+            session.keep(response.upload)
+    return to_json(response.data)
 
 
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
@@ -80,10 +80,10 @@ async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
     begun = b""
     async for piece in pieces:
         begun += piece
-        line, found, rest = begun.partition(b"\n")
-        if found and len(line) <= MAX_SAID_BYTES:
+        line, separator, rest = begun.partition(b"\n")
+        if separator and len(line) <= MAX_LINE_BYTES:
             return line, rest
-        if len(line) > MAX_SAID_BYTES:
+        if len(line) > MAX_LINE_BYTES:
             break
     return b"", b""
 

@@ -21,10 +21,10 @@ EVERYONE = ("0.0.0.0", "::")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Say at which address the app is, and serve it until it is stopped."""
-    asked = _parser().parse_args(arguments)
+    parsed = _parser().parse_args(arguments)
     app = runpy.run_path(str(HOME / "app.py"))["app"]
-    options = settings() | _of(asked)
-    with listener(options["server.address"], PORTS if asked.port is None else (asked.port,)) as listening:
+    options = settings() | _of(parsed)
+    with listener(options["server.address"], PORTS if parsed.port is None else (parsed.port,)) as listening:
         options["server.port"] = listening.getsockname()[1]
         seams.configure(options)
         sys.stdout.write(f"attnviz is at {_url(options)}\n")
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
-    """How uvicorn serves the app."""
+    """The settings with which uvicorn serves the app."""
     return uvicorn.Config(
         app,
         log_level="warning",
@@ -63,16 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _of(asked: argparse.Namespace) -> dict[str, object]:
+def _of(parsed: argparse.Namespace) -> dict[str, object]:
     """The arguments as Streamlit's options."""
     options = {
-        "server.address": asked.address,
-        "server.allowedHosts": asked.allow_host,
+        "server.address": parsed.address,
+        "server.allowedHosts": parsed.allow_host,
     }
-    names = [name for name in asked.allow_host or () if "*" not in name]
+    names = [name for name in parsed.allow_host or () if "*" not in name]
     if names:  # at any other address it would be refused
         options["browser.serverAddress"] = names[0]
-    elif asked.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
+    elif parsed.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
         options["browser.serverAddress"] = _own_address()
     return {name: value for name, value in options.items() if value is not None}
 

@@ -23,12 +23,12 @@ def listener(address: str, ports: Iterable[int]) -> socket.socket:
     both = family is socket.AF_INET6 and socket.has_dualstack_ipv6()
     for port in ports:
         try:
-            found = socket.create_server((address, port), family=family, dualstack_ipv6=both)
+            listening = socket.create_server((address, port), family=family, dualstack_ipv6=both)
         except OSError as error:
             reason = error.strerror
         else:
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return found
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return listening
     raise SystemExit(
         f"attnviz can't listen at {address}, port {port}: {reason}. Choose others by --address and --port."
     )

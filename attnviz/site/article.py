@@ -34,7 +34,7 @@ def _measured(names: dict[str, str]) -> Iterator[Piece]:
     """All measurements, each with its rows of attention and its doors."""
     for number, each in enumerate(measurements(), 1):
         yield pieces.heading(2, f"{number}. {each.title}")
-        yield pieces.text(each.said)
+        yield pieces.text(each.text)
         yield matrix(f"Attention, {each.title}", each.rows.values, each.rows.passes, each.rows.keys, is_share=True)
         for below in each.below:
             yield pieces.table(below.head, below.rows) if isinstance(below, Table) else pieces.text(below)

@@ -54,19 +54,24 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
         If a moment doesn't fit its pass.
     """
     name, title = talk_page_name(talk), talk.title or "A talk"
-    moments = [talk_moment(each) for each in talk.moment]
-    minutes = max(round(sum(each.minutes for each in talk.moment)), 1)
-    entry = LessonEntry(id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments))
+    moments = [talk_moment(each, talk.uploads) for each in talk.moment]
+    planned = [each.minutes for each in talk.moment]
+    minutes = max(round(sum(planned)), 1)
+    entry = LessonEntry(
+        id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments), planned=planned if any(planned) else []
+    )
     course = LessonsPage(lessons=[entry], own=json.loads(contents())["own"])
     yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
 
 
 def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages: dict[str, str]) -> Iterator[Page]:
     questions = {form: exported(form, title, moments) for form in ENDINGS}
+    sent = [json.loads(to_json(each)) for each in moments]
     given = {
         "lesson": name,
         "course": course,
-        "moments": pooled([_lightened(json.loads(to_json(each))) for each in moments]),
+        "lightened": [number for number, each in enumerate(sent, 1) if _lightened(each)],
+        "moments": pooled(sent),
         "questions": questions,
         "pages": pages,
         "own": OWN,
@@ -77,11 +82,15 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
         yield Page(f"{pages[name].removesuffix('.html')}.{ENDINGS[form]}", text)
 
 
-def _lightened(moment: Data) -> Data:
-    """A moment without its largest arrays of parameters, which don't compress: they would double a page."""
-    document = moment["document"]
+def _lightened(moment: Data) -> bool:
+    """Take the largest arrays of parameters out of a moment, as they don't compress and would double a page.
+
+    Returns whether there were any; its page says so to who looks around there.
+    """
+    document, found = moment["document"], False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
             if sum(map(len, stage["values"])) > MOST_NUMBERS * _CHARACTERS:
                 stage["values"] = [None for _ in stage["values"]]
-    return moment
+                found = True
+    return found

@@ -36,7 +36,7 @@ _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add
 _PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
 _SUM = (Story("{value} in dimension {column}."),)
 
-_SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
+_SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": (
             "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
@@ -105,12 +105,18 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "**Share**: {story}",
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
+                Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story(
-                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}.",
+                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}; the sink "
+                    "takes {sink_share:percent}.",
                     of=has("sinks"),
                 ),
-                Story("divide by the sum, in which the sink counts: {value:most} for {value:alike}.", of=has("sinks")),
+                Story(
+                    "divide by the sum, in which the sink counts: {value:most} for {value:alike}; the sink takes "
+                    "{sink_share:percent}.",
+                    of=has("sinks"),
+                ),
                 Story("divide by the sum. Largest share: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),
@@ -190,11 +196,11 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     """
     layer = trace.layer_of(name)
     names = layer.names | slots
-    own, _ = split_layer(name)
-    text, stories = _SAID.get(shows or own, ("{story}", ()))
+    base, _ = split_layer(name)
+    text, stories = _SENTENCES.get(shows or base, ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
-    text, *told = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
-    stories = [replace(story, text=each) for story, each in zip(stories, told, strict=True)]
+    text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
+    stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    scaling = ["", _scaling(layer.trace)] if own == "scaled" else None
+    scaling = ["", _scaling(layer.trace)] if base == "scaled" else None
     return runs(text, word=word, key=key, head=head, scaling=scaling, story=selection_story(*stories, of=name))

@@ -13,7 +13,7 @@ from attnviz.text.wording import percent
 
 
 def headline(trace: Trace, contest: Contest) -> str:
-    """Who is ahead as it is, and what stands below; where nobody is, that there is nothing to turn."""
+    """The leader as it is, above the list of flips; where nobody leads, that there is nothing to turn."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
     each = (
@@ -29,13 +29,13 @@ def headline(trace: Trace, contest: Contest) -> str:
     return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
 
 
-def sentences(trace: Trace, contest: Contest, found: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
+def sentences(trace: Trace, contest: Contest, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
     """A sentence for each stage; where the same change of a stage that is computed from it does the same, within one.
 
     So it does where a stage is added to another, or passed on: of the embeddings, say, and of what enters.
     """
     groups: dict[str, list[StageFlip]] = {}
-    for each in found:
+    for each in stage_flips:
         first = next((name for name, (one, *_) in groups.items() if _is_same(trace, one, each)), each.stage)
         groups.setdefault(first, []).append(each)
     return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in groups.values()]
@@ -60,7 +60,7 @@ def _same(others: Sequence[StageFlip]) -> list[str]:
     return [f"The same change does it in {' and in '.join(names)}."] if names else []
 
 
-def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
+def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
     """A sentence on the change that turns a contest in one stage, and how far one may go without; or on none.
 
     Examples
@@ -74,14 +74,14 @@ def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
     >>> sentence(trace, contest, scores)
     'scores[head 1, tired, animal] from 56.71 to 30.15 turns the answer to “horse”; at 30.16 “animal” stays ahead.'
     """
-    title = full_title(found.stage)
-    if found.flip:
-        return _turning(trace, contest, found.flip)
-    if not found.most:
+    title = full_title(stage_flip.stage)
+    if stage_flip.flip:
+        return _turning(trace, contest, stage_flip.flip)
+    if not stage_flip.most:
         return f"{title}: too large to try each of its numbers."
-    scale = entry(found.stage).scale
+    scale = entry(stage_flip.stage).scale
     tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
-    sizes = f"changes of {len(TRIAL_SIZES)} sizes, up to {found.most:g}"
+    sizes = f"changes of {len(TRIAL_SIZES)} sizes, up to {stage_flip.most:g}"
     return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
 
 

@@ -295,7 +295,8 @@ TERMS = (
         "sink",
         r"\bsinks?\b",
         "A score of no key: it takes a share that goes nowhere, so a row adds up to less than 1.",
-        "That of {head} is {sinks}.",
+        "That of {head} is {sinks}, and takes {sink_share:percent}.",
+        "SinkShare",
     ),
     Term(
         "logit",
@@ -343,5 +344,5 @@ TERMS = (
 
 def explained(label: str) -> str:
     """The sentence of a label that is a term; nothing where it is none."""
-    found = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
-    return next((term.says.replace("{unit}", "token") for term in found), "")
+    matches = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
+    return next((term.says.replace("{unit}", "token") for term in matches), "")

@@ -37,16 +37,16 @@ def _nearest(count: int, present: frozenset[str]) -> dict[str, str]:
 
 def _moved(id_: str, n_layers: int) -> str:
     """The same step in a pass of so many layers."""
-    own, layer = _own(id_)
-    if own not in (step.id for step in LAYER) or n_layers == 1:
-        return own
-    return f"{own}-{min(max(layer, 1), n_layers)}"
+    base, layer = _split(id_)
+    if base not in (step.id for step in LAYER) or n_layers == 1:
+        return base
+    return f"{base}-{min(max(layer, 1), n_layers)}"
 
 
-def _own(id_: str) -> tuple[str, int]:
+def _split(id_: str) -> tuple[str, int]:
     """The id of a step without its layer, and the layer, 0 where there is none."""
-    own, layer = re.fullmatch(r"(.*?)(?:-(\d+))?", id_).groups()
-    return own, int(layer or 0)
+    base, layer = re.fullmatch(r"(.*?)(?:-(\d+))?", id_).groups()
+    return base, int(layer or 0)
 
 
 def find(text: str) -> str | None:
@@ -62,5 +62,5 @@ def find(text: str) -> str | None:
 
 def title(id_: str) -> str:
     """The title of the step of an id."""
-    own, _ = _own(id_)
-    return next(step.title for step in STEPS if step.id == own)
+    base, _ = _split(id_)
+    return next(step.title for step in STEPS if step.id == base)

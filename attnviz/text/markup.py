@@ -14,7 +14,7 @@ Runs = list[list]
 """Pairs of a style and a text. The style is one of STYLES; or "story", with stories; or "verdict", with nothing."""
 
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
-"""How a run looks: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
+"""The style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
 
 _ROLES = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
 _MARKED = re.compile(
@@ -33,12 +33,12 @@ def runs(text: str, **words: str | list) -> Runs:
     >>> runs("what “{word}” asks", word="*cat*")
     [['', 'what “'], ['word', '*cat*'], ['', '” asks']]
     """
-    found, end = [], 0
+    parts, end = [], 0
     for marked in _MARKED.finditer(text):
-        found.append(["", text[end : marked.start()]])
-        found.append(_run(marked, words))
+        parts.append(["", text[end : marked.start()]])
+        parts.append(_run(marked, words))
         end = marked.end()
-    return [run for run in [*found, ["", text[end:]]] if run[1]]
+    return [run for run in [*parts, ["", text[end:]]] if run[1]]
 
 
 def _run(marked: re.Match[str], words: dict[str, str | list]) -> list:

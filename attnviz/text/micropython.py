@@ -157,15 +157,15 @@ def script(trace: Trace) -> str | None:
 def numbers(trace: Trace) -> bytes:
     """The file of the script, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
     tokens = list(trace.origin.rows)
-    own = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
-    rows = dict(zip(map(str, tokens), own["wte"], strict=True))
+    state = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
+    rows = dict(zip(map(str, tokens), state["wte"], strict=True))
     written = {
         "n_head": trace.layers[0].trace["w_q"].shape[0],
         "tokens": tokens,
         "words": [_REPEATED.sub("", word) for word in trace.labels["token"]],
         "answers": trace.labels["answer"],
         "logits": trace["logits"].value.tolist(),
-        "state_dict": own | {"wte": rows},
+        "state_dict": state | {"wte": rows},
     }
     return json.dumps(written).encode()
 
@@ -174,8 +174,8 @@ def called(trace: Trace) -> dict[str, str]:
     """The names of a pass's stages in microgpt, where the pass has its shape; no number decides it."""
     if not has_its_shape(trace):
         return {}
-    own = {stage.name: split_layer(stage.name)[0] for stage in trace.stages}
-    return {stage: NAMES[name] for stage, name in own.items() if name in NAMES}
+    bases = {stage.name: split_layer(stage.name)[0] for stage in trace.stages}
+    return {stage: NAMES[name] for stage, name in bases.items() if name in NAMES}
 
 
 def is_microgpt(trace: Trace) -> bool:

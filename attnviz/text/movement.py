@@ -50,7 +50,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
 
 
 def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
-    """Which key a query sees now, or sees no longer."""
+    """The key that a query sees now, or sees no longer."""
     *head, query, key = (trace.label(*at) for at in zip(trace[name].axes, cell, strict=True))
     sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
     return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
@@ -72,7 +72,7 @@ def described(trace: Trace, change: Change) -> str:
     return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
 
-def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, np.ndarray]) -> str:
+def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[str, np.ndarray]) -> str:
     """One line on what would move a number most: a word and a parameter; and why little does, in a saturated softmax.
 
     A word's slope is along its vector: the length of its row of derivatives,
@@ -83,7 +83,7 @@ def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, 
     trace : Trace
     name, index
         The cell.
-    found : mapping of stage names to ndarray
+    slopes_of : mapping of stage names to ndarray
         Its gradients.
 
     Examples
@@ -94,15 +94,17 @@ def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, 
     >>> steepest(trace, "output", (2, 0), gradients(trace, "output", (2, 0)))
     'output[sat, 1] moves most with the word “cat” (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428).'
     """
-    given = [trace[each] for each in found if each != name and not trace[each].inputs]
-    parameters = [_parameter(trace, stage, found) for stage in given if entry(stage.name).kind == "parameter"]
+    given = [trace[each] for each in gradients if each != name and not trace[each].inputs]
+    parameters = [_parameter(trace, stage, gradients) for stage in given if entry(stage.name).kind == "parameter"]
     words = [
-        _word(trace, stage, found) for stage in given if entry(stage.name).kind != "parameter" and _has_words(stage)
+        _word(trace, stage, gradients) for stage in given if entry(stage.name).kind != "parameter" and _has_words(stage)
     ]
     most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
-    said = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
+    movers = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
     number = trace.name_of(Cell(name, tuple(index), 0.0))
-    moves = f"{number} moves most with {said}." if said else f"No {trace.origin.unit} and no parameter moves {number}."
+    moves = (
+        f"{number} moves most with {movers}." if movers else f"No {trace.origin.unit} and no parameter moves {number}."
+    )
     return " ".join(part for part in (moves, _saturation(trace, name, tuple(index))) if part)
 
 
@@ -129,17 +131,17 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
     )
 
 
-def _parameter(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[float, str]:
+def _parameter(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tuple[float, str]:
     """The steepest slope of a parameter, and its name."""
-    slopes = found[stage.name]
+    slopes = gradients[stage.name]
     place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
     return slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"
 
 
-def _word(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[float, str]:
+def _word(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tuple[float, str]:
     """The steepest slope of a word along its vector, over all heads, and the word."""
     axis = stage.axes[-2]
-    rows = np.moveaxis(found[stage.name], -2, 0).reshape(stage.shape[-2], -1)
+    rows = np.moveaxis(gradients[stage.name], -2, 0).reshape(stage.shape[-2], -1)
     unit = float(np.abs(rows).max()) or 1.0
     relative = [length(row / unit) for row in rows]  # the lengths themselves may be beyond float64
     steepest = int(np.argmax(relative))

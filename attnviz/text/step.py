@@ -41,10 +41,10 @@ class Section:
     def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Section:
         """The section with its text for a layer of a trace, and those of its stages that are there."""
         text = self.text(layer.trace, entries) if callable(self.text) else self.text
-        said = _read(text.replace("{unit}", layer.trace.origin.unit)) if isinstance(text, str) else text
+        text = _read(text.replace("{unit}", layer.trace.origin.unit)) if isinstance(text, str) else text
         return replace(
             self,
-            text=[_story_in(layer, *run) for run in said],
+            text=[_story_in(layer, *run) for run in text],
             stages=tuple(layer.names[name] for name in self.stages if name in layer.trace),
         )
 
@@ -52,12 +52,12 @@ class Section:
 _read = lru_cache(maxsize=512)(runs)  # the same sentences for every trace
 
 
-def _story_in(layer: Layer, style: str, said: str | dict) -> list:
+def _story_in(layer: Layer, style: str, content: str | dict) -> list:
     """A run as it reads in a layer: what it tells is told of the stages of that layer."""
     if style != "story":
-        return [style, said]
-    stories = [[when, renamed(text, layer.names)] for when, text in said["stories"]]
-    return [style, {"of": layer.names[said["of"]], "stories": stories}]
+        return [style, content]
+    stories = [[when, renamed(text, layer.names)] for when, text in content["stories"]]
+    return [style, {"of": layer.names[content["of"]], "stories": stories}]
 
 
 @dataclass(frozen=True)

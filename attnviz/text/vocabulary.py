@@ -3,7 +3,7 @@
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
-from attnviz.text.story import Story, said_of
+from attnviz.text.story import Story, applicable
 
 AXES = {
     "token": "tokens",
@@ -25,12 +25,12 @@ AXES = {
 
 def symbol(stage: Stage) -> str:
     """The symbol of a stage, in which `_i` stands for the head, and `_g` for the group of heads that share it."""
-    said = entry(stage.name).symbol
-    return said.replace("_i", "_g") if stage.axes[0] == "group" else said
+    text = entry(stage.name).symbol
+    return text.replace("_i", "_g") if stage.axes[0] == "group" else text
 
 
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     """The stories of a stage's numbers; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
-    stories = said_of(layer.trace, entry(name).stories)
+    stories = applicable(layer.trace, entry(name).stories)
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

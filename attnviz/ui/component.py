@@ -18,8 +18,8 @@ _outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnvi
 def draw(shown: Shown) -> None:
     """Draw the settings and the pass of a scene. No run is needed for what is done in them, but for a talk to go on."""
     with st.container(key="viewer", height="stretch"):
-        asked = _component(key="pass", height="stretch", data=_answer(shown, "pass"), on_run_change=runs).run
-    if asked == "lessons":
+        request = _component(key="pass", height="stretch", data=_answer(shown, "pass"), on_run_change=runs).run
+    if request == "lessons":
         st.switch_page("pages/lessons.py")
 
 
@@ -37,8 +37,8 @@ def draw_settings(shown: Shown, view: str) -> str:
     str
         What this run was asked for, which no act does: "other numbers", "recompute" or "".
     """
-    asked = _component(key=view, data=_answer(shown, view), on_run_change=runs).run
-    return asked or ""
+    request = _component(key=view, data=_answer(shown, view), on_run_change=runs).run
+    return request or ""
 
 
 def draw_lessons() -> str | None:
@@ -53,4 +53,4 @@ def draw_outlet() -> None:
 
 
 def _answer(shown: Shown, view: str) -> bytes:
-    return shown.session.answer(shown, Extras(said=shown.notices), tabs.mine().token, view, shown.number)
+    return shown.session.answer(shown, Extras(notices=shown.notices), tabs.mine().token, view, shown.number)

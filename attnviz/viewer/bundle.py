@@ -22,8 +22,8 @@ _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MUL
 
 def module(name: str) -> Path:
     """The module of that name, in whichever room it is."""
-    (found,) = BROWSER.glob(f"*/{name}.js")
-    return found
+    (path,) = BROWSER.glob(f"*/{name}.js")
+    return path
 
 
 def bundle(entry: Path) -> str:

@@ -14,6 +14,7 @@ from attnviz.analysis.recording.recorded import Recorded
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.document.document import body, document_json
+from attnviz.scene.document.extras import Extras
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.text.check.recording import pass_of
@@ -50,7 +51,7 @@ class Page:
 
     @property
     def n_bytes(self) -> int:
-        """How large its file is."""
+        """The size of its file."""
         return len(self.html.encode())
 
     def __repr__(self) -> str:
@@ -122,14 +123,16 @@ def _page_of(trace: Trace) -> Page:
     title = _title(trace)
     resolved = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
-    made = Page(title, filled(document_json(body(resolved, asked=every_head), resolved), f"{title} – attnviz"))
-    if made.n_bytes > USUAL_BYTES:
+    result = Page(
+        title, filled(document_json(body(resolved, Extras(heads=every_head)), resolved), f"{title} – attnviz")
+    )
+    if result.n_bytes > USUAL_BYTES:
         warnings.warn(
-            f"A page of {_size(made.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
+            f"A page of {_size(result.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
             f"{counted(len(every_head), 'head')}; one with fewer is smaller.",
             stacklevel=3,
         )
-    return made
+    return result
 
 
 def _title(trace: Trace) -> str:

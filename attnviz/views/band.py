@@ -33,6 +33,8 @@ class Band:
         The numbers that its rows are multiplied by.
     right : Slot or None
         What each of its rows gives.
+    leftover : Slot or None
+        The number that its row, of shares, leaves over: it stands in place of the row's sum.
     factors : bool
         Whether its row is the sum of what the band before it multiplies.
     """
@@ -43,6 +45,7 @@ class Band:
     array: str = ""
     left: Slot | None = None
     right: Slot | None = None
+    leftover: Slot | None = None
     factors: bool = False
 
 

@@ -46,7 +46,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
 
 
 def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
-    """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
+    """The page of the sheet for the bands of a step: that of a layer's words, or of what comes of them.
 
     Before them the first query has one.
 
@@ -127,7 +127,20 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
                 array=bar.array,
             )
     sums = entry(stage.name).scale == "share"
-    yield Band(sentence(trace, stage.name, **slots), _label(stage), line(stage, sums=sums), factors=is_summed)
+    yield Band(
+        sentence(trace, stage.name, **slots),
+        _label(stage),
+        line(stage, sums=sums),
+        leftover=_sink_share(trace, stage),
+        factors=is_summed,
+    )
+
+
+def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
+    """What the sink takes of a row of attention, if there is one."""
+    own, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if own == "attention" else None
+    return Slot(taken, None, None) if taken else None
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

@@ -62,7 +62,7 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
 
 
 def first_query(trace: Trace) -> tuple[Band, ...]:
-    """How the query of the first layer comes of what its word enters with, where a matrix makes it."""
+    """The source of the first layer's query, the word's embedding, where a matrix makes it."""
     query = trace[trace.layers[0].names["q"]]
     return _source(trace, query).bands if is_product(query) else ()
 

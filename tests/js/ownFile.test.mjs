@@ -18,7 +18,7 @@ function answering(...answers) {
 const file = () => ({
   name: "a\n.npz",
   bytes: new TextEncoder().encode("numbers"),
-  said: { stage: "" },
+  answers: { stage: "" },
   tab: null,
   pieces: null,
 });

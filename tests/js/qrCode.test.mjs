@@ -11,34 +11,34 @@ const parametersOf = link => [...new URL(link).searchParams.keys()];
 
 test("up to 300 bytes an address is coded as it is, with nothing to be said of it", () => {
   for (const rest of [SEEN, `${SEEN}&${LOOKED}`])
-    assert.deepEqual(codedOf(addressOf(300, rest)), { address: addressOf(300, rest), said: [] });
+    assert.deepEqual(codedOf(addressOf(300, rest)), { address: addressOf(300, rest), notices: [] });
 });
 
 test("a longer one is coded without the selection and the numbers set by hand, and it is said which of them are missing", () => {
-  const { address, said } = codedOf(addressOf(301, `${SEEN}&reveal=2&changes=scores[0,1,2]=3&${LOOKED}`));
+  const { address, notices } = codedOf(addressOf(301, `${SEEN}&reveal=2&changes=scores[0,1,2]=3&${LOOKED}`));
   assert.deepEqual(parametersOf(address), ["step", "view", "present", "sentence"]);
-  assert.deepEqual(said, [
+  assert.deepEqual(notices, [
     "Left out, as a code has room for 300 bytes: the selection, how far the step has come, the numbers set by hand.",
   ]);
   const moved = codedOf(addressOf(301, `${SEEN}&changes=scores[0,1,2]=3`));
-  assert.deepEqual(moved.said, ["Left out, as a code has room for 300 bytes: the numbers set by hand."]);
+  assert.deepEqual(moved.notices, ["Left out, as a code has room for 300 bytes: the numbers set by hand."]);
 });
 
 test("one that is too long even so has no code, and that is said", () => {
   for (const rest of [SEEN, `${SEEN}&${LOOKED}`]) {
-    const { address, said } = codedOf(addressOf(500, rest));
+    const { address, notices } = codedOf(addressOf(500, rest));
     assert.equal(address, "");
-    assert.match(said.join(), /^No code: the address has \d+ bytes, more than the 300 /);
+    assert.match(notices.join(), /^No code: the address has \d+ bytes, more than the 300 /);
   }
 });
 
 test("of this machine's own address it is said that no one else can open it, and what helps", () => {
   for (const host of ["http://localhost:8501", "http://127.0.0.1:8501", "http://[::1]:8501"]) {
-    const { address, said } = codedOf(addressOf(90, SEEN, host));
+    const { address, notices } = codedOf(addressOf(90, SEEN, host));
     assert.ok(address.startsWith(host));
-    assert.match(said.join(), /^No one else can open it.*attnviz --address 0\.0\.0\.0/);
+    assert.match(notices.join(), /^No one else can open it.*attnviz --address 0\.0\.0\.0/);
   }
-  assert.deepEqual(codedOf(addressOf(90, SEEN, "https://attnviz.example.edu")).said, []);
+  assert.deepEqual(codedOf(addressOf(90, SEEN, "https://attnviz.example.edu")).notices, []);
 });
 
 // tests/data/README-qr-codes.md says how another library made them.

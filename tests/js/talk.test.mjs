@@ -129,6 +129,7 @@ test("two windows tell each other where they are, and one goes on when the other
     });
   let href = "";
   const window = {
+    location: { protocol: "https:" },
     BroadcastChannel,
     crypto: globalThis.crypto,
     open: to => {
@@ -161,11 +162,45 @@ test("two windows tell each other where they are, and one goes on when the other
   assert.equal(places.speaker.moment, 4);
 });
 
+test("two files tell each other too, and hear nobody else", () => {
+  const followed = [],
+    fileOf = opener => {
+      const listeners = [];
+      const own = {
+        location: { protocol: "file:" },
+        crypto: globalThis.crypto,
+        opener,
+        addEventListener: (_, act) => listeners.push(act),
+        removeEventListener: (_, act) => listeners.splice(listeners.indexOf(act), 1),
+        hear: event => {
+          for (const act of listeners) act(event);
+        },
+      };
+      return own;
+    };
+  // What posts to `window` arrives from `source`.
+  const doorTo = (window, source) => ({ postMessage: data => window.hear({ source: source(), data }) });
+  let speakerAt = null;
+  const main = fileOf(null),
+    mainAt = doorTo(main, () => speakerAt),
+    speaker = fileOf(mainAt);
+  speakerAt = doorTo(speaker, () => mainAt);
+  main.open = () => speakerAt;
+  const acts = who => ({ now: () => ({ moment: who }), follow: to => followed.push([who, to.moment]) });
+  const one = makeTogether(main, "", acts("main"));
+  one.open(name => name);
+  const other = makeTogether(speaker, "7", acts("speaker"));
+  assert.deepEqual(followed, [["speaker", "main"]], "as it opens, it is told where the talk is");
+  other.tell();
+  main.hear({ source: {}, data: { moment: "a stranger's" } });
+  assert.deepEqual(followed.slice(1), [["main", "speaker"]]);
+  other.end();
+  one.tell();
+  assert.equal(followed.length, 2);
+});
+
 test("time and plan are said in minutes and seconds", () => {
   assert.deepEqual([0, 59_999, 60_000, 3_725_000].map(timeText), ["0:00", "0:59", "1:00", "62:05"]);
-  assert.equal(
-    planText({ sofar: [{ minutes: 1.5 }], all: [{ minutes: 1.5 }, { minutes: 2 }] }),
-    "This moment ends at 1:30 of 3:30 planned",
-  );
-  assert.equal(planText({ sofar: [], all: [{}] }), "");
+  assert.equal(planText([1.5, 2], 1), "This moment ends at 1:30 of 3:30 planned");
+  assert.equal(planText([0, 0], 1), "");
 });

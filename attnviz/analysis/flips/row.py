@@ -44,7 +44,7 @@ class OneRow:
         return tuple(kept.get(axis, int(at)) for axis, at in zip(self._axes[name], places, strict=True))
 
     def n_numbers(self, name: str) -> int:
-        """How many numbers are computed for one other number in a stage."""
+        """The count of numbers that are computed for one changed number of a stage."""
         return self.arrays[name].size + sum(self.arrays[stage.name].size for stage in self._after[name])
 
     def rows(self, name: str, values: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ class OneRow:
         return array
 
     def _set(self, stage: Stage) -> np.ndarray:
-        """Which places of a part hold a number that is set by hand."""
+        """The places of a part at which a number is set by hand."""
         is_set = np.zeros(stage.shape, dtype=bool)
         for index in stage.overridden:
             is_set[index] = True
@@ -99,13 +99,13 @@ class OneRow:
 
 def _places(stages: Sequence[Stage], place_of: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """For each stage the axes along which one place counts: those of the row that all stages which read it have too."""
-    found: dict[str, dict[str, int]] = {}
+    axes_of: dict[str, dict[str, int]] = {}
     for stage in reversed(stages):
         readers = [
-            {_AS_ROWS.get(axis, axis) for axis in found[each.name]} for each in stages if stage.name in each.inputs
+            {_AS_ROWS.get(axis, axis) for axis in axes_of[each.name]} for each in stages if stage.name in each.inputs
         ]
         rows = ((axis, _AS_ROWS.get(axis, axis)) for axis in stage.axes)
-        found[stage.name] = {
+        axes_of[stage.name] = {
             axis: place_of[row] for axis, row in rows if row in place_of and all(row in reader for reader in readers)
         }
-    return found
+    return axes_of

@@ -19,10 +19,10 @@ BELOW = 8
 """At how many sizes below the change that was found it is looked whether any turns the row too, and back again."""
 
 PRECISION = 1e-7
-"""How far apart the two ends of a change may be in the end, relative to it."""
+"""The distance of the two ends of a change when the search ends, relative to the change."""
 
 BATCH_NUMBERS = 2**17
-"""How many numbers are computed at a time: they stay in the processor's cache."""
+"""The numbers that are computed at a time: they stay in the processor's cache."""
 
 MANY = 64
 """Of more changes than so many fewer points are tried at a time, as most of them are soon out."""
@@ -74,14 +74,14 @@ class Smallest:
         for low, high in pairwise((0.0, *TRIAL_SIZES)):
             lost = self._lost(cells, signs * high * self._unit)
             if lost.any():
-                found = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
-                while nearer := self._below(found, cells, signs):
-                    found = nearer
-                return found
+                nearest = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
+                while nearer := self._below(nearest, cells, signs):
+                    nearest = nearer
+                return nearest
         return None
 
     def kept(self, interval: Interval) -> float:
-        """How far a turn's number may be changed with the leader alone ahead: less than `low` if others tie."""
+        """The largest change with the leader alone ahead: less than `low` if others tie."""
         low, high = 0.0, interval.low
         if self._is(Contest.is_won, [interval.cell], [interval.sign * high])[0]:
             return high
@@ -120,7 +120,7 @@ class Smallest:
 
     def _is(self, outcome: Outcome, cells: Sequence[int], changes: Sequence[float]) -> np.ndarray:
         """For each change of a cell whether the row has that outcome."""
-        cells, changes, found = np.asarray(cells), np.asarray(changes), []
+        cells, changes, outcomes = np.asarray(cells), np.asarray(changes), []
         for start in range(0, len(cells), self._at_once):
             some = slice(start, start + self._at_once)
             values = np.tile(self._part, (len(cells[some]), 1))
@@ -128,8 +128,8 @@ class Smallest:
             changed = ~values[places] if self._is_flag else values[places] + changes[some]
             values[places] = np.clip(changed, *self._ends)
             rows = self._row.rows(self._name, values.reshape(-1, *self._row.arrays[self._name].shape))
-            found.append(outcome(self._contest, rows))
-        return np.concatenate(found) if found else np.zeros(0, dtype=bool)
+            outcomes.append(outcome(self._contest, rows))
+        return np.concatenate(outcomes) if outcomes else np.zeros(0, dtype=bool)
 
 
 def _power_of_ten(largest: float) -> float:

@@ -31,13 +31,13 @@ def copied(mine: AttentionModule, like: AttentionModule) -> Iterator[list[str]]:
     """
     theirs = _by_stage(like)
     values = {name: _filled(mine, name, theirs) for name in mine.parameters}
-    own = {name: array_of(parameter) for name, parameter in mine.parameters.items()}
+    originals = {name: array_of(parameter) for name, parameter in mine.parameters.items()}
     try:
         for name, value in values.items():
             _fill(mine.parameters[name], value)
         yield _left(mine, theirs)
     finally:
-        for name, value in own.items():
+        for name, value in originals.items():
             _fill(mine.parameters[name], value)
 
 
@@ -47,15 +47,15 @@ def _fill(parameter: Any, value: np.ndarray) -> None:
 
 def _by_stage(module: AttentionModule) -> dict[str, np.ndarray]:
     """Matrices (out, in) and vectors, with those of q, k and v in one taken apart."""
-    found = {}
+    arrays = {}
     for name, stage in module.stages.items():
         array = array_of(module.parameters[name])
         array = array.T if _is_in_out(module, name) else array
         if stage in _PARTS:
-            found |= dict(zip(_PARTS[stage], np.split(array, 3), strict=True))
+            arrays |= dict(zip(_PARTS[stage], np.split(array, 3), strict=True))
         else:
-            found[stage] = array
-    return found
+            arrays[stage] = array
+    return arrays
 
 
 def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) -> np.ndarray:

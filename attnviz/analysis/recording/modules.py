@@ -56,7 +56,7 @@ class AttentionModule:
 
     @property
     def n_heads(self) -> int | None:
-        """How many heads it says it has."""
+        """The number of heads that it declares."""
         for owner in (self.module, getattr(self.module, "config", None)):
             for name in _HEADS:
                 if isinstance(n_heads := getattr(owner, name, None), int) and n_heads > 0:
@@ -84,14 +84,13 @@ def attention_modules(
     modules = dict(model.named_modules())
     whole = [path for path, module in modules.items() if _is_whole(path, module, names)]
     innermost = [path for path in whole if not any(other != path and _is_in(other, path) for other in whole)]
-    found = [_read(path, modules, innermost, stage_of) for path in innermost]
     skipped = {
         path: f"{type(module).__name__} has no projections of known names: {_names(module)}"
         for path, module in modules.items()
         if "attention" in type(module).__name__.lower()
         and not any(_is_in(path, each) or _is_in(each, path) for each in innermost)
     }
-    return found, skipped
+    return [_read(path, modules, innermost, stage_of) for path in innermost], skipped
 
 
 def _stage_of(names: Mapping[str, str], name: str) -> str | None:

@@ -30,7 +30,7 @@ class Softmax(Operation):
     in_multihead = True
 
     def compute(self, masked: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
-        _, shares, sums = self._parts(masked, sinks)
+        _, shares, sums, _ = row_parts(masked, sinks)
         shares /= np.maximum(sums, 1.0)
         return shares
 
@@ -41,19 +41,8 @@ class Softmax(Operation):
         of_masked = shares * (upstream - along)
         if sinks is None:
             return (of_masked,)
-        largest, _, sums = self._parts(masked, sinks)
-        return of_masked, added_up((-_of_sinks(sinks, largest) / sums * along).sum(axis=(-2, -1)), sinks)
-
-    def _parts(self, masked: np.ndarray, sinks: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Each row's maximum, its exponentials and their sum; a sink counts in both."""
-        largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
-        if sinks is not None:
-            largest = np.maximum(largest, sinks[..., None, None])
-        with np.errstate(over="ignore"):  # two scores may be further apart than float64 reaches: exp(-inf) is 0
-            exponentials = masked - largest
-        np.exp(exponentials, out=exponentials)
-        sums = exponentials.sum(axis=-1, keepdims=True)
-        return largest, exponentials, sums if sinks is None else sums + _of_sinks(sinks, largest)
+        _, _, sums, of_sinks = row_parts(masked, sinks)
+        return of_masked, added_up((-of_sinks / sums * along).sum(axis=(-2, -1)), sinks)
 
     def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
         return masked.axes, masked.shape
@@ -63,8 +52,7 @@ class Softmax(Operation):
         return 1.0 if largest * 2 < math.inf else math.inf  # twice as far may one be from the largest
 
     def rule(self, masked: Input, sinks: Input | None = None) -> Rule:
-        of_sinks = None if sinks is None else sinks.value
-        largest, exponentials, sums = self._parts(masked.value, of_sinks)
+        largest, exponentials, sums, sunk = row_parts(masked.value, None if sinks is None else sinks.value)
         unseeing = np.isneginf(masked.value).all(axis=-1)
         row = "h q" if len(masked.shape) == 3 else "q"
         lines, beside = (Line(("z",), "exp({z} − {max:b})", "e"),), ""
@@ -79,7 +67,7 @@ class Softmax(Operation):
         arrays = {}
         if sinks is not None:
             slots |= {"sink": Slot(1, "h"), "sink_e": Slot("#sink", row)}
-            arrays["#sink"] = _of_sinks(of_sinks, largest)[..., 0]
+            arrays["#sink"] = sunk[..., 0]
             lines = (*lines, Line(("sink",), "exp({sink} − {max:b}), the sink", "sink_e"))
             beside = " + e^{{sink:t} - {max:bt}}"
         share = r"\frac{e^{{own:t} - {max:bt}}}{{terms}" + beside + "}"
@@ -125,10 +113,19 @@ class Softmax(Operation):
         )
 
 
-def _of_sinks(sinks: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """The exponentials of sinks beside those of rows with these maxima."""
-    with np.errstate(over="ignore"):
-        return np.exp(sinks[..., None, None] - largest)
+def row_parts(
+    masked: np.ndarray, sinks: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Each row's maximum, its exponentials, their sum, and the sink's exponential; a sink counts in all of them."""
+    largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
+    if sinks is not None:
+        largest = np.maximum(largest, sinks[..., None, None])
+    with np.errstate(over="ignore"):  # two scores may be further apart than float64 reaches: exp(-inf) is 0
+        exponentials = masked - largest
+        of_sinks = None if sinks is None else np.exp(sinks[..., None, None] - largest)
+    np.exp(exponentials, out=exponentials)
+    sums = exponentials.sum(axis=-1, keepdims=True)
+    return largest, exponentials, sums if of_sinks is None else sums + of_sinks, of_sinks
 
 
 @dataclass(frozen=True)

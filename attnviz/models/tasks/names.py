@@ -137,8 +137,8 @@ class Names(Letters, Learnable):
     def names(self) -> tuple[str, ...]:
         """All distinct names, those that are held out first."""
         with gzip.open(FILE, "rt", encoding="utf-8") as lines:
-            found = list(dict.fromkeys(line.strip() for line in lines if not line.startswith("#")))
-        return tuple(found[place] for place in stream("names", 0).permutation(len(found)))
+            names = list(dict.fromkeys(line.strip() for line in lines if not line.startswith("#")))
+        return tuple(names[place] for place in stream("names", 0).permutation(len(names)))
 
     def met(self, text: str) -> str:
         """Whether a name is in the list that training draws from, was held out, or stands in no list."""
@@ -151,7 +151,7 @@ class Names(Letters, Learnable):
 
     @property
     def n_held_out(self) -> int:
-        """How many names are held out."""
+        """The number of names that are held out."""
         return len(self.names) // HELD_OUT_PART
 
     @cached_property
@@ -171,10 +171,10 @@ class Names(Letters, Learnable):
     def _encoded(self) -> np.ndarray:
         """Each name with what begins and ends it, as places among the words, (names, tokens); -1 after the end."""
         places = {word: place for place, word in enumerate(self.words)}
-        found = np.full((len(self.names), LONGEST + 2), -1)
-        for row, name in zip(found, self.names, strict=True):
+        encoded = np.full((len(self.names), LONGEST + 2), -1)
+        for row, name in zip(encoded, self.names, strict=True):
             row[: len(name) + 2] = [places[token] for token in (self.begin, *name, self.begin)]
-        return found
+        return encoded
 
     def _asking(self, texts: np.ndarray) -> Batch:
         """At each token what follows it is asked; after the end nothing is, whatever stands there."""
@@ -188,9 +188,9 @@ class Names(Letters, Learnable):
 
     def looks_of(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, list[float]]:
         """Where each head looks from the third letter on: mean shares, one for each head, which add up to 1."""
-        attention, asked = arrays["attention"], batch.asked[:, SINCE:]
+        attention, is_target = arrays["attention"], batch.is_target[:, SINCE:]
         back = [np.diagonal(attention, -by, -2, -1)[..., SINCE - by :] for by in range(SINCE)]
         begin = attention[..., SINCE:, 0]
         shares = dict(zip(("the letter itself", BEFORE, "the one before that"), back, strict=True))
         shares |= {"letters further back": 1 - sum(back) - begin, self.begin: begin}
-        return {what: np.moveaxis(each, 1, -1)[asked].mean(axis=0).tolist() for what, each in shares.items()}
+        return {what: np.moveaxis(each, 1, -1)[is_target].mean(axis=0).tolist() for what, each in shares.items()}

@@ -58,9 +58,9 @@ class Recall(Learnable):
         tokens = np.empty((size, 2 * PAIRS + 1), dtype=int)
         tokens[:, :-1:2], tokens[:, 1::2] = letters, len(LETTERS) + digits
         tokens[:, -1] = letters[rows, asked_pair]
-        answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
-        answers[:, -1], asked[:, -1] = digits[rows, asked_pair], True
-        return Batch(tokens, answers, asked)
+        answers, is_target = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+        answers[:, -1], is_target[:, -1] = digits[rows, asked_pair], True
+        return Batch(tokens, answers, is_target)
 
     def held_out(self) -> Batch:
         return self.batch(stream("recall, held out", 0), HELD_OUT)

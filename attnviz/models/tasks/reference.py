@@ -64,23 +64,23 @@ class Reference(Learnable):
 
     @property
     def kinds(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """Which scores are compared, where they are the same in every text and the adjective asks."""
+        """The kinds whose scores are compared, where they are the same in every text and the adjective asks."""
         plain = not self.at_it and not self.first_nouns
         return (("what animals are", "what places are"), ("animals", "places")) if plain else None
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """The noun that the adjective fits, in whatever order the words are: of an animal, a place, an adjective."""
-        found: list[str | None] = [None] * len(tokens)
+        answers: list[str | None] = [None] * len(tokens)
         animals, places, adjectives = (
             [token for token in tokens if token in kind] for kind in (ANIMALS, PLACES, OF_ANIMALS + OF_PLACES)
         )
         if len(animals) == len(places) == len(adjectives) == 1:
             noun = (animals if adjectives[0] in OF_ANIMALS else places)[0]
             if self.at_it and tokens.count("it") == 1:
-                found[tokens.index("it")] = noun
+                answers[tokens.index("it")] = noun
             elif not self.at_it and tokens[-1] == adjectives[0]:
-                found[-1] = noun
-        return tuple(found)
+                answers[-1] = noun
+        return tuple(answers)
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         return self._texts.picked(random.randint(len(self._texts.tokens) // 2, size=size))
@@ -101,10 +101,10 @@ class Reference(Learnable):
     def _of(self, texts: Sequence[Sequence[str]]) -> Batch:
         words, at = self.words, AT_IT if self.at_it else AT_LAST
         tokens = np.array([[words.index(token) for token in text] for text in texts])
-        answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+        answers, is_target = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
         answers[:, at] = [self.answers.index(self.right(text)[at]) for text in texts]
-        asked[:, at] = True
-        return Batch(tokens, answers, asked)
+        is_target[:, at] = True
+        return Batch(tokens, answers, is_target)
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
         at = AT_IT if self.at_it else AT_LAST

@@ -35,8 +35,8 @@ def act(scene: Scene, name: object, message: object, resolve: Resolve = resolve)
     settings = settings_of(scene)
     if name in settings:
         done = settings[name](scene, message)
-        said = (each for each in settled(done.scene)[1] if each not in settled(scene)[1])
-        return done._replace(extras=replace(done.extras, said=(*done.extras.said, *said)))
+        new = (each for each in settled(done.scene)[1] if each not in settled(scene)[1])
+        return done._replace(extras=replace(done.extras, notices=(*done.extras.notices, *new)))
     if name not in OF_PASSES and name not in OF_NEW_PASSES:
         return Done(scene)
     resolved = resolve(scene)

@@ -74,8 +74,8 @@ def stroke_in(trace: Trace, message: object) -> Stroke | None:
         return None
     if not 0 < len(cells) <= n_queries * n_keys or any(not isinstance(each, list) or len(each) != 2 for each in cells):
         return None
-    found = tuple((place_in(query, n_queries), place_in(key, n_keys)) for query, key in cells)
-    return None if any(None in each for each in found) else Stroke(head, found, hides)
+    places = tuple((place_in(query, n_queries), place_in(key, n_keys)) for query, key in cells)
+    return None if any(None in each for each in places) else Stroke(head, places, hides)
 
 
 def heads_in(message: object, length: int) -> tuple[int, ...]:

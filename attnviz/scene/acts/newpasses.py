@@ -18,13 +18,13 @@ def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Res
     try:
         change = change_in(resolved.trace, message)
     except ChangeError as error:
-        return Done(scene, Extras(said=(str(error),)))
+        return Done(scene, Extras(notices=(str(error),)))
     return _set_by_hand(scene, resolved, change, resolve) if change else Done(scene)
 
 
 def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> Done:
-    found = writer_in(resolved.trace, message)
-    return _set_by_hand(scene, resolved, muted(*found), resolve) if found else Done(scene)
+    writer = writer_in(resolved.trace, message)
+    return _set_by_hand(scene, resolved, muted(*writer), resolve) if writer else Done(scene)
 
 
 def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve: Resolve) -> Done:
@@ -34,11 +34,11 @@ def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve:
     if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
         changes = changes[:-1]
     if len(changes) > MAX_CHANGES:
-        said = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
-        return Done(scene, Extras(said=(said,)))
+        notice = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
+        return Done(scene, Extras(notices=(notice,)))
     after = replace(scene, changes=changes)
     refused = resolve(after).refused
-    return Done(scene, Extras(said=refused)) if refused else Done(after)
+    return Done(scene, Extras(notices=refused)) if refused else Done(after)
 
 
 def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> Done:
@@ -49,11 +49,11 @@ def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     now = resolve(after)
     refused = (*resolve(pair.a).refused, *now.refused)
     if refused:
-        return Done(scene, Extras(said=refused[:1]))
+        return Done(scene, Extras(notices=refused[:1]))
     if resolved.scene.selection is None:
-        found, stage = (of(now.scene, now.trace, now.other.trace) for of in (selected, picked))
-        if found != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
-            return Done(replace(after, selection=found, picked=stage), Extras(seed="", arrives=True))
+        selection, stage = (of(now.scene, now.trace, now.other.trace) for of in (selected, picked))
+        if selection != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
+            return Done(replace(after, selection=selection, picked=stage), Extras(seed="", arrives=True))
     return Done(after, Extras(seed=""))
 
 

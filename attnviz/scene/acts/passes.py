@@ -43,8 +43,8 @@ def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     cell = cell_in(resolved.trace, message)
     if cell and contest_of(resolved.trace, *cell):
         return Done(scene, Extras(flips_of=message))
-    said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
-    return Done(scene, Extras(said=(said,)) if cell else Extras())
+    notice = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
+    return Done(scene, Extras(notices=(notice,)) if cell else Extras())
 
 
 def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
@@ -68,7 +68,8 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     painting = Painting.of(painted)
     if len(str(painting)) > MAX_PAINTED:
         rule = f"A painted mask has at most {MAX_PAINTED:,} characters in the address; this one would have"
-        return Done(scene, Extras(said=(f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence.",)))
+        notice = f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence."
+        return Done(scene, Extras(notices=(notice,)))
     return Done(replace(scene, hidden=painting))
 
 

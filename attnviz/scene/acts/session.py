@@ -18,7 +18,7 @@ from attnviz.scene.document.reply import Has, address_of, reply
 from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.resolution import SceneWithPass, resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene, pinned
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload, pinned
 
 
 @dataclass(eq=False)
@@ -39,8 +39,8 @@ class Session:
         The parameters that the browser's address has, or lacks, since the last answer.
     audit : tuple of Key and Audit or None
         What decides the pass that was audited last because somebody asked for it, and what was found.
-    own : dict of str to OwnParameters or Choice
-        What somebody gave last of arrays and of models, by the source that it is of. It is theirs alone.
+    uploads : dict of str to OwnParameters or Choice
+        The last file of arrays and the last model of this person, each by its source.
     """
 
     scene: Scene
@@ -49,7 +49,7 @@ class Session:
     arrivals_sent: int = 0
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
-    own: dict[str, Own] = field(default_factory=dict)
+    uploads: dict[str, Upload] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def number(self) -> int:
@@ -60,15 +60,15 @@ class Session:
         """The scene beside its pass."""
         return resolve(self.scene, ANSWERS.original)
 
-    def given(self, own: Own) -> None:
-        """Keep what somebody gave of their own, in place of what they gave before."""
-        self.own[OWN_PARAMETERS if isinstance(own, OwnParameters) else OWN_MODEL] = own
+    def keep(self, upload: Upload) -> None:
+        """Keep a file of somebody's, in place of the one before."""
+        self.uploads[OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL] = upload
         self.update()
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""
         scene = replace(self.scene, **parts)
-        self.scene = replace(scene, own=self.own.get(scene.source))
+        self.scene = replace(scene, upload=self.uploads.get(scene.source))
         if not parts.keys().isdisjoint(LOOKED_AT):
             self.arrivals += 1
 
@@ -85,17 +85,17 @@ class Session:
         """The answer for the session's scene beside its pass, which its browser will have."""
         scene = resolved.scene
         key, audit = self.audit or (None, None)
-        said = self.extras.then(extras).then(Extras(audit=audit if key == pass_key(scene) else None))
+        all_extras = self.extras.then(extras).then(Extras(audit=audit if key == pass_key(scene) else None))
         self.extras = self.extras.kept(scene)
         self.arrivals_sent, self.address = self.arrivals, address_of(scene)
-        return reply(resolved, said, Has(tab, view, number, self.arrivals, templates))
+        return reply(resolved, all_extras, Has(tab, view, number, self.arrivals, templates))
 
 
 def answer_to(session: Session, request: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the session."""
     if request.address != session.address:
         written = {name: text for name, text in request.address.items() if text is not None}
-        session.scene = parse(written, session.own).scene
+        session.scene = parse(written, session.uploads).scene
     session.scene = looking(session.scene, request.looks)
     resolve, extras = resolver(), Extras()
     for name, message in request.acts:

@@ -95,12 +95,12 @@ def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
     if name == "initialiser":
         mended = [each for each in OPTIONS if each != name and getattr(before, each) != getattr(after, each)]
         named = ", ".join(f"{OPTIONS[each].label}: {setting(getattr(after, each))}" for each in mended)
-        said = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
-        return Done(replace(scene, options=after), Extras(said=said))
+        notices = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
+        return Done(replace(scene, options=after), Extras(notices=notices))
     if name == "n_heads" or after.n_heads == before.n_heads:
         return Done(replace(scene, options=after))
-    said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
-    return Done(replace(scene, options=after), Extras(said=(said,)))
+    notice = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
+    return Done(replace(scene, options=after), Extras(notices=(notice,)))
 
 
 def _unpin(scene: Scene, message: object) -> Done:

@@ -46,13 +46,13 @@ _WITH = (
 def pairs_of(scene: Scene) -> tuple[Pair, ...]:
     """The pairs that a scene is one half of."""
     now = pinned(scene)
-    found = [*_changed(now)]
+    pairs = [*_changed(now)]
     if has_options(scene):
-        found += _of_options(now)
+        pairs += _of_options(now)
     elif choice_of(scene):
-        found += [*_of_models(now), *_muted(now)]
-    found += _shuffled(now)
-    return tuple(each for each in found if each.a != each.b)  # whole numbers go with one head alone, say
+        pairs += [*_of_models(now), *_muted(now)]
+    pairs += _shuffled(now)
+    return tuple(each for each in pairs if each.a != each.b)  # whole numbers go with one head alone, say
 
 
 def _changed(now: Scene) -> Iterator[Pair]:
@@ -108,9 +108,9 @@ def _muted(now: Scene) -> Iterator[Pair]:
     model = choice_of(now).at(now.model_seed, now.checkpoint)
     if not model.task.is_open:
         return
-    for what, own, label in (("attention", "output", "attention"), ("mlp", "mlp", "the MLP")):
+    for what, base, label in (("attention", "output", "attention"), ("mlp", "mlp", "the MLP")):
         changes = tuple(
-            Change(layered(own, number), (None,), 0.0)
+            Change(layered(base, number), (None,), 0.0)
             for number, _ in enumerate(model.layers, start=len(model.layers) > 1)
         )
         yield Pair(what, f"Without {label} / with", replace(now, changes=changes), replace(now, changes=()))

@@ -19,18 +19,18 @@ MAX_QUOTED = 60
 
 def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
     """The report on pass B beside pass A, as `contract.document` declares it but for A's own document."""
-    found = pairing(a.trace, b.trace)
+    pairs = pairing(a.trace, b.trace)
     return {
         "between": differing(a, b),
-        "parted": parted(found),
-        "first": found.first.name if found.first and found.first.at else None,
-        "at": found.first.at if found.first else (),
-        "places": found.places,
-        "stages": {name: _stage(stage) for name, stage in found.stages.items()},
+        "parted": parted(pairs),
+        "first": pairs.first.name if pairs.first and pairs.first.at else None,
+        "at": pairs.first.at if pairs.first else (),
+        "places": pairs.places,
+        "stages": {name: _stage(stage) for name, stage in pairs.stages.items()},
     }
 
 
-def parted(found: Pairing) -> str:
+def parted(pairs: Pairing) -> str:
     """Where two passes part, in one sentence.
 
     Examples
@@ -39,9 +39,9 @@ def parted(found: Pairing) -> str:
     >>> parted(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
     'They part at the embeddings: 24 of 24 differ, by up to 3.4918.'
     """
-    first = found.first
+    first = pairs.first
     if first is None:
-        moved = [list(places) != list(range(len(places))) for places in found.places.values()]
+        moved = [list(places) != list(range(len(places))) for places in pairs.places.values()]
         return "Word by word they hold the same numbers." if any(moved) else "They hold the same numbers."
     title = _title(first.name)
     if not first.n_other:
@@ -50,7 +50,7 @@ def parted(found: Pairing) -> str:
 
 
 def distance(stage: StagePair) -> str:
-    """How far apart the numbers of one stage are, as a clause."""
+    """The distance of the numbers of one stage, as a clause."""
     if stage.other:
         return stage.other
     if not stage.n_other:
@@ -64,7 +64,7 @@ def distance(stage: StagePair) -> str:
 
 def _stage(stage: StagePair) -> dict:
     return {
-        "said": distance(stage),
+        "text": distance(stage),
         "other": stage.n_other,
         "of": stage.n_numbers,
         "matched": not stage.other,

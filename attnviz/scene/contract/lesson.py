@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from attnviz.scene.contract.document import Document
 from attnviz.scene.contract.sent import Cell, Name, Place, Said, Sent, Style
@@ -264,13 +264,20 @@ class Moment(Sent):
 
 
 class LessonEntry(Sent):
-    """A lesson in the list of all."""
+    """A lesson in the list of all.
+
+    Attributes
+    ----------
+    planned
+        The minutes that a speaker has planned for each moment; empty where nobody has.
+    """
 
     id: Name
     name: Said
     says: Said
     minutes: Annotated[int, Meta(ge=1)]
     n_moments: Annotated[int, Meta(ge=1)]
+    planned: list[float] = field(default_factory=list)
 
 
 class LessonsPage(Sent):

@@ -47,6 +47,8 @@ class Band(Sent):
         The numbers that its rows are multiplied by.
     right
         What each of its rows gives.
+    leftover
+        The number that its row, of shares, leaves over.
     factors
         Whether its row is the sum of what the band before it multiplies.
     """
@@ -57,6 +59,7 @@ class Band(Sent):
     array: str
     left: Matrix | None
     right: Matrix | None
+    leftover: Matrix | None
     factors: bool
 
 

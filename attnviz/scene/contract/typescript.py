@@ -37,16 +37,16 @@ def generated() -> dict[Path, str]:
 
 def structs_of(*messages: type) -> Iterator[inspect.StructType]:
     """The structs of messages and of all their parts, each once."""
-    found, waiting = {}, list(inspect.multi_type_info(messages))
+    structs, waiting = {}, list(inspect.multi_type_info(messages))
     while waiting:
         each = waiting.pop(0)
         if isinstance(each, inspect.StructType):
-            if each.cls in found:
+            if each.cls in structs:
                 continue
-            found[each.cls] = each
+            structs[each.cls] = each
             waiting += [field.type for field in each.fields]
         waiting += _within(each)
-    yield from found.values()
+    yield from structs.values()
 
 
 def _within(of: inspect.Type) -> list[inspect.Type]:
@@ -59,8 +59,8 @@ def _within(of: inspect.Type) -> list[inspect.Type]:
 def _declared(struct: inspect.StructType) -> str:
     fields = [f"  {each.encode_name}{'' if each.required else '?'}: {_written(each.type)};" for each in struct.fields]
     kind = [f"  {struct.tag_field}: {json.dumps(struct.tag)};"] if struct.tag_field else []
-    said = f"/** {struct.cls.__doc__.partition(chr(10))[0]} */"
-    return "\n".join([said, f"export interface {struct.cls.__name__} {{", *kind, *fields, "}", ""])
+    comment = f"/** {struct.cls.__doc__.partition(chr(10))[0]} */"
+    return "\n".join([comment, f"export interface {struct.cls.__name__} {{", *kind, *fields, "}", ""])
 
 
 @singledispatch

@@ -63,11 +63,11 @@ def _kept(trace: Trace) -> list[dict]:
 
 def _kept_before(n: int, trace: Trace) -> dict:
     if not n:
-        return {"said": "", "saved": ""}
+        return {"text": "", "saved": ""}
     whole, new = (f"{multiplications(trace, n + 1, is_cached=kept):,}" for kept in (False, True))
     before = "token" if n == 1 else f"{n} tokens"
     return {
-        "said": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
+        "text": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
         f"kept (keys[li].append(k) in microgpt). With a KV cache: {new} multiplications instead of {whole}, counted "
         "in all matrix products, those with hidden keys included.",
         "saved": f"{new} multiplications instead of {whole}",
@@ -75,7 +75,7 @@ def _kept_before(n: int, trace: Trace) -> dict:
 
 
 N_NAMES = 100
-"""That are written at once."""
+"""The number of texts that are written at once."""
 
 
 def _names(resolved: SceneWithPass) -> dict:
@@ -86,12 +86,12 @@ def _names(resolved: SceneWithPass) -> dict:
     try:
         texts = names(model, drawing, N_NAMES)
     except ArrayError as error:
-        return {"listed": [], "said": str(error), "about": model.task.about}
+        return {"listed": [], "text": str(error), "about": model.task.about}
     listed = [{"text": text, "is": choice.met(text, *at)} for text in texts]
     counts = Counter(each["is"] for each in listed)
-    said = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
+    tally = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"
-    return {"listed": listed, "said": f"{of_seeds}{said and ': '}{said}.", "about": model.task.about}
+    return {"listed": listed, "text": f"{of_seeds}{tally and ': '}{tally}.", "about": model.task.about}
 
 
 def _row(resolved: SceneWithPass) -> np.ndarray:

@@ -19,6 +19,7 @@ from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.compare.report import paired_data
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
+from attnviz.scene.document.extras import NO_EXTRAS, Extras
 from attnviz.scene.document.imprint import imprint
 from attnviz.scene.document.template import Template, parameters_of, template_of
 from attnviz.scene.reading import reading_model
@@ -62,7 +63,7 @@ class Body(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """How large it is."""
+        """Its size."""
         parts = (self.template.parts, self.parameters.parts, *self.parts.values())
         return sum(memoryview(each).nbytes for each in parts)
 
@@ -72,30 +73,12 @@ class Body(NamedTuple):
         return self.template.name, self.parameters.name
 
 
-def body(
-    resolved: SceneWithPass,
-    *,
-    asked: Sequence[int] = (),
-    slopes_of: str = "",
-    flips_of: str = "",
-    with_names: bool = False,
-) -> Body:
-    """The body of a document.
+def body(resolved: SceneWithPass, extras: Extras = NO_EXTRAS) -> Body:
+    """The body of the document of a scene that has a pass, with what else was asked for.
 
-    Parameters
-    ----------
-    resolved : SceneWithPass
-        A scene that has a pass.
-    asked : sequence of int
-        The heads that were asked for, the latest last: of a pass too large to be sent at once these are sent.
-    slopes_of : str, optional
-        The address of a cell whose slopes are to be sent.
-    flips_of : str, optional
-        The address of a share; what would turn the order of its row is to be sent.
-    with_names : bool, optional
-        Whether texts are sent that a language model writes.
+    A pass too large to be sent at once is sent with the heads of `extras`, the latest first.
     """
-    parts = _numbers(resolved, asked, slopes_of, flips_of) | {"next": next_data(resolved, with_names=with_names)}
+    parts = _numbers(resolved, extras) | {"next": next_data(resolved, with_names=extras.with_names)}
     parameters, parts["stages"] = parameters_of(resolved.trace, parts["stages"])
     return Body(template_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
 
@@ -142,9 +125,10 @@ def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
     return {"document": Json(document)} | paired_data(a, b)
 
 
-def _numbers(resolved: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:
+def _numbers(resolved: SceneWithPass, extras: Extras) -> dict:
     scene, trace, original = resolved.scene, resolved.trace, resolved.original
-    heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
+    most = MAX_BYTES if extras.heads else MAX_UNASKED_BYTES
+    heads = heads_to_send(trace, (*extras.heads, selected(scene, trace).head), most)
     training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
@@ -159,8 +143,8 @@ def _numbers(resolved: SceneWithPass, asked: Sequence[int], slopes_of: str, flip
         ],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
-        "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
-        "flips": flips_data(trace, flips_of) if flips_of else None,
+        "slopes": slopes(trace, extras.slopes_of, heads) if extras.slopes_of else None,
+        "flips": flips_data(trace, extras.flips_of) if extras.flips_of else None,
         "imprint": imprint(scene),
         "painted": None if scene.source in READY_MADE else scene.hidden is not None,
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
@@ -214,14 +198,14 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
         return None
     cell = cells[0]
     try:
-        found = gradients(trace, cell.stage, cell.index)
+        slopes_of = gradients(trace, cell.stage, cell.index)
     except ArrayError as error:
         return {"of": str(cell), "text": str(error), "values": {}}
-    sloped = trace.with_values(found)
+    sloped = trace.with_values(slopes_of)
     return {
         "of": str(cell),
-        "text": movement.steepest(trace, cell.stage, cell.index, found),
-        "values": {name: values(sloped[name], heads) for name in found if name != cell.stage},
+        "text": movement.steepest(trace, cell.stage, cell.index, slopes_of),
+        "values": {name: values(sloped[name], heads) for name in slopes_of if name != cell.stage},
     }
 
 
@@ -231,7 +215,7 @@ def flips_data(trace: Trace, address: str) -> dict | None:
     contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
     if not contest:
         return None
-    found = flips(trace, contest)
+    flips_of = flips(trace, contest)
     return {
         "of": str(cells[0]),
         "text": headline(trace, contest),
@@ -242,7 +226,7 @@ def flips_data(trace: Trace, address: str) -> dict | None:
                 "cell": each.flip and str(each.flip.cell),
                 "value": each.flip and each.flip.turns,
             }
-            for each, text in sentences(trace, contest, found)
+            for each, text in sentences(trace, contest, flips_of)
         ],
     }
 
@@ -260,12 +244,12 @@ def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[i
 
 def _seen_side_by_side(trace: Trace) -> list[str]:
     """The stages whose heads are looked at side by side, as many of them as fit: attention first."""
-    found, room = [], MAX_SIDE_BY_SIDE_BYTES / _BYTES_PER_NUMBER
-    for own in ("attention", "heads", "contributions"):
-        names = [layer.names[own] for layer in trace.layers if own in layer.names]
+    shown, room = [], MAX_SIDE_BY_SIDE_BYTES / _BYTES_PER_NUMBER
+    for base in ("attention", "heads", "contributions"):
+        names = [layer.names[base] for layer in trace.layers if base in layer.names]
         room -= sum(trace[name].size for name in names)
-        found += names if room >= 0 else []
-    return found
+        shown += names if room >= 0 else []
+    return shown
 
 
 _BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64

@@ -16,7 +16,7 @@ class Extras:
 
     Attributes
     ----------
-    said : tuple of str
+    notices : tuple of str
         Sentences.
     seed : str or None
         What was typed as a seed.
@@ -34,7 +34,7 @@ class Extras:
         What somebody had a large pass audited for.
     """
 
-    said: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     seed: str | None = None
     heads: tuple[int, ...] = ()
     slopes_of: str = ""
@@ -43,16 +43,25 @@ class Extras:
     arrives: bool = False
     audit: Audit | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether anything is sent that a first visit's document lacks."""
+        return bool(self.heads or self.slopes_of or self.flips_of or self.with_names)
+
     def then(self, later: Extras) -> Extras:
         """These, with what another act says after them in place of the like; heads are sent for both."""
-        said = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
+        parts = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
         heads = (*(head for head in self.heads if head not in later.heads), *later.heads)
-        return replace(self, **said | {"heads": heads})
+        return replace(self, **parts | {"heads": heads})
 
     def kept(self, scene: Scene) -> Extras:
-        """Those of the answers that follow: its heads, and the seed as it was typed until the scene has another."""
+        """The extras of later answers: the heads, and the seed as it was typed until the scene has another."""
         is_left = self.seed and has_options(scene) and not typed_seed(scene, self)[0]
         return Extras(seed=None if is_left else self.seed or None, heads=self.heads)
+
+
+NO_EXTRAS = Extras()
+"""The extras of a first visit."""
 
 
 def typed_seed(scene: Scene, extras: Extras) -> tuple[str, list[str]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from typing import NamedTuple
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.document.document import Body, body, document_json, other_pass
+from attnviz.scene.document.extras import NO_EXTRAS, Extras
 from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
@@ -82,12 +83,12 @@ class Shared:
     def __init__(self, room: int) -> None:
         self._room = room
         self._kept: OrderedDict[Key, Entry] = OrderedDict()  # what was asked for last is the last, here and below
-        self._asked: OrderedDict[str, deque[Key]] = OrderedDict()  # of each session
+        self._recent: OrderedDict[str, deque[Key]] = OrderedDict()  # of each session
         self._lock = threading.Lock()
 
     @property
     def n_bytes(self) -> int:
-        """How much is kept."""
+        """The bytes that are kept."""
         return sum(entry.n_bytes for entry in self._kept.values())
 
     def peek(self, key: Key) -> Entry | None:
@@ -97,10 +98,10 @@ class Shared:
     def get(self, key: Key, session: str) -> Entry | None:
         """The entry of a key, which is now among those that the session asked for."""
         with self._lock:
-            before = self._asked.pop(session, ())
-            self._asked[session] = deque((*(each for each in before if each != key), key), MAX_SCENES)
-            if len(self._asked) > MAX_SESSIONS:
-                self._asked.popitem(last=False)
+            before = self._recent.pop(session, ())
+            self._recent[session] = deque((*(each for each in before if each != key), key), MAX_SCENES)
+            if len(self._recent) > MAX_SESSIONS:
+                self._recent.popitem(last=False)
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
@@ -108,7 +109,7 @@ class Shared:
     def put(self, key: Key, entry: Entry) -> None:
         """Keep an entry, if another session asked for the same."""
         with self._lock:
-            n_sessions = Counter(chain.from_iterable(self._asked.values()))
+            n_sessions = Counter(chain.from_iterable(self._recent.values()))
             if n_sessions[key] > 1:
                 self._kept[key] = entry
             while self.n_bytes > self._room:
@@ -138,39 +139,26 @@ class Answers:
         self,
         resolved: SceneWithPass,
         session: str,
+        extras: Extras = NO_EXTRAS,
         *,
-        asked: Sequence[int] = (),
-        slopes_of: str = "",
-        flips_of: str = "",
         arrival: int = 0,
         templates: Collection[str] = (),
-        with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON, for the session that asks."""
-        made, a = self._body(resolved, session, asked, slopes_of, flips_of, with_names), resolved.other
+        made, a = self._body(resolved, session, extras), resolved.other
         if a is None:
             return document_json(made, resolved, arrival=arrival, templates=templates)
-        document = document_json(self._body(a, session, asked), a, templates=(*templates, *made.names))
-        other = other_pass(a, resolved, document)
+        body_of_a = self._body(a, session, Extras(heads=extras.heads))
+        other = other_pass(a, resolved, document_json(body_of_a, a, templates=(*templates, *made.names)))
         return document_json(made, resolved, arrival=arrival, templates=templates, other=other, other_trace=a.trace)
 
     @property
     def n_bytes(self) -> int:
-        """How much is kept besides the closed set."""
+        """The bytes that are kept besides the closed set."""
         return self._shared.n_bytes
 
-    def _body(
-        self,
-        resolved: SceneWithPass,
-        session: str,
-        asked: Sequence[int],
-        slopes_of: str = "",
-        flips_of: str = "",
-        with_names: bool = False,
-    ) -> Body:
-        if _is_of_one(resolved) or asked or slopes_of or flips_of or with_names:
-            return body(resolved, asked=asked, slopes_of=slopes_of, flips_of=flips_of, with_names=with_names)
-        return self._made(resolved, session)
+    def _body(self, resolved: SceneWithPass, session: str, extras: Extras) -> Body:
+        return body(resolved, extras) if _is_of_one(resolved) or extras.asks else self._made(resolved, session)
 
     def _made(self, resolved: SceneWithPass, session: str) -> Body:
         key = document_key(resolved.scene)
@@ -188,7 +176,7 @@ class Answers:
 
 
 def _is_of_one(resolved: SceneWithPass) -> bool:
-    """Whether nobody else asks for the like, or it is too large to be kept."""
+    """Whether the pass is one person's alone, or too large to be kept."""
     scene = resolved.scene
     is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
     return bool(scene.changes) or is_own or _n_bytes(resolved.original) > MAX_PASS_BYTES
@@ -199,4 +187,4 @@ def _n_bytes(trace: Trace) -> int:
 
 
 ANSWERS = Answers()
-"""Those of this process."""
+"""The cache of this process."""

@@ -62,7 +62,7 @@ def reply_head(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
         "view": has.view,
         "number": has.number,
         "settings": settings(scene, seed),
-        "notices": [*extras.said, *of_seed, *advice.notices(resolved), *resolved.refused],
+        "notices": [*extras.notices, *of_seed, *advice.notices(resolved), *resolved.refused],
         "offers": advice.offers(resolved),
         "lacksFile": lacks_file(scene),
         "byHand": _by_hand(resolved) if has.view != "pass" else None,
@@ -86,17 +86,7 @@ def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
 
 def _pass(resolved: SceneWithPass, extras: Extras, has: Has) -> Json:
     """The document that a viewer shows."""
-    document = ANSWERS.document_json(
-        resolved,
-        has.tab,
-        asked=extras.heads,
-        slopes_of=extras.slopes_of,
-        flips_of=extras.flips_of,
-        with_names=extras.with_names,
-        arrival=has.arrival,
-        templates=has.templates,
-    )
-    return Json(document)
+    return Json(ANSWERS.document_json(resolved, has.tab, extras, arrival=has.arrival, templates=has.templates))
 
 
 def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:

@@ -13,7 +13,7 @@ from attnviz.views.numbers import chunks
 
 
 def writers_data(trace: Trace) -> dict | None:
-    """Who wrote to the stream, with what each adds to each logit; of heads also what each key adds.
+    """The writers to the stream and their parts of each logit; of heads also each key's part.
 
     None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
     """
@@ -21,10 +21,10 @@ def writers_data(trace: Trace) -> dict | None:
         return None
     token = trace["logits"].shape[0] - 1
     is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
-    found = stream.parts(trace, token)
+    writers = stream.parts(trace, token)
     return {
-        "writers": [_writer(trace, part, token) for part in found],
-        "values": chunks(np.array([part.values for part in found]), by_head=False),
+        "writers": [_writer(trace, part, token) for part in writers],
+        "values": chunks(np.array([part.values for part in writers]), by_head=False),
         "byKey": None if is_set else _largest(by_key(trace)),
     }
 
@@ -37,14 +37,14 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
         "neuron": (token, part.place),
         "bias": (0,),
     }[part.kind]
-    said = {
+    name = {
         "entered": f"“{trace.labels['token'][token]}” as it entered",
         "head": f"head {part.place + 1}",
         "neuron": f"neuron {part.place + 1}",
         "bias": entry(part.stage).title,
     }[part.kind]
     of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
-    return {"said": said + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
+    return {"label": name + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
 
 
 def by_key(trace: Trace) -> np.ndarray:
@@ -63,5 +63,5 @@ def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
     trace = layer.trace
     shares, values, w_o = trace["attention"].value[:, -1], trace["v"].value, trace["w_o"].value
     rows = np.split(w_o, len(values))
-    for share, value, own in zip(shares, values, rows, strict=True):
-        yield share[:, None] * (value @ own @ trace["w_u"].value)
+    for share, value, head_rows in zip(shares, values, rows, strict=True):
+        yield share[:, None] * (value @ head_rows @ trace["w_u"].value)

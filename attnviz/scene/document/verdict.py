@@ -19,14 +19,14 @@ def verdict(resolved: SceneWithPass, asked_for: Audit | None) -> dict:
     `contract.answer` declares what it holds.
     """
     n = n_terms(resolved.trace)
-    found = _small(resolved.trace) if n <= MAX_UNASKED_TERMS else asked_for
-    if found is None:
+    result = _small(resolved.trace) if n <= MAX_UNASKED_TERMS else asked_for
+    if result is None:
         seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
         return {"asks": f"Recompute {n:,} terms (about {seconds})"}
     return {
-        "agrees": found.first is None,
-        "sentence": f"{found.sentence(resolved.trace)}.",
-        "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in found.stages],
+        "agrees": result.first is None,
+        "sentence": f"{result.sentence(resolved.trace)}.",
+        "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in result.stages],
     }
 
 

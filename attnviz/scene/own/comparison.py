@@ -65,24 +65,24 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
     if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
         return OwnComparison(*_beside(shown, arrays, options), None, "")
     try:
-        found = compare(None, arrays, n_heads=int(request.n_heads) if request.n_heads else None, **options)
+        comparison = compare(None, arrays, n_heads=int(request.n_heads) if request.n_heads else None, **options)
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
     parameters, refused = None, ""
-    if found.trace is not None:
+    if comparison.trace is not None:
         try:
-            parameters = OwnParameters.of(found.trace, found.block, read.texts)
+            parameters = OwnParameters.of(comparison.trace, comparison.block, read.texts)
         except OwnArraysError as error:
             refused = str(error)
-    return OwnComparison(found, "", parameters, refused)
+    return OwnComparison(comparison, "", parameters, refused)
 
 
 def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -> tuple[Comparison, str]:
     """The comparison with the layer of a pass that they are nearest to, and which one that is."""
     if shown is None:
         raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
-    found = [(compare(shown, arrays, layer=layer, **options), layer) for layer in range(1, shown.n_layers + 1)]
-    nearest, layer = min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+    comparisons = [(compare(shown, arrays, layer=layer, **options), layer) for layer in range(1, shown.n_layers + 1)]
+    nearest, layer = min(comparisons, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
     return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT
 
 

@@ -30,10 +30,10 @@ def received(body: bytes, kind: type[Message]) -> Message:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         kinds = [msgspec.structs.fields(each) for each in get_args(kind) or [kind]]
         parts = " or ".join(f"{{{', '.join(part.encode_name for part in fields)}}}" for fields in kinds)
-        said = "This is nested too deep" if isinstance(error, RecursionError) else error
-        raise RequestError(f"What is asked here is a page's own: {parts}. {said}. Reload the page.") from None
+        reason = "This is nested too deep" if isinstance(error, RecursionError) else error
+        raise RequestError(f"What is asked here is a page's own: {parts}. {reason}. Reload the page.") from None
 
 
 def _well_formed(body: bytes) -> bytes:
     """The same, in which U+FFFD stands for half a character: no answer could be sent with that."""
-    return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
+    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], body)

@@ -73,21 +73,21 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     """
     first, last = trace.layers[0], trace.layers[-1]
     steps = [
-        *_said((QUESTION,), last),
-        *_said(ENTERING, first),
+        *_steps_in((QUESTION,), last),
+        *_steps_in(ENTERING, first),
         *(step for layer in trace.layers for step in _of_layer(trace, layer)),
-        *_said(LEAVING, last),
+        *_steps_in(LEAVING, last),
     ]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 
 
-def _said(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
+def _steps_in(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
     entries = ENTRIES | {name: entry(full) for name, full in layer.names.items()}
     return [step.of(layer, entries) for step in steps if step.is_in(layer.trace)]
 
 
 def _of_layer(trace: Trace, layer: Layer) -> list[Step]:
     if trace.n_layers == 1:
-        return _said(LAYER, layer)
-    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _said(LAYER, layer)]
+        return _steps_in(LAYER, layer)
+    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _steps_in(LAYER, layer)]

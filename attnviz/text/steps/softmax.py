@@ -48,6 +48,7 @@ def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 _GIVES = "“{query}” gives “{key}” {value:percent}"
+_REST = "{sink_share:percent} of its row"
 _RANKED = f"{_GIVES}: its %s {{masked}} is {{masked:rank}} of {{masked:count}}"
 
 SOFTMAX = Step(
@@ -89,7 +90,8 @@ SOFTMAX = Step(
             "sinks",
             "Each row goes through the **softmax** with one score more, the **sink**, which is of no key: subtract the "
             "largest, exponentiate, and divide by the sum. The sink's share goes nowhere, so each row sums to at most "
-            "1, and a head that finds nothing may pass on next to nothing.",
+            "1, and a head that finds nothing may pass on next to nothing. Without one all of its attention must go to "
+            "keys, and trained models put what they have no use for on the first (Xiao et al. 2023).",
             has("sinks"),
         ),
         Section(
@@ -101,7 +103,8 @@ SOFTMAX = Step(
         Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
         Section("by hand", "A row in which a share is set by hand need not add up to 1.", _by_hand),
     ),
-    stages=("attention",),
+    stages=("attention", "sink_share"),
+    subject="attention",
     entries={
         "attention": Entry(
             "A_i",
@@ -113,15 +116,30 @@ SOFTMAX = Step(
                 Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),
                 Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”: its masked score is −∞, so its share is exactly 0.", "hidden"),
+                *scored(f"{_RANKED}. The sink takes {_REST}.", of=has("sinks")),
                 *scored(
                     f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the rest "
                     "{scores:part.rest}.",
                     of=_exponentiates,
                 ),
                 *scored(f"{_RANKED}.", of=_exponentiates),
-                Story(f"{_GIVES}: it sees no other key, and the sink takes the rest.", of=has("sinks")),
+                Story(f"{_GIVES}: it sees no other key, and the sink takes {_REST}.", of=has("sinks")),
                 Story(f"{_GIVES}, as it sees no other key.", of=both(_exponentiates, lacks("sinks"))),
                 *scored(f"{_GIVES}: its %s {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
+            ),
+        ),
+        "sink_share": Entry(
+            "T_i",
+            "Share of the sink",
+            "what the sink takes of each row of attention",
+            scale="share",
+            one="sink",
+            stories=(
+                Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing"),
+                Story(
+                    "Of the row of “{query}” the sink takes {value:percent}: its score {sinks} counts in the sum as "
+                    "a key’s does. It has no value, so nothing is collected for it."
+                ),
             ),
         ),
         "sinks": Entry(

@@ -37,24 +37,24 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         label_visibility="collapsed",
     )
     if title == OWN:
-        _own(shown, of_all[-1] if of_all else FIRST)
+        _draw_change(shown, of_all[-1] if of_all else FIRST)
     for change in changes:
         if change not in of_all:
             st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
     st.markdown(f"{verdict(of_all)} {chosen.summary if chosen else ''}")
 
 
-def _own(shown: Shown, change: Change) -> None:
+def _draw_change(shown: Shown, change: Change) -> None:
     """Choose a parameter, one of its numbers, and what it is set to."""
-    own = MODEL.arrays[change.stage]
-    index = (*change.index, 0, 0)[: own.ndim]
+    built = MODEL.arrays[change.stage]
+    index = (*change.index, 0, 0)[: built.ndim]
     sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
         for name, side, at in zip(("row", "column"), sides, index[-2:], strict=True):
             _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
         st.number_input(
-            f"Number (built: {own[index]:.6g})",
+            f"Number (built: {built[index]:.6g})",
             -MAX_NUMBER,
             MAX_NUMBER,
             step=1.0,

@@ -14,7 +14,7 @@ def draw(shown: Shown) -> None:
     """Draw all measurements."""
     for number, each in enumerate(measurements(), start=1):
         st.header(f"{number}. {each.title}", anchor=False)
-        st.markdown(each.said)
+        st.markdown(each.text)
         heatmap.draw(_chart(number), f"measurement_{number}")
         for place, below in enumerate(each.below):
             with st.container(key=f"measured_{number}_{place}"):

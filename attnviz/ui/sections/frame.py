@@ -28,10 +28,10 @@ def draw_with_settings(shown: Shown, title: str, view: str) -> str:
     Returns what the run was asked for (see `component.draw_settings`). For other numbers it goes to the viewer.
     """
     draw(shown, title)
-    asked = component.draw_settings(shown, view)
-    if asked == "other numbers":
+    request = component.draw_settings(shown, view)
+    if request == "other numbers":
         shown.open_page("pages/walkthrough.py", **what_if(shown))
-    return asked
+    return request
 
 
 def of_pass(shown: Shown) -> AbstractContextManager:

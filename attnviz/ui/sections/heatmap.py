@@ -69,12 +69,12 @@ def draw(chart: Chart, key: str) -> None:
 def described(values: np.ndarray, rows: Side, columns: Side) -> str:
     """A matrix in words, row by row, for those who hear it; zeros are left out."""
 
-    def said(row: int) -> str:
+    def sentence(row: int) -> str:
         named = zip(columns.labels, values[row], strict=True)
         numbers = [f"{column} {format_number(value)}" for column, value in named if value]
         return f"{rows.labels[row]}: {', '.join(numbers) or 'zeros'}"
 
-    return f"Chart of a matrix, {rows.title} by {columns.title}. {'; '.join(map(said, range(len(values))))}."
+    return f"Chart of a matrix, {rows.title} by {columns.title}. {'; '.join(map(sentence, range(len(values))))}."
 
 
 @cache

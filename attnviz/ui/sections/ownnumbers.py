@@ -32,7 +32,7 @@ with torch.no_grad():
 arrays = {"x": x, "attn_mask": hidden, "attention": shares, "output": output, "tokens": tokens}
 np.savez("numbers.npz", **attention.state_dict(), **arrays)
 """
-"""How arrays are saved from PyTorch."""
+"""Code that saves arrays from PyTorch."""
 
 _component = st.components.v2.component(
     "attnviz.numbers", html='<div class="article" aria-busy="true"></div>', js=loader("numbers")
@@ -72,7 +72,7 @@ _OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
 
 def _typed(shown: Shown, door: str) -> dict[str, str]:
     """The first question to a model of one's own."""
-    model = shown.session.own.get(OWN_MODEL)
+    model = shown.session.uploads.get(OWN_MODEL)
     return {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
 
 
@@ -87,7 +87,7 @@ check = [list(name), [logit.data for logit in logits[-1]]]
 written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
 json.dump(written, open("microgpt.json", "w"))
 """
-"""How a microgpt is saved."""
+"""Code that saves a microgpt."""
 
 
 def draw_saving(session: Session) -> None:

@@ -110,7 +110,7 @@ def read(opening: str = "") -> Shown:
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
-        scene, notices = parse(named | written, tab.session.own if tab.session else {})
+        scene, notices = parse(named | written, tab.session.uploads if tab.session else {})
         resolved = resolve(scene, ANSWERS.original)
         resolved = replace(resolved, notices=(*notices, *resolved.notices))
         session = tab.session = _arrived(tab.session, resolved.scene, here)
@@ -147,8 +147,8 @@ def open_in_walkthrough(address: str) -> NoReturn:
     """Go to the walkthrough with the scene of an address; of an empty one with that of the tab, if it has one."""
     tab = tabs.mine()
     if address or tab.session is None:
-        own = tab.session.own if tab.session else {}
-        tab.session = _arrived(tab.session, parse(dict(parse_qsl(address, keep_blank_values=True)), own).scene, "")
+        uploads = tab.session.uploads if tab.session else {}
+        tab.session = _arrived(tab.session, parse(dict(parse_qsl(address, keep_blank_values=True)), uploads).scene, "")
     st.switch_page("pages/walkthrough.py")
 
 

@@ -23,7 +23,7 @@ export function mountOwnNumbers(root, url, open) {
     percent = element("span"),
     reason = element("p");
   let shown = null,
-    said = {},
+    answers = {},
     wanted = null;
 
   const send = async () => {
@@ -51,34 +51,36 @@ export function mountOwnNumbers(root, url, open) {
   };
   const take = async file => {
     if (!file) return;
-    const asked = { ...first(), ...said, example: "" };
     if (file.size > shown.most) {
       keepFile(window, null);
       wanted = null;
       root.ariaBusy = false;
       tell({ name: file.name, pieces: [{ kind: "text", runs: [["", shown.tooLarge]] }] });
       draw();
-    } else keep({ name: file.name, bytes: await file.arrayBuffer(), said: asked });
+    } else keep({ name: file.name, bytes: await file.arrayBuffer(), answers: { ...first(), ...answers } });
   };
   const answer = (event, value) => {
-    said = { ...said, [event]: value };
+    answers = { ...answers, [event]: value };
     const kept = fileKept(window);
-    if (kept && !kept.said.example) keep({ ...kept, said: { ...first(), ...said, example: "" } });
+    if (kept && !kept.answers.example) keep({ ...kept, answers: { ...first(), ...answers } });
     else draw();
   };
-  const first = () => Object.fromEntries(shown.questions.map(({ event, options }) => [event, options[0].value]));
+  const first = () => ({
+    ...Object.fromEntries(shown.questions.map(({ event, options }) => [event, options[0].value])),
+    example: "",
+  });
 
   const often = makeControls(line, answer),
     seldom = makeControls(rare, answer);
   const draw = () => {
     const kept = fileKept(window),
-      isFile = Boolean(kept) && !kept.said.example;
+      isFile = Boolean(kept) && !kept.answers.example;
     const single = isFile && /\.(npy|csv)$/i.test(kept.name),
       isModel = isFile && /\.json$/i.test(kept.name);
-    const asked =
+    const questions =
       isFile && !isModel ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
-    const now = { ...first(), ...(kept?.said ?? said) };
-    const boxes = asked.map(each => ({ kind: "choice", ...each, value: now[each.event] }));
+    const now = { ...first(), ...(kept?.answers ?? answers) };
+    const boxes = questions.map(each => ({ kind: "choice", ...each, value: now[each.event] }));
     often.update(
       boxes.filter(({ rare }) => !rare),
       false,
@@ -111,7 +113,8 @@ export function mountOwnNumbers(root, url, open) {
     write(percent, isSending ? `${Math.floor(100 * how)} %` : "");
     write(reason, waits ? how : "");
   };
-  const called = ({ name, said: of }) => name || shown.examples.find(({ value }) => value === of?.example)?.label;
+  const called = ({ name, answers: given }) =>
+    name || shown.examples.find(({ value }) => value === given?.example)?.label;
 
   Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv,.json" });
   input.onchange = () => {
@@ -144,7 +147,9 @@ export function mountOwnNumbers(root, url, open) {
       if (isFirst) {
         redraw(
           examples,
-          next.examples.map(({ value, label }) => button(label, () => keep({ said: { ...first(), example: value } }))),
+          next.examples.map(({ value, label }) =>
+            button(label, () => keep({ answers: { ...first(), example: value } })),
+          ),
         );
         examples.prepend("No file at hand? Try one of ours: ");
         draw();

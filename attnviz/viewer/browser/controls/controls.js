@@ -22,8 +22,8 @@ export function makeControls(box, act) {
       made = new Map(keys.map((key, place) => [key, before.get(key) ?? KINDS[controls[place].kind](act)]));
       for (const [key, each] of before) if (!made.has(key)) takeAway(each);
       for (const [place, each] of [...made.values()].entries()) {
-        const there = box.children[place] ?? null;
-        if (there !== each.element) box.insertBefore(each.element, there);
+        const current = box.children[place] ?? null;
+        if (current !== each.element) box.insertBefore(each.element, current);
         each.update(controls[place], isWaiting);
       }
     },

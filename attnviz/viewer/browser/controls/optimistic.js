@@ -7,9 +7,9 @@ export function makeOptimistic() {
       picked = { value };
       return value;
     },
-    now: (said, isWaiting) => {
+    now: (value, isWaiting) => {
       if (!isWaiting) picked = null;
-      return picked ? picked.value : said;
+      return picked ? picked.value : value;
     },
   };
 }

@@ -11,15 +11,15 @@ export function typesetInPieces(latex) {
 }
 
 export function piecesOf(latex) {
-  const found = [""];
+  const parts = [""];
   let depth = 0;
   for (const sign of latex) {
     if ("{(".includes(sign)) depth += 1;
     if ("})".includes(sign)) depth -= 1;
-    if (depth === 0 && "=+".includes(sign) && found.at(-1).trim()) found.push("");
-    found[found.length - 1] += sign;
+    if (depth === 0 && "=+".includes(sign) && parts.at(-1).trim()) parts.push("");
+    parts[parts.length - 1] += sign;
   }
-  return found.map(piece => piece.trim());
+  return parts.map(piece => piece.trim());
 }
 
 function build({ tag, attributes, children }) {

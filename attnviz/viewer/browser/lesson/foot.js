@@ -5,7 +5,7 @@ import { makePopover } from "../elements/popover.js";
 
 // acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass}: edit and showSpeaker are of a talk of
 // one's own; the last is there where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
-// isFirst, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
+// isFirst, isTalk, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
 export function makeFoot(acts) {
   const box = element("footer"),
     first = element("span", "first-ways"),
@@ -34,11 +34,23 @@ export function makeFoot(acts) {
   return {
     element: box,
     takeFocus,
-    update({ place, entry, moment, isDone, isFirst, isStart, isEnd, ownSentence, prefersWalkthrough, isClass }) {
+    update({
+      place,
+      entry,
+      moment,
+      isDone,
+      isFirst,
+      isTalk,
+      isStart,
+      isEnd,
+      ownSentence,
+      prefersWalkthrough,
+      isClass,
+    }) {
       const held = box.getRootNode().activeElement;
       first.hidden = !isFirst;
       ways.hidden = isFirst;
-      out.hidden = isFirst || !moment;
+      out.hidden = (isFirst && !place.present) || !moment;
       box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
       back.disabled = isStart;
       on.disabled = isEnd && isDone;
@@ -57,7 +69,7 @@ export function makeFoot(acts) {
       if (moment) around.update(moment.at);
       write(presenting, place.present ? "Leave" : "Present");
       editing.hidden = !entry.isOwn || place.present;
-      speaking.hidden = !entry.isOwn || "speaker" in place;
+      speaking.hidden = !isTalk || "speaker" in place;
       notes.update(moment?.notes ?? "");
       redraw(
         dots,

@@ -5,46 +5,35 @@ import { readPass } from "../pass/pass.js";
 import { makePresenting } from "../scene/present.js";
 import { makeQrCode } from "../viewer/qrCode.js";
 import { makeGlossary } from "../words/glossary.js";
+import { answeredIn, coverAnswer, forgetShown, keepAnswer } from "./answered.js";
 import { makeContents } from "./contents.js";
-import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
+import { aboutOf, heardOf, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
-import { ID } from "./talkList.js";
-import { makeSpeakerPanel } from "./speakerPanel.js";
-import { makeTogether } from "./together.js";
 import { makeFoot } from "./foot.js";
 import { makeHandout } from "./handout.js";
+import { makeLessonFrame } from "./lessonFrame.js";
 import { makeMemory } from "./memory.js";
-import { makeMistakePicture } from "./mistakePicture.js";
+import { makeMomentPicture, pictureOf } from "./momentPicture.js";
 import { makeMoments } from "./moments.js";
-import { makePassPicture } from "./passPicture.js";
-import { makeSweepPicture } from "./sweepPicture.js";
+import { hasMore, makeMomentText } from "./momentText.js";
 import { candidateAt, makeQuestion } from "./question.js";
-import { drawSaid } from "./said.js";
+import { makeRemote } from "./remote.js";
 import { makeTakeaway } from "./takeaway.js";
+import { makeTalkEnd } from "./talkEnd.js";
+import { ID } from "./talkList.js";
+import { makeTwoWindows } from "./twoWindows.js";
 import { verdictOn } from "./verdict.js";
 
-/** @type {Map<string, typeof makePassPicture>} */
-const PICTURES = new Map([
-  ["pass", makePassPicture],
-  ["mistake", makeMistakePicture],
-  ["sweep", makeSweepPicture],
-]); // by the kind of a moment's picture
-const ENTER = ["Enter", " "];
-const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
-const NO_HARM = "No wrong click: you see at once what it does, and every number behind it.";
-
-const states = new Map(); // what was answered and shown, as long as the page is open
-
-export function forgetShown() {
-  states.clear();
-}
-
-// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), has(place), hrefTo(place), open(address),
-// hrefOf(address), questions(lesson, form), store(), isLinked}: the page's address, what gives a moment, whether a place is on this
-// page, the link to one, what opens a scene in the walkthrough and says whether it can, its link, a promise of the questions of a
-// lesson as a file, where the browser keeps things, and whether somebody else can open the page's address; desk(lead, changed), where a class can be opened, makes what its speaker has; host.own, where
-// there is one, is a talk of one's own (talkDesk.js): resumed() is where one comes back to in it, leave(place, next) and left() are
-// called where one goes elsewhere in mid-talk, and where it is left. Returns {end(), go(place)}.
+// `given` is LessonsPage of generated/contract.d.ts; host:
+//   address, isLinked: the page's address, and whether somebody else can open it
+//   fetched(place), has(place), hrefTo(place): what gives a moment, whether a place is on this page, the link to one
+//   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
+//   questions(lesson, form): a promise of the questions of a lesson as a file
+//   store(): where the browser keeps things
+//   desk(lead, changed, isPresented), where a class can be opened: makes what its speaker has
+//   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
+//   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
+// Returns {go(place), print(), openClass(), end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -56,89 +45,72 @@ export function mountLessons(root, given, host) {
   let place = null,
     moment = null,
     question = null,
-    picture = null,
-    kind = "",
     pass = null,
     failure = "",
-    typed = 0; // the number of a moment that Enter leads to
+    isOver = false; // the last moment of a talk is done, and it was asked to go on
 
-  const box = element("div", "viewer lesson-page"),
-    head = element("header", "lesson-head"),
-    about = element("span", "about"),
-    body = element("div", "lesson-body"),
-    said = element("section", "lesson-said"),
-    drawn = element("div", "lesson-picture"),
-    heard = element("p", "heard"),
-    ownWords = element("textarea", "own-words"), // kept nowhere
-    verdict = element("div", "verdict");
-  const desk = host.desk?.(lead, () => moment && draw()) ?? null;
+  const frame = makeLessonFrame(root),
+    { box, body, said, heard } = frame,
+    picture = makeMomentPicture(answered),
+    over = makeTalkEnd();
+  const desk =
+    host.desk?.(
+      lead,
+      () => moment && draw(),
+      () => place?.present,
+    ) ?? null;
   const foot = makeFoot({
       press,
       back,
       open,
       hrefOf: host.hrefOf,
-      present: () => follow("present"),
-      edit,
+      present: () => remote.follow("present"),
+      edit: () => mine.open(),
       showSpeaker,
       openClass: desk?.open,
     }),
-    handout = makeHandout(window, box, ({ picture: own }) => PICTURES.get(own?.kind ?? "pass")(() => false)),
+    handout = makeHandout(window, box, each => pictureOf(each)),
+    texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf: memory.scoreOf }),
     takeaway = makeTakeaway({
       title: () => entry().name,
       questions: form => (place.lesson === ID ? mine.questions(form) : host.questions(place.lesson, form)),
-      print: async () => handout.print(entry().name, await allMoments()),
+      print,
     }),
     contents = makeContents({
       go,
       forget,
       hrefTo: host.hrefTo,
-      edit: mine && edit,
+      edit: mine?.open,
       startFrom: mine && (() => mine.startFrom(place.lesson)),
+      openClass: desk?.open,
+      isClass: () => desk?.isOpen,
     }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
-  said.setAttribute("aria-label", "The moment");
-  ownWords.setAttribute("aria-label", "In your own words");
-  ownWords.placeholder = "In your own words. Kept nowhere.";
-  ownWords.rows = 4;
-  for (const each of [heard, verdict]) each.setAttribute("role", "status");
-  head.append(about, contents.button, contents.panel, takeaway.button, takeaway.panel);
-  body.append(said, drawn);
-  box.append(head, body, foot.element, heard, code.element, glossary.element);
-  if (desk) {
-    box.prepend(desk.element);
-    body.prepend(desk.board);
-    box.append(desk.dialogs);
-  }
-  root.replaceChildren(box);
-  root.ariaBusy = "false";
+  frame.fill({
+    picture: picture.element,
+    ways: [contents.button, contents.panel, takeaway.button, takeaway.panel],
+    foot: foot.element,
+    over: [code.element, glossary.element, over.element],
+    desk,
+  });
 
   const entry = () => course().find(({ id }) => id === place.lesson);
   const beside = by => placeBeside(course(), place, by);
   const allMoments = () =>
     Promise.all(Array.from({ length: entry().nMoments }, (_, nth) => moments.get({ ...place, moment: nth + 1 })));
-  const state = () => {
-    const name = nameOf(place);
-    if (!states.has(name)) states.set(name, { answer: null, isShown: false });
-    return states.get(name);
-  };
-  const hasMore = () => Boolean(moment.question || moment.after.length || moment.ending);
-  const isDone = () => Boolean(moment) && (state().isShown || !hasMore());
+  const state = () => answeredIn(nameOf(place));
+  const isDone = () => Boolean(moment) && (state().isShown || !hasMore(moment));
   const areWordsAlone = () => Boolean(moment?.saysWordsAlone) && !state().isShown;
-  const numbers = { point: link => picture?.point(link), open: link => picture?.open(link) };
+  const remote = makeRemote(document, {
+    press,
+    back,
+    present: is => go({ ...place, present: is }),
+    isPresented: () => place.present,
+    count: () => entry().nMoments,
+    goTo: number => go({ ...place, moment: number }),
+  });
 
-  function follow(command) {
-    const number = command.startsWith("band") ? Number(command.slice(5)) : 0;
-    typed = number <= entry().nMoments ? number : 0;
-    if (command.startsWith("band")) return typed > 0;
-    if (command === "first" || command === "last")
-      return go({ ...place, moment: command === "first" ? 1 : entry().nMoments });
-    if (command === "on") return press();
-    if (command === "back") return back();
-    if (command === "present") return go({ ...place, present: !place.present });
-    if (command === "leave") return place.present && go({ ...place, present: false });
-    return false;
-  }
   // What a remote's button does: show the answer, then go on.
   function press() {
     if (!moment) return true;
@@ -146,18 +118,25 @@ export function mountLessons(root, given, host) {
     else {
       const next = beside(1);
       if (next) go(next);
+      else if (place.present) end(true);
     }
     return true;
   }
   function back() {
     const before = beside(-1);
-    if (before) go(before);
+    if (isOver) end(false);
+    else if (before) go(before);
     return true;
+  }
+  function end(is) {
+    isOver = is;
+    draw();
+    windows.tell();
   }
   function show(answer) {
     if (state().isShown) return;
-    states.set(nameOf(place), { answer, isShown: true });
-    together.tell();
+    keepAnswer(nameOf(place), answer);
+    windows.tell();
     if (answer !== null && place.lesson !== ID) memory.predicted(place, verdictOn(moment.question, answer).isRight);
     redrawSaid();
     said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
@@ -179,14 +158,16 @@ export function mountLessons(root, given, host) {
   function open(address) {
     if (address && place.present) host.leave?.(place, beside(1));
     if (!address) memory.opensWalkthrough = true;
-    return host.open(address);
+    return host.open(address, place);
   }
   // Where another device of the speaker's has led the class.
   function lead(at, isShown) {
     const to = placeIn(lessons, `?${at}`);
     if (!to || !place) return false;
-    if (searchOf({ ...to, present: place.present }) !== searchOf(place)) go({ ...to, present: place.present });
-    else if (isShown && moment && !state().isShown && hasMore()) show(null);
+    if (!isShown) coverAnswer(nameOf(to));
+    else if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
+    if (nameOf(to) !== nameOf(place)) go({ ...place, ...to, present: place.present });
+    else if (moment) redrawSaid();
     return true;
   }
   function forget() {
@@ -194,24 +175,25 @@ export function mountLessons(root, given, host) {
     forgetShown();
     redrawSaid();
   }
-  function edit() {
-    mine.open();
+  async function print() {
+    handout.print(entry().name, await allMoments());
   }
   function showSpeaker() {
-    const isOpen = together.open(name => searchOf({ ...place, present: true, speaker: name }));
+    const isOpen = windows.open(name => host.hrefTo({ ...place, present: true, speaker: name }));
     if (!isOpen) write(heard, "The browser didn’t open another window: allow it for this page.");
   }
   // Where the other window of a talk has gone.
-  function goWith({ isShown, ...at }) {
-    const to = { ...place, ...at };
-    if (nameOf(to) !== nameOf(place)) {
-      if (isShown) states.set(nameOf(to), { answer: null, isShown });
+  function goWith({ isShown, isBlank, isOver: isOverThere, ...at }) {
+    const to = { ...place, ...at },
+      isElsewhere = nameOf(to) !== nameOf(place);
+    if (isShown && !answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
+    presenting.blank(isBlank);
+    if (isElsewhere) {
       arrive(to);
       host.address.write(searchOf(to), false);
-    } else if (isShown && !state().isShown) {
-      states.set(nameOf(place), { answer: null, isShown });
-      redrawSaid();
     }
+    isOver = isOverThere;
+    if (!isElsewhere) redrawSaid();
   }
   function go(to) {
     if (!host.has(to)) {
@@ -223,13 +205,14 @@ export function mountLessons(root, given, host) {
     arrive(to);
     host.address.write(searchOf(to), isOtherLesson);
     memory.at(to);
-    together.tell();
+    windows.tell();
     if (isLeft) host.left?.();
     return true;
   }
   async function arrive(to) {
     const isSame = place && to.lesson === place.lesson && to.moment === place.moment;
     place = to;
+    isOver = false;
     presenting.show(place.present);
     box.classList.toggle("presenting", place.present);
     if (isSame && moment) return draw();
@@ -251,19 +234,17 @@ export function mountLessons(root, given, host) {
       box.classList.remove("late");
     }
     draw();
-    write(
-      heard,
-      `${entry().name}, moment ${place.moment} of ${entry().nMoments}${moment?.title ? `: ${moment.title}` : ""}`,
-    );
+    write(heard, heardOf(entry(), place, moment));
   }
 
   function draw() {
     if (!box.isConnected) return;
     const here = entry(),
       isFirst = areWordsAlone() && here === lessons[0];
-    write(about, aboutOf(here, lessons));
+    write(frame.about, aboutOf(here, lessons));
     contents.button.hidden = course().length === 1;
     contents.update(lessons, place, memory, own());
+    over.update(isOver ? here.name : "");
     takeaway.button.hidden = isFirst; // a first visit is a question, and little else
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
@@ -272,41 +253,51 @@ export function mountLessons(root, given, host) {
       moment,
       isDone: isDone(),
       isFirst,
+      isTalk: here.isOwn || lessons.length === 1, // which the page of one alone is of
       isStart: beside(-1) === null,
       isEnd: beside(1) === null,
       ownSentence: given.own,
       prefersWalkthrough: memory.opensWalkthrough,
       isClass: desk?.isOpen,
     });
-    if (!moment) {
-      said.replaceChildren(
-        element("p", "", `This moment didn’t come: ${failure}`),
-        button("Try again", () => arrive({ ...place })),
-      );
-      drawn.replaceChildren();
-      return;
-    }
+    if (!moment) return drawFailure();
     question?.element.remove();
-    verdict.replaceChildren(...drawVerdict());
     said.classList.toggle("answered", state().isShown);
-    redraw(said, drawMoment());
+    redraw(
+      said,
+      texts.draw(moment, { ...place, ...state(), areWordsAlone: areWordsAlone(), question: question?.element }),
+    );
     question?.update(state());
     box.classList.toggle("says-nothing", !said.textContent.trim());
-    drawPicture();
+    if (areWordsAlone()) picture.clear();
+    else picture.show(moment, !state().isShown, place.present);
     fitText(said, place.present);
     explainTerms();
-    speaker?.update({ moment, next: beside(1) && moments.get(beside(1)), planned: plannedOf(mine, place) });
+    tellSpeaker();
     tellClass();
   }
+  function drawFailure() {
+    const again = button("Try again", () => arrive({ ...place }));
+    said.replaceChildren(element("p", "", `This moment didn’t come: ${failure}`), again);
+    picture.clear();
+  }
+  function tellSpeaker() {
+    const next = beside(1);
+    windows.update(
+      { moment, next: next && moments.get(next), planned: entry().planned ?? [], nth: place.moment },
+      { isBlank: presenting.isBlank(), isOver },
+    );
+  }
   function tellClass() {
-    if (place.lesson === ID) return; // a class opens what everybody can
-    const { question: asked } = moment,
-      title = asked ? asked.prompt.map(([, text]) => text.text ?? text).join("") : "";
+    const isOwn = place.lesson === ID,
+      { question: about } = moment;
     desk?.shows({
-      at: searchOf({ ...place, present: false }).slice(1),
+      at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
+      moment: isOwn ? mine.momentAt(place) : null,
       isShown: isDone(),
-      question: asked,
-      title,
+      question: about,
+      title: about ? about.prompt.map(([, text]) => text.text ?? text).join("") : "",
+      picture: picture.element,
       pass,
     });
   }
@@ -316,83 +307,10 @@ export function mountLessons(root, given, host) {
     const { cell } = moment.document.where;
     glossary.update(pass, { cell, present: place.present || areWordsAlone() }, { tellsNumbers: isDone() });
   }
-  function drawMoment() {
-    const { isShown } = state(),
-      { title, text, after, ending } = moment;
-    return [
-      ...(title ? [element("h2", "", title)] : []),
-      areWordsAlone()
-        ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers)
-        : drawSaid(text, numbers, "p", "text"),
-      ...(areWordsAlone() && !areWordsAsked(moment) ? [drawWords(moment)] : []),
-      ...(moment.question
-        ? [...(areWordsAlone() ? [] : [drawSaid(moment.question.prompt, numbers, "p", "prompt")]), question.element]
-        : []),
-      ...(areWordsAlone() ? [element("p", "note", NO_HARM)] : []),
-      verdict,
-      ...(isShown && after.length && !moment.question ? [drawSaid(after, numbers)] : []),
-      ...(ending ? drawEnding(ending, isShown) : []),
-    ];
-  }
-  function promptOf({ question: asked }) {
-    return asked ? asked.prompt.map(([style, text]) => (style === "number" ? [style, text] : ["strong", text])) : [];
-  }
-  function drawVerdict() {
-    const { answer, isShown } = state();
-    if (!isShown || !moment.question) return [];
-    const { isRight, said: paragraphs } = verdictOn(moment.question, answer, moment.after);
-    verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
-    return paragraphs.map(runs => drawSaid(runs, numbers));
-  }
-  function drawEnding({ explain, answer }, isShown) {
-    const { right, asked } = memory.scoreOf(place.lesson);
-    return [
-      drawSaid(explain, numbers, "p", "prompt"),
-      ...(place.present ? [] : [ownWords]),
-      ...(isShown
-        ? [drawSaid(answer, numbers, "div", "verdict shown")]
-        : [button("Compare with an answer", () => show(null), "check beside-own")]),
-      ...(asked
-        ? [
-            element("p", "score", `You predicted ${right} of ${asked} in this lesson.`),
-            button("Forget my answers", forget, "link"),
-          ]
-        : []),
-    ];
-  }
-  function drawPicture() {
-    if (areWordsAlone()) return drawn.replaceChildren();
-    const wanted = moment.picture?.kind ?? "pass";
-    if (wanted !== kind) {
-      picture?.leave();
-      picture = PICTURES.get(wanted)(answered);
-      kind = wanted;
-    }
-    if (picture.element.parentNode !== drawn) drawn.replaceChildren(picture.element);
-    picture.show(moment, !state().isShown, place.present);
-    bring(drawn.querySelector(".hand th.chosen"));
-  }
-  // On a phone a tall picture scrolls by itself.
-  function bring(row) {
-    if (row)
-      drawn.scrollTop += row.getBoundingClientRect().top - drawn.getBoundingClientRect().top - drawn.clientHeight / 2;
-  }
-
-  const onKey = event => {
-    const held = event.composedPath().find(each => each.closest);
-    if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (typed && event.key === "Enter") {
-      event.preventDefault();
-      go({ ...place, moment: typed });
-      typed = 0;
-      return;
-    }
-    if (held?.closest(CONTROL)) return;
-    event.preventDefault();
-    press();
-  };
-  document.addEventListener("keydown", onKey);
-  const presenting = makePresenting(document, box, follow, code);
+  const presenting = makePresenting(document, box, remote.follow, code, () => {
+    tellSpeaker();
+    windows.tell();
+  });
   const observer = new ResizeObserver(() => fitText(said, place.present));
   observer.observe(body);
   const first = { lesson: lessons[0].id, moment: 1, present: false };
@@ -402,13 +320,14 @@ export function mountLessons(root, given, host) {
     asked = resumed ?? read(host.address.read()),
     left = memory.last && read(searchOf(memory.last));
   if (resumed || (!asked && left)) host.address.write(searchOf(resumed ?? left), false);
-  const together = makeTogether(window, asked?.speaker ?? "", {
-      now: () => ({ lesson: place.lesson, moment: place.moment, isShown: state().isShown }),
-      follow: goWith,
-    }),
-    speaker = asked?.speaker ? makeSpeakerPanel() : null;
-  if (speaker) body.append(speaker.element);
-  box.classList.toggle("of-speaker", speaker !== null);
+  const now = () => ({
+    lesson: place.lesson,
+    moment: place.moment,
+    isShown: state().isShown,
+    isBlank: presenting.isBlank(),
+    isOver,
+  });
+  const windows = makeTwoWindows(window, asked?.speaker ?? "", { box, body }, { now, follow: goWith });
   const stopFollowing = mine?.onChange(() => {
     if (place.lesson !== ID) return contents.update(lessons, place, memory, own());
     moment = null; // it may be another one
@@ -417,41 +336,19 @@ export function mountLessons(root, given, host) {
   arrive(asked ?? left ?? first);
   return {
     go,
+    print,
+    openClass: desk?.open,
     end: () => {
-      document.removeEventListener("keydown", onKey);
+      remote.end();
       stopFollowing?.();
-      together.end();
-      speaker?.end();
+      windows.end();
       observer.disconnect();
       handout.end();
       presenting.end();
       glossary.end();
       desk?.end();
-      picture?.leave();
+      picture.leave();
       stopListening();
     },
   };
-}
-
-function aboutOf(entry, lessons) {
-  const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
-  const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
-  return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
-}
-
-// The moments of one's own talk up to where one is, and all of them; of a lesson none, as it plans no minutes for each.
-function plannedOf(own, { lesson, moment }) {
-  const all = lesson === ID ? own.talk().moment : [];
-  return { sofar: all.slice(0, moment), all };
-}
-
-// Whether one answers by a word: then the words of the sentence are the answers.
-function areWordsAsked({ question }) {
-  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
-}
-
-function drawWords({ document: { words } }) {
-  const line = element("p", "sentence-alone");
-  line.append(...words.query.flatMap((word, place) => [...(place ? [" "] : []), element("span", "", word)]));
-  return line;
 }

@@ -2,17 +2,19 @@
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { answerOf } from "./question.js";
-import { minutesOf } from "./talkList.js";
 import { drawSmallPicture, smallPictureFrom } from "./talkPicture.js";
 
 const SECOND_MS = 1000;
+const BLACK = "The room sees a black screen. B shows the talk again.";
+const OVER = "The room sees that the talk is over. Page Up goes back.";
 
-// Returns {element, update({moment, next, planned}), end()}: `next` is a promise of the moment that follows, null at the end;
-// `planned` are the moments of one's own talk up to this one, and all of them.
+// Returns {element, update({moment, next, planned, nth}), stage({isBlank, isOver}), end()}: `next` is a promise of the moment that
+// follows, null at the end; `planned` are the minutes of each moment, of which this is the nth; stage() says what the room sees.
 export function makeSpeakerPanel() {
   const box = element("aside", "speaker"),
     clock = element("p", "clock"),
     plan = element("p", "plan"),
+    room = element("p", "room"),
     notes = element("p", "own-notes"),
     answer = element("p", "the-answer"),
     next = element("section", "next");
@@ -26,16 +28,18 @@ export function makeSpeakerPanel() {
     tick();
   });
   tick();
-  box.append(clock, plan, notes, answer, next, again);
+  room.setAttribute("role", "status");
+  box.append(clock, plan, room, notes, answer, next, again);
   return {
     element: box,
-    async update({ moment, next: coming, planned }) {
+    stage: ({ isBlank, isOver }) => write(room, isBlank ? BLACK : isOver ? OVER : ""),
+    async update({ moment, next: coming, planned, nth }) {
       if (told === moment) return;
       told = moment;
       write(notes, moment.notes || "No notes.");
       notes.classList.toggle("none", !moment.notes);
       write(answer, moment.question ? `Answer: ${answerOf(moment.question)}` : "");
-      write(plan, planText(planned));
+      write(plan, planText(planned, nth));
       const found = await (coming?.catch(() => null) ?? null);
       if (told !== moment) return;
       next.replaceChildren(element("h2", "", found ? "Next" : "This is the last moment."));
@@ -51,9 +55,9 @@ export function timeText(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-// When this moment is to be over, and the whole talk; nothing where nobody has planned that.
-export function planText({ sofar, all }) {
-  const [here, whole] = [sofar, all].map(minutesOf);
+// When the nth moment is to be over, and the whole talk, of the minutes of each; nothing where nobody has planned that.
+export function planText(planned, nth) {
+  const [here, whole] = [planned.slice(0, nth), planned].map(all => all.reduce((sum, each) => sum + each, 0));
   return whole ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(whole * 60_000)} planned` : "";
 }
 

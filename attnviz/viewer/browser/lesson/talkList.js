@@ -44,12 +44,18 @@ export function entryOf({ title, moment }) {
     says: "",
     minutes: Math.round(minutesOf(moment)),
     nMoments: moment.length,
+    planned: moment.map(({ minutes = 0 }) => minutes),
     isOwn: true,
   };
 }
 
 export function nameOf({ title }) {
   return title.trim() || "Your talk";
+}
+
+// The names of the files of one's own that moments show.
+export function uploadsOf(moments) {
+  return [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
 }
 
 // Whether what a browser has kept is a talk: the server reads it more strictly.

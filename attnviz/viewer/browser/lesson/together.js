@@ -2,30 +2,44 @@
 
 const NAME = "attnviz talk ";
 
-// `name` pairs the two; empty until a second one is opened. acts: {now, follow}: where one is, {lesson, moment, isShown}, and what
-// goes where the other has gone. Returns {name(), open(href), tell(), end()}.
+// `name` pairs the two; empty until a second one is opened. acts: {now, follow}: where one is, {lesson, moment, isShown, isBlank,
+// isOver}, and what goes where the other has gone. Returns {open(href), tell(), end()}.
 export function makeTogether(window, name, { now, follow }) {
-  let channel = null;
-  const listen = () => {
-    channel = new window.BroadcastChannel(NAME + name);
-    channel.onmessage = ({ data }) => (data === "hello" ? tell() : follow(data));
-  };
-  const send = message => channel?.postMessage(message),
-    tell = () => send(now());
+  const lineTo = window.location.protocol === "file:" ? windowLine : channelLine;
+  let line = null;
+  const heard = data => (data === "hello" ? tell() : follow(data)),
+    tell = () => line?.send(now());
   if (name) {
-    listen();
-    send("hello");
+    line = lineTo(window, name, window.opener, heard);
+    line.send("hello");
   }
   return {
     // hrefOf(name) is the address of the second window. Returns whether the browser opened it.
     open(hrefOf) {
-      if (!channel) {
-        name = String(window.crypto.getRandomValues(new Uint32Array(1))[0]);
-        listen();
-      }
-      return window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760") !== null;
+      name ||= String(window.crypto.getRandomValues(new Uint32Array(1))[0]);
+      const other = window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760");
+      if (!other) return false;
+      line?.end();
+      line = lineTo(window, name, other, heard);
+      return true;
     },
     tell,
-    end: () => channel?.close(),
+    end: () => line?.end(),
+  };
+}
+
+function channelLine(window, name, _other, heard) {
+  const channel = new window.BroadcastChannel(NAME + name);
+  channel.onmessage = ({ data }) => heard(data);
+  return { send: data => channel.postMessage(data), end: () => channel.close() };
+}
+
+// Each file is an origin of its own, which no channel leaves.
+function windowLine(window, _name, other, heard) {
+  const listen = ({ source, data }) => source === other && heard(data);
+  window.addEventListener("message", listen);
+  return {
+    send: data => other?.postMessage(data, "*"), // a file's origin has no name; `other` is the window that one of us opened
+    end: () => window.removeEventListener("message", listen),
   };
 }

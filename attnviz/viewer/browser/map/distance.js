@@ -13,17 +13,17 @@ export function showDistances(buttons, columns, { other }) {
       stages = columns[nth].stages.map(name => other.stages[name]); // without stages it keeps the titles in one line
     button.append(bar);
     if (!stages.length) return;
-    const own = stages.map(shareOf),
-      share = Math.max(...own);
+    const shares = stages.map(shareOf),
+      share = Math.max(...shares);
     bar.classList.toggle("first", share > 0 && !isParted);
     isParted ||= share > 0;
     bar.style.setProperty("--share", share && LEAST + (1 - LEAST) * share);
     bar.append(element("span", "bar"), element("span", "text", share ? "≠" : "="));
-    bar.title = stages[own.indexOf(share)].said;
+    bar.title = stages[shares.indexOf(share)].text;
   });
 }
 
-// How much of a stage is another: all of it where it has no numbers to compare.
+// The part of a stage that differs: all of it where it has no numbers to compare.
 function shareOf({ matched, other, of }) {
   return matched ? other / of : 1;
 }

@@ -22,8 +22,8 @@ export function makeWholePass(tools) {
   const box = element("section", "whole");
   box.setAttribute("aria-label", "The whole pass");
   box.hidden = true;
-  const said = element("p", "said");
-  box.append(said);
+  const sentence = element("p", "said");
+  box.append(sentence);
   const diagram = makeDiagram(box, {
     stage: thumb => {
       const figure = element("span", "stage-of");
@@ -71,7 +71,7 @@ export function makeWholePass(tools) {
     const focus = focusOf(pass, where),
       parts = pass.parts(focus.name, focus.index);
     write(
-      said,
+      sentence,
       `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
     );
     for (const {
@@ -102,7 +102,7 @@ export function makeWholePass(tools) {
     const rows = [...diagram.rows.children],
       longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length));
     const line = Number.parseFloat(getComputedStyle(box).fontSize);
-    const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
+    const high = (box.clientHeight - sentence.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
     const over = Math.max(...diagram.thumbs().map(thumb => thumb.element.previousSibling.offsetHeight));
     const drawAt = width => {
       for (const thumb of diagram.thumbs()) {

@@ -8,7 +8,7 @@ export function makeNotices(act) {
     lines = element("div"),
     buttons = element("div", "offers");
   let offered = [],
-    said = "";
+    heard = "";
   box.setAttribute("role", "alert");
   box.hidden = true;
   box.append(lines, buttons);
@@ -22,8 +22,8 @@ export function makeNotices(act) {
           offers.map(({ event, value, label }) => button(label, () => act(event, value))),
         );
       offered = offers;
-      if (notices.join("\n") === said) return; // it would be heard again
-      said = notices.join("\n");
+      if (notices.join("\n") === heard) return; // it would be heard again
+      heard = notices.join("\n");
       lines.replaceChildren(...notices.map(each => element("p", "", each)));
     },
   };

@@ -12,7 +12,7 @@ const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "a
 export function mountScript(box) {
   const code = element("code"),
     text = element("pre"),
-    said = element("span", "copied"),
+    status = element("span", "copied"),
     languages = element("p", "languages");
   let shown = null,
     language = "NumPy";
@@ -22,9 +22,9 @@ export function mountScript(box) {
       language = name;
       draw();
     };
-    const there = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]);
+    const names = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]);
     redraw(languages, [
-      ...(there.length > 1 ? [choice(there, now, pick)] : []),
+      ...(names.length > 1 ? [choice(names, now, pick)] : []),
       ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
       ...(LANGUAGES[now] === "microgpt"
         ? [
@@ -44,15 +44,15 @@ export function mountScript(box) {
     );
   };
   const copy = button("Copy", async () => {
-    write(said, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
-    setTimeout(() => write(said, ""), 5000);
+    write(status, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
+    setTimeout(() => write(status, ""), 5000);
   });
   const saved = button("", () => {});
-  said.setAttribute("role", "status");
+  status.setAttribute("role", "status");
   text.append(code);
   const bar = element("div", "bar"),
     program = element("div", "program");
-  bar.append(copy, saved, said);
+  bar.append(copy, saved, status);
   program.append(bar, text);
   box.replaceChildren(languages, program);
   return {

@@ -10,6 +10,8 @@ import { unpooled } from "../talk/pool.js";
 import { showPass } from "./sitePass.js";
 
 const LOOKS = "look";
+const LIGHTENED =
+  "The numbers of the largest matrices of parameters are not in this page, to keep it small. The app has them all.";
 
 export function showLesson(main, given) {
   const moments = unpooled(given.moments),
@@ -17,7 +19,7 @@ export function showLesson(main, given) {
     hash = hashOf(window);
   let shown = null,
     looksAt = null; // the number of a moment
-  const asked = () => {
+  const numberOfLook = () => {
     const number = Number(new URLSearchParams(hash.read()).get(LOOKS));
     return moments[number - 1] ? number : null;
   };
@@ -40,7 +42,7 @@ export function showLesson(main, given) {
     isLinked: window.location.protocol !== "file:",
   };
   const draw = async () => {
-    const number = asked();
+    const number = numberOfLook();
     if (shown && number === looksAt) return; // what is shown follows by itself
     shown?.end();
     looksAt = number;
@@ -50,26 +52,26 @@ export function showLesson(main, given) {
       shown = mountLessons(root, given.course, host);
     } else {
       const { document: pass } = await fetched({ moment: number });
-      shown = lookAround(main, number, pass, hash);
+      shown = lookAround(main, number, pass, hash, given.lightened.includes(number) ? LIGHTENED : "");
     }
   };
   hash.onArrival(draw);
   draw();
 }
 
-// The viewer below a way back.
-function lookAround(main, number, pass, hash) {
+// The viewer below a way back, and a note on what it lacks.
+function lookAround(main, number, pass, hash, note) {
   const way = element("a", "", "← Back to the lesson"),
     place = element("div", "around"),
     root = element("div");
   way.href = hashTo({ moment: number, present: false });
-  place.append(way, root);
+  place.append(way, ...(note ? [element("p", "note", note)] : []), root);
   main.replaceChildren(place);
   return showPass(root, pass, hash);
 }
 
-function hashTo({ moment, present }) {
-  return `#moment=${moment}${present ? "&present=1" : ""}`;
+function hashTo({ moment, present, speaker = "" }) {
+  return `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 }
 
 // The address of a lesson that a page is of, as mountLessons takes it: the hash, with its name.
@@ -77,7 +79,8 @@ function addressIn(lesson, hash) {
   return {
     read: () => {
       const query = new URLSearchParams(hash.read());
-      return searchOf({ lesson, moment: query.get("moment") ?? 1, present: query.get("present") === "1" });
+      const [moment, present, speaker] = ["moment", "present", "speaker"].map(name => query.get(name) ?? "");
+      return searchOf({ lesson, moment: moment || 1, present: present === "1", speaker });
     },
     write: (search, isNewPlace) => {
       const query = new URLSearchParams(search);

@@ -51,10 +51,10 @@ function drawMute(pass, where, tools) {
 
 // A neuron, where its number is looked at: what reaches it, or what it passes on.
 export function drawMuteNeuron(pass, { name, index }, tools) {
-  const found = name.match(OF_NEURONS);
-  if (!found) return [];
+  const match = name.match(OF_NEURONS);
+  if (!match) return [];
   return [
-    drawSilence(pass, { stage: `active${found[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools),
+    drawSilence(pass, { stage: `active${match[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools),
   ];
 }
 

@@ -6,10 +6,9 @@ import { pairOf } from "../scene/pair.js";
 const NONE = "A has no such number.";
 
 export function drawBeside(pass, where, look, cell) {
-  const said = besideOf(pass, where, look, cell);
-  if (!said) return [];
-  const line = element("p"),
-    { a, b, difference } = said;
+  const { a, b, difference } = besideOf(pass, where, look, cell);
+  if (!b) return [];
+  const line = element("p");
   if (a)
     line.append(
       ...sideOf("A", a),
@@ -23,25 +22,24 @@ export function drawBeside(pass, where, look, cell) {
 
 // The same to be heard; "" where no pass is beside it.
 export function besideText(pass, where, look, cell) {
-  const said = besideOf(pass, where, look, cell);
-  if (!said) return "";
-  const { a, b, difference } = said;
+  const { a, b, difference } = besideOf(pass, where, look, cell);
+  if (!b) return "";
   return a ? `A ${a}, B ${b}.${difference ? ` ${difference}.` : ""}` : `B ${b}. ${NONE}`;
 }
 
-// The number in A and in B and their difference, as text; null where there is nothing to say.
+// The number in A and in B and their difference, as text; without B where there is nothing to say.
 /** @param {Pass} pass @param {Where} where @param {Look} look */
 function besideOf(pass, where, look, { name, index }) {
   const pair = pairOf(pass, where),
     other = pass.number(name, index);
-  if (!pair || other === undefined || !look.shown(name, index)) return null;
-  const there = pair.toA(name, index),
-    one = there ? pair.pass.number(name, there) : undefined;
+  if (!pair || other === undefined || !look.shown(name, index)) return {};
+  const inA = pair.toA(name, index),
+    one = inA ? pair.pass.number(name, inA) : undefined;
   if (one === undefined) return { b: digits(other) };
   if (pass.stages.get(name).scale === "flag") return { a: seen(one), b: seen(other) };
-  const written = (own, at, value) => `${digits(value)}${value === 0 && own.isHidden(name, at) ? ", hidden" : ""}`;
+  const written = (whose, at, value) => `${digits(value)}${value === 0 && whose.isHidden(name, at) ? ", hidden" : ""}`;
   return {
-    a: written(pair.pass, there, one),
+    a: written(pair.pass, inA, one),
     b: written(pass, index, other),
     difference: Number.isFinite(other - one) ? `B − A = ${digits(other - one)}` : "",
   };

@@ -42,9 +42,9 @@ function draw(pass, { text, stages }, tools, close) {
     list = element("ul");
   head.append(element("p", "", text), button("Close", close));
   list.append(
-    ...stages.map(found => {
+    ...stages.map(flip => {
       const item = element("li");
-      item.append(...(found.cell ? drawFlip(pass, found, tools) : [element("p", "", found.text)]));
+      item.append(...(flip.cell ? drawFlip(pass, flip, tools) : [element("p", "", flip.text)]));
       return item;
     }),
   );
@@ -56,13 +56,13 @@ function draw(pass, { text, stages }, tools, close) {
 function drawFlip(pass, { cell, value, text }, tools) {
   const { name, index } = pass.read(cell),
     called = pass.nameOf(name, index),
-    said = element("p");
+    sentence = element("p");
   const leads = text.startsWith(called) ? called : text;
-  said.append(
+  sentence.append(
     button(leads, () => tools.pick(name, index), "link"),
     text.slice(leads.length),
   );
   const set = button("Set it", () => tools.setFlip(name, index, value));
   set.ariaDescription = called;
-  return [said, set];
+  return [sentence, set];
 }

@@ -20,7 +20,7 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"),
     named = element("p", "in-microgpt"),
-    said = element("div", "said"),
+    story = element("div", "said"),
     answer = element("div", "reply");
   const questions = element("div", "questions"),
     changed = element("div");
@@ -31,13 +31,13 @@ export function makePanel(tools) {
     habit = element("p", "habit"),
     acts = element("div"),
     flips = makeFlips(tools);
-  let asked = "";
+  let lastAsk = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(
     name,
     named,
     besides,
-    said,
+    story,
     habit,
     writers,
     elsewhere,
@@ -56,7 +56,7 @@ export function makePanel(tools) {
     const isThere = value !== undefined && look.shown(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
     write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
-    redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    redraw(story, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     redraw(named, drawName(pass.stages.get(focus.name)));
     write(habit, habitOf(pass, where, focus));
     redraw(besides, drawBeside(pass, where, look, focus));
@@ -79,8 +79,8 @@ export function makePanel(tools) {
     byHand.element.hidden = !isThere || !isAsked;
     acts.hidden = flips.isOpen;
     questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
-    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask, LABELS)]);
-    asked = where.ask;
+    if (where.ask !== lastAsk) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask, LABELS)]);
+    lastAsk = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "whatif" ? [drawChanged(pass, tools)] : []);
     redraw(
       answer,
@@ -131,8 +131,8 @@ function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
   const hasSlopes = step => slotsOf(step).some(slot => look.titleOf(slot.stage));
   if (!hasSlopes(stepAt(pass, where))) {
     const last = pass.document.steps.findLast(hasSlopes);
-    const there = last ? `No matrix drawn here moves this number. Open “${titled(last)}” to see its slopes.` : "";
-    return [element("p", "", pass.document.slopes.text), element("p", "", there)];
+    const elsewhere = last ? `No matrix drawn here moves this number. Open “${titled(last)}” to see its slopes.` : "";
+    return [element("p", "", pass.document.slopes.text), element("p", "", elsewhere)];
   }
   return [
     element("p", "", pass.document.slopes.text),

@@ -43,10 +43,10 @@ function drawLine(pass, { cells, text, value }, between, { unfold, point }) {
 }
 
 function drawTotal(conclusion, value) {
-  const said = cell("sum", conclusion);
-  said.colSpan = 2;
+  const total = cell("sum", conclusion);
+  total.colSpan = 2;
   const line = withRole("tr", "row", "total");
-  line.append(said, cell("value", digits(value)));
+  line.append(total, cell("value", digits(value)));
   const foot = withRole("tfoot", "rowgroup");
   foot.append(line);
   return foot;

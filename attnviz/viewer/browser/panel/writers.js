@@ -72,19 +72,19 @@ function fromKey(pass, { byKey }, head, answer) {
 }
 
 /** @param {Pass} pass */
-function drawWriter(pass, { said, cell }, value, most, from, { pick, point }) {
-  const found = pass.read(cell),
-    link = button(said, () => pick(found.name, found.index), "link");
-  lights(link, found, point);
+function drawWriter(pass, { label, cell }, value, most, from, { pick, point }) {
+  const target = pass.read(cell),
+    link = button(label, () => pick(target.name, target.index), "link");
+  lights(link, target, point);
   return drawLine([link, from], value, most);
 }
 
-function drawLine(said, value, most) {
+function drawLine(label, value, most) {
   const line = element("li"),
     name = element("span", "name"),
     bar = element("span", `bar ${value < 0 ? "down" : "up"}`),
     fill = element("span");
-  name.append(...[said].flat());
+  name.append(...[label].flat());
   fill.style.width = `${(50 * Math.abs(value)) / most}%`;
   bar.append(fill);
   line.append(name, bar, element("span", "value", digits(value)));

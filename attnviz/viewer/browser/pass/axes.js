@@ -13,20 +13,20 @@ export function placeAt(axis, selection) {
   return Math.floor(place / sharedBy(axis));
 }
 
-// How many places of the coordinates share one of the axis.
+// The number of places of the coordinates that share one of the axis.
 export function sharedBy({ coordinates, labels }) {
   return coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
 }
 
 // The coordinates of a place, the first of those that share it.
 export function coordinatesAt(axis, place) {
-  const found = {};
+  const places = {};
   let rest = place * sharedBy(axis);
   for (const [coordinate, length] of [...axis.coordinates].reverse()) {
-    found[coordinate] = rest % length;
+    places[coordinate] = rest % length;
     rest = Math.floor(rest / length);
   }
-  return found;
+  return places;
 }
 
 // Whether the places of an axis are heads, and whether a stage has one array for each head, along its first axis.
@@ -54,7 +54,7 @@ export function shortNameAt(axis, place) {
   return placeNameAt(axis, place).replace("dimension", "dim");
 }
 
-// How many places the stages have along each coordinate: the longest axis counts.
+// The number of places along each coordinate: the longest axis counts.
 export function lengthsOf(stages) {
   const lengths = {};
   for (const { axes } of stages) {

@@ -4,10 +4,10 @@ import { flatAt, readPattern, RUNNING } from "./pattern.js";
 
 // `numbersIn(name)` gives the numbers of a stage in one row. They, and a rule's own, are looked up when first asked for.
 export function readRule(rule, numbersIn) {
-  const own = new Map();
+  const arrays = new Map();
   const numbersOfOwn = (name, { length }) => {
-    if (!own.has(name)) own.set(name, numbersOf(rule.arrays[name].values, length));
-    return own.get(name);
+    if (!arrays.has(name)) arrays.set(name, numbersOf(rule.arrays[name].values, length));
+    return arrays.get(name);
   };
   const readSlot = ([source, text]) => {
     const pattern = readPattern(text, rule.sizes);
@@ -29,7 +29,7 @@ export function readRule(rule, numbersIn) {
   };
 }
 
-// How a cell is computed, at its places of the letters; undefined if what decides it was not sent.
+// The variant of a rule for a cell, at its places of the letters; undefined if what decides it was not sent.
 export function variantAt({ variants, chosen }, places) {
   return variants[chosen ? numberAt(chosen, places) : 0];
 }

@@ -48,8 +48,8 @@ export function tell(pass, stories, cell, selection, gapAt = () => null) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
-    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gapAt));
-    if (told) return told.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
+    const parts = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gapAt));
+    if (parts) return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
   }
   return [];
 }
@@ -68,21 +68,21 @@ function holds(pass, when, { name, index }, selection) {
 // The pieces of a template; null if one of its slots can't be filled.
 function filledWhole(template, fill) {
   let isWhole = true;
-  const found = pieces(template, (...slot) => {
+  const parts = pieces(template, (...slot) => {
     const filled = fill(...slot);
     isWhole &&= filled !== undefined;
     return filled;
   });
-  return isWhole ? found : null;
+  return isWhole ? parts : null;
 }
 
 /** @param {Pass} pass */
 function fillSlot(pass, cell, selection, name, format, gapAt) {
   const isStage = pass.stages.has(name);
   if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
-  const asked = isStage ? { name, index: pass.indexAt(name, selection) } : cell,
-    told = FORMATS[format](pass, asked);
-  return told === undefined ? undefined : (gapAt(asked) ?? told);
+  const target = isStage ? { name, index: pass.indexAt(name, selection) } : cell,
+    text = FORMATS[format](pass, target);
+  return text === undefined ? undefined : (gapAt(target) ?? text);
 }
 
 // The name of a place: on the last two axes of the cell's stage, or by a coordinate.
@@ -106,8 +106,8 @@ function sizeAt(pass, name, axis) {
   return String(pass.stages.get(name).shape.at(axis));
 }
 
-function ifThere(found, of) {
-  return found === undefined ? undefined : of(found);
+function ifThere(value, of) {
+  return value === undefined ? undefined : of(value);
 }
 
 function largestLine(pass, cell) {

@@ -5,16 +5,16 @@ const SLOT = /\{(\w+)(?::([\w.]+))?\}/g;
 
 // The pieces of a text in order; `fill(name, format)` gives what stands in a slot, undefined if there is no such slot.
 export function pieces(template, fill) {
-  const found = [];
+  const parts = [];
   let end = 0;
   for (const { 0: whole, 1: name, 2: format = "", index } of template.matchAll(SLOT)) {
     const filled = fill(name, format);
     if (filled === undefined) continue;
-    if (index > end) found.push(template.slice(end, index));
-    found.push(filled);
+    if (index > end) parts.push(template.slice(end, index));
+    parts.push(filled);
     end = index + whole.length;
   }
-  return end < template.length ? [...found, template.slice(end)] : found;
+  return end < template.length ? [...parts, template.slice(end)] : parts;
 }
 
 // A number in a format: four decimals, "s" two, "t" LaTeX, with "b" in brackets if it is negative.

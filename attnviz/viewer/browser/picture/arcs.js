@@ -4,7 +4,7 @@ import { svgElement } from "../elements/element.js";
 const THICKEST = 13,
   LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
-// Those of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
+// The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
 /** @param {Pass} pass @param {Look} look */
 export function arcsOf(pass, look, attention, cell) {
   return pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
@@ -24,11 +24,11 @@ export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, {
   const base = side === "below" ? 1 : height - 1,
     off = by => base + (side === "below" ? by : -by);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
-  const there = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top
+  const drawn = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top
   const known = new Map([...svg.children].map(group => [group.dataset.arc, group]));
   arrange(
     svg,
-    there.map(({ query, key, share, isLit, isFaint }) => {
+    drawn.map(({ query, key, share, isLit, isFaint }) => {
       const far = Math.abs(query - key) / Math.max(from.length - 1, 1),
         name = `${query}-${key}`,
         group = known.get(name) ?? makeArc(name),

@@ -16,11 +16,11 @@ export function makeBrush(tools) {
   const begin = button("Paint the mask", () => tools.send("paint", true)),
     clear = button("Clear", () => paint(everywhere(), false)),
     end = button("As it was", () => tools.send("paint", null)),
-    said = element("span", "said", "Click or drag cells of the mask, or press Space, to hide or show a key.");
+    hint = element("span", "said", "Click or drag cells of the mask, or press Space, to hide or show a key.");
   end.title = "The mask before it was painted";
   box.setAttribute("aria-label", "Paint the mask");
   box.setAttribute("role", "group");
-  box.append(begin, said, heads, clear, end);
+  box.append(begin, hint, heads, clear, end);
   box.hidden = true;
   let shown = null,
     inAll = true,
@@ -35,12 +35,12 @@ export function makeBrush(tools) {
   const hides = index => shown.pass.number(MASK, index) === 1;
   const drawHeads = () => {
     const n = shown.pass.stages.get(shown.pass.document.layers[0].attention).shape[0],
-      own = `head ${shown.where.cell.head + 1}`;
+      head = `head ${shown.where.cell.head + 1}`;
     redraw(
       heads,
       n > 1
         ? [
-            choice([ALL, own], inAll ? ALL : own, text => {
+            choice([ALL, head], inAll ? ALL : head, text => {
               inAll = text === ALL;
               drawHeads();
             }),
@@ -72,7 +72,7 @@ export function makeBrush(tools) {
         painted === null ||
         !stages.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
       begin.hidden = painted;
-      for (const each of [said, heads, clear, end]) each.hidden = !painted;
+      for (const each of [hint, heads, clear, end]) each.hidden = !painted;
       if (!box.hidden && painted) drawHeads();
     },
     press(slot, index, cell) {

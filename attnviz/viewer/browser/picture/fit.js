@@ -18,10 +18,10 @@ export function fit(pictures, box, options) {
 
 function fitNamed(layouts, box, options) {
   for (let font = Math.max(options.largest, options.smallest); font > options.smallest - 0.5; font -= 0.5) {
-    const found = layouts
+    const fitting = layouts
       .map(layout => writtenAt(layout, Math.max(font, options.smallest), box, options))
       .filter(each => isInside(each, box));
-    if (found.length) return best(found, box);
+    if (fitting.length) return best(fitting, box);
   }
   return best(
     layouts.map(layout => unwritten(layout, box, options)),
@@ -44,14 +44,14 @@ function isInside({ width, height }, box) {
   return width <= box.width && height <= box.height;
 }
 
-// How good it is: digits are worth more than any size of cells, and what is not inside is worth little.
-function sizeOf(found, box) {
-  const size = Math.sqrt(found.cell[0] * found.cell[1]);
-  return isInside(found, box) ? size + (found.written ? 1000 * found.font : 0) : size / 1000;
+// The worth of a layout: digits are worth more than any size of cells, and what is not inside is worth little.
+function sizeOf(layout, box) {
+  const size = Math.sqrt(layout.cell[0] * layout.cell[1]);
+  return isInside(layout, box) ? size + (layout.written ? 1000 * layout.font : 0) : size / 1000;
 }
 
-function best(found, box) {
-  return found.reduce((one, other) => (sizeOf(other, box) > sizeOf(one, box) ? other : one));
+function best(layouts, box) {
+  return layouts.reduce((one, other) => (sizeOf(other, box) > sizeOf(one, box) ? other : one));
 }
 
 function writtenAt(layout, font, box, options) {
@@ -60,7 +60,7 @@ function writtenAt(layout, font, box, options) {
   const label = Math.max(options.labels * font, options.least ?? 0),
     tight = laidOut(layout, least, { font, label, written: true }, options);
   if (!isInside(tight, box)) return tight;
-  // What is left over makes cells easier to tell apart, up to a size that still looks like a table.
+  // The room left over makes cells easier to tell apart, up to a size that still looks like a table.
   const roomy = least.map((size, axis) => {
     const left = [box.width - tight.width, box.height - tight.height][axis] / Math.max(tight.cells[axis], 1);
     return Math.floor(size + Math.max(0, Math.min(left, [1.1, 1][axis] * font)));

@@ -3,7 +3,7 @@ import { rectangles } from "./frames.js";
 
 // The cell itself, the cells it was computed from (`sources`), those of the term that is just computed, and lightly its row and column.
 export function marksOf(slot, cell, sources, term) {
-  const own = cell.name === slot.name ? slot.placeOf(cell.index) : null;
+  const place = cell.name === slot.name ? slot.placeOf(cell.index) : null;
   const places = cells =>
     cells
       .filter(({ name }) => name === slot.name)
@@ -11,10 +11,10 @@ export function marksOf(slot, cell, sources, term) {
       .filter(Boolean);
   const framed = (cells, kind) => rectangles(places(cells)).map(each => ({ ...each, kind }));
   return [
-    ...(own ? crossOf(slot, own) : []),
+    ...(place ? crossOf(slot, place) : []),
     ...framed(sources, "source"),
     ...framed(term, "term"),
-    ...(own ? [{ row: own[0], column: own[1], rows: 1, columns: 1, kind: "focus" }] : []),
+    ...(place ? [{ row: place[0], column: place[1], rows: 1, columns: 1, kind: "focus" }] : []),
   ];
 }
 

@@ -40,8 +40,8 @@ export function makeMatrices(acts) {
         { pair } = look;
       const term =
         !isPointed && look.lines ? (pass.terms(cell.name, cell.index)?.lines[look.lines - 1]?.cells ?? []) : [];
-      const there = pair?.toA(cell.name, cell.index),
-        beside = there && { name: cell.name, index: there };
+      const inA = pair?.toA(cell.name, cell.index),
+        beside = inA && { name: cell.name, index: inA };
       slots.forEach((slot, i) => {
         if (slot.side === "A") {
           matrices[i].mark(beside ? marksOf(slot, beside, pair.pass.cellsOf(beside.name, beside.index), []) : [], null);

@@ -24,12 +24,12 @@ function axesOf(pass, cell, pictures, order) {
     (side === "A" ? [] : [rows, columns])
       .filter(axis => axis !== null)
       .map(axis => {
-        const own = pass.stages.get(name).axes[axis],
-          named = axisName(own);
+        const shownAxis = pass.stages.get(name).axes[axis],
+          named = axisName(shownAxis);
         return {
           name: named,
           selected: pass.indexAt(name, cell)[axis],
-          places: order[named] ?? [...own.labels.keys()],
+          places: order[named] ?? [...shownAxis.labels.keys()],
         };
       }),
   );

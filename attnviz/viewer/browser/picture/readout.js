@@ -40,8 +40,8 @@ function linesOf(slots, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
   const focusFirst = [...slots].sort((one, other) => Number(other.name === name) - Number(one.name === name));
   const lines = focusFirst.flatMap(slot => {
-    const own = slot.name === name ? slot.placeOf(index) : null;
-    if (own) return [lineAt(slot, own, 0, own), lineAt(slot, own, 1, own)].filter(({ length }) => length > 1);
+    const place = slot.name === name ? slot.placeOf(index) : null;
+    if (place) return [lineAt(slot, place, 0, place), lineAt(slot, place, 1, place)].filter(({ length }) => length > 1);
     const places = sources
       .filter(cell => cell.name === slot.name)
       .map(cell => slot.placeOf(cell.index))

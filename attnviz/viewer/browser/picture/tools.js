@@ -50,8 +50,8 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     setFlip: (name, index, value) => {
       send("pin", true);
       move((pass, { cell }) => {
-        const asked = pass.read(pass.document.flips.of);
-        return { cell: pass.selectionAt(asked.name, asked.index, cell) };
+        const target = pass.read(pass.document.flips.of);
+        return { cell: pass.selectionAt(target.name, target.index, cell) };
       });
       set({ name, index }, value);
     },

@@ -38,7 +38,7 @@ function usualView(isPresented) {
   return (isPresented ? USUAL_IN_TALK : USUAL).view;
 }
 
-// How far the step of an address has come that doesn't say it.
+// The reveal of an address that names none.
 /** @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
   const beginsTalk = where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length;
@@ -74,21 +74,21 @@ function unusual(where) {
 /** @param {Pass} pass */
 export function readPlace(pass, search) {
   const query = new URLSearchParams(search);
-  const said = name => (query.getAll(name).at(-1) ?? "").trim();
-  const present = said("present") === "1";
-  const step = stepNamed(pass, said("step"));
+  const param = name => (query.getAll(name).at(-1) ?? "").trim();
+  const present = param("present") === "1";
+  const step = stepNamed(pass, param("step"));
   const place = {
     step,
-    cell: pass.within(cellIn(said("cell")) ?? startAt(pass.document, step)),
-    picked: said("picked"),
-    trail: said("trail") ? said("trail").split("<") : [],
-    ...chosen((name, all) => all.find(each => each === idOf(said(name).toLowerCase()))),
-    view: VIEWS.find(view => view === said("view").toLowerCase()) ?? usualView(present),
+    cell: pass.within(cellIn(param("cell")) ?? startAt(pass.document, step)),
+    picked: param("picked"),
+    trail: param("trail") ? param("trail").split("<") : [],
+    ...chosen((name, all) => all.find(each => each === idOf(param(name).toLowerCase()))),
+    view: VIEWS.find(view => view === param("view").toLowerCase()) ?? usualView(present),
     present,
-    reveal: REVEAL.test(said("reveal")) ? Number(said("reveal")) : null,
+    reveal: REVEAL.test(param("reveal")) ? Number(param("reveal")) : null,
     from: "", // what is unfolded on the sheet is in no address
   };
-  return said("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
+  return param("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
 }
 
 // An id as it was written, or what stands now for what an address of before had in its place.
@@ -155,6 +155,12 @@ export function isSame(search, other) {
   one.sort();
   two.sort();
   return one.toString() === two.toString();
+}
+
+// Whether two addresses are of the same pass, wherever in it they look.
+export function isOfSamePass(search, other) {
+  const nowhere = Object.fromEntries(PARAMETERS.map(name => [name, null]));
+  return isSame(mended(search, nowhere), mended(other, nowhere));
 }
 
 // Signs that need no escape stay readable: cells and trails are full of them.

@@ -53,7 +53,7 @@ export function layerOfPage(page) {
   return Number(page.split("-").at(-1));
 }
 
-// How many reveals a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
+// The number of reveals of a step, and the one in which each of its bands comes to light: its rows in the first, what they add
 // up to in the last. Numbers that are multiplied stand there before their sum, and what has no sentence comes with the next.
 export function revealsOfBands({ bands }) {
   let count = 0;
@@ -106,10 +106,10 @@ export function standing(pass, where) {
 // The stages of that page that are still to come. One that stands in several bands is there with the first of them.
 export function toCome(pass, where) {
   const onPage = standing(pass, where),
-    there = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
+    drawn = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
   return new Set(
     onPage.flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
-      ...(isThere || array || there.has(cells.stage) ? [] : [cells.stage]),
+      ...(isThere || array || drawn.has(cells.stage) ? [] : [cells.stage]),
       ...(isWhole || !right ? [] : [right.stage]),
     ]),
   );

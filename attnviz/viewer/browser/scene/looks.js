@@ -18,8 +18,8 @@ export function lookAt(pass, where, byHowMuch) {
 export function withPair(look, pass, where, shownIn) {
   const pair = where.compare === COMPARISONS[0] ? pairOf(pass, where) : null;
   if (!pair) return { ...look, pair };
-  const own = { ...look, ...LOOKS.numbers(pair.pass), lines: null, shown: shownIn(pair.pass, pair.where) };
-  return { ...look, pair: { ...pair, look: own } };
+  const lookOfA = { ...look, ...LOOKS.numbers(pair.pass), lines: null, shown: shownIn(pair.pass, pair.where) };
+  return { ...look, pair: { ...pair, look: lookOfA } };
 }
 
 /** @param {Pass} pass @param {Where} where */

@@ -10,7 +10,7 @@ export function pairOf(pass, where) {
   const { other } = pass;
   if (!other) return null;
   const { places, stages } = pass.document.other,
-    back = Object.fromEntries(Object.entries(places).map(([role, own]) => [role, inverse(own)]));
+    back = Object.fromEntries(Object.entries(places).map(([role, to]) => [role, inverse(to)]));
   const placed = ([name, place]) => [name, places[name]?.[place] ?? place],
     cell = { ...where.cell, ...Object.fromEntries(Object.entries(where.cell).map(placed)) };
   const across = (from, to, maps) => (name, index) =>
@@ -30,14 +30,14 @@ export function pairOf(pass, where) {
       ask: QUESTIONS[0],
     },
     isThere: places.query?.[where.cell.query] !== null,
-    order: Object.fromEntries(Object.entries(places).map(([role, own]) => [role, orderOf(own, lengthOf(other, role))])),
+    order: Object.fromEntries(Object.entries(places).map(([role, to]) => [role, orderOf(to, lengthOf(other, role))])),
     toA,
     toB: across(other, pass, (role, place) => (places[role] ? (back[role].get(place) ?? null) : place)),
     // Whether the number of a cell of B is another than that of A beside it; where all are, none stands out.
     isApart: (name, index) => {
       const { matched, tolerance, other: apart } = stages[name] ?? {},
-        there = matched && apart > 0 && apart < pass.stages.get(name).length ? toA(name, index) : null;
-      const [one, now] = there ? [other.number(name, there), pass.number(name, index)] : [];
+        inA = matched && apart > 0 && apart < pass.stages.get(name).length ? toA(name, index) : null;
+      const [one, now] = inA ? [other.number(name, inA), pass.number(name, index)] : [];
       return one !== undefined && now !== undefined && areApart(one, now, tolerance);
     },
   };
@@ -60,8 +60,8 @@ export function differencesOf(pass, where) {
       return [
         name,
         pass.numbers(name).map((now, place) => {
-          const there = toA(name, unflattened(shape, place)),
-            then = there ? numbersOfA[flattened(shapeOfA, there)] : Number.NaN;
+          const inA = toA(name, unflattened(shape, place)),
+            then = inA ? numbersOfA[flattened(shapeOfA, inA)] : Number.NaN;
           return areApart(then, now, stages[name].tolerance)
             ? now - then
             : now === then || !Number.isNaN(then)
@@ -91,6 +91,6 @@ function orderOf(places, length) {
 function mapped(from, to, index, placeIn) {
   if (from.axes.length !== to.axes.length || from.axes.some(({ name }, axis) => name !== to.axes[axis].name))
     return null;
-  const there = index.map((place, axis) => placeIn(from.axes[axis].coordinates[0][0], place));
-  return there.every((place, axis) => place !== null && place < to.shape[axis]) ? there : null;
+  const at = index.map((place, axis) => placeIn(from.axes[axis].coordinates[0][0], place));
+  return at.every((place, axis) => place !== null && place < to.shape[axis]) ? at : null;
 }

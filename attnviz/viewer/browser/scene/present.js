@@ -31,22 +31,31 @@ function numbered(pass, where, number) {
 }
 
 function presentedFrom(pass, where) {
-  const there = { ...where, present: true, view: "sheet" };
-  return { present: true, view: "sheet", ...firstStop(pass, { ...there, step: presentedStep(pass, there) }) };
+  const place = { ...where, present: true, view: "sheet" };
+  return { present: true, view: "sheet", ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
 // whether it is black: until it is asked for again, or something else is done; a remote's next press shows where one was. So it
-// is with the QR code of the page, which `code` opens and closes. Returns what ends it all.
-export function makePresenting(page, root, follow, code) {
+// is with the QR code of the page, which `code` opens and closes. tellBlank() is told that one has made it black, or ended that.
+// Returns {show(present), blank(is), isBlank(), end()}.
+export function makePresenting(page, root, follow, code, tellBlank = () => {}) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
+  const isBlank = () => root.classList.contains("blank"),
+    blank = is => root.classList.toggle("blank", is);
   const act = command => {
     const wasCoded = code.close(),
       isCodes = command === "code" || (wasCoded && command === "leave");
-    if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
+    if (command === "leave" && root.querySelector("[popover=auto]:popover-open")) return false; // Escape closes that
+    const wasBlank = isBlank();
+    if (command === "blank" && isPresenting()) {
+      blank(!wasBlank);
+      tellBlank();
+      return true;
+    }
     mouse.forget();
-    const wasBlank = root.classList.contains("blank");
-    root.classList.remove("blank");
+    blank(false);
+    if (wasBlank) tellBlank();
     if (wasBlank && ["on", "back"].includes(command)) return true;
     if (command === "code" && !wasCoded) code.open();
     return isCodes || follow(command);
@@ -59,8 +68,10 @@ export function makePresenting(page, root, follow, code) {
   return {
     show: present => {
       page.documentElement.toggleAttribute("data-presenting", present);
-      if (!present) root.classList.remove("blank");
+      if (!present) blank(false);
     },
+    blank,
+    isBlank,
     end: () => {
       end();
       mouse.end();

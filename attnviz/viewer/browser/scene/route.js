@@ -44,7 +44,7 @@ export function isCounted(pass, where) {
   return where.present && isShort(pass, where);
 }
 
-// What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
+// The request to a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
 /** @param {Pass} pass @param {Where} where */
 export function askedOnward(pass, where) {
@@ -103,7 +103,7 @@ function shortOf(pass, stops) {
     layers = [...new Set(ofWords.map(({ layer }) => layer))];
   const sharesIn = step => step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
   const last = ofWords.filter(({ layer }) => layer === layers.at(-1));
-  const told = [
+  const ids = [
     ofWords.find(step => step.layer === layers.at(-2) && sharesIn(step)),
     last.find(({ bands }) => bands.some(({ factors }) => factors)),
     last.find(sharesIn),
@@ -112,5 +112,5 @@ function shortOf(pass, stops) {
   ]
     .filter(Boolean)
     .map(({ id }) => id);
-  return stops.filter(({ step, reveal }) => step === steps[0].id || (told.includes(step) && reveal === null));
+  return stops.filter(({ step, reveal }) => step === steps[0].id || (ids.includes(step) && reveal === null));
 }

@@ -65,7 +65,7 @@ export function homeOf(pass, where) {
 // The same place in a pass, which may be another than the one it was in.
 /** @param {Pass} pass @param {Where} where */
 export function fitted(pass, where) {
-  const there = {
+  const place = {
     ...where,
     step: pass.nearestStep(where.step),
     cell: pass.within(where.cell),
@@ -73,7 +73,7 @@ export function fitted(pass, where) {
     trail: leading(pass, where.trail),
     ...chosen((name, all) => all.find(each => each === where[name])),
   };
-  return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
+  return { ...place, step: presentedStep(pass, place), trail: heldTrail(pass, place) };
 }
 
 // For each choice the value that `find(name, all)` finds; the first where it finds none.
@@ -174,8 +174,8 @@ export function stepsOf(pass) {
 // Another cell, in the step that shows its stage if this one doesn't.
 /** @param {Pass} pass @param {Where} where */
 export function atCell(pass, where, name, index) {
-  const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
-  return isShown(pass, where, name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
+  const focus = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
+  return isShown(pass, where, name) ? focus : { ...focus, step: pass.stepOf(name).id, reveal: null };
 }
 
 // A cell, where one sees how it was computed: the first step says only what comes out.

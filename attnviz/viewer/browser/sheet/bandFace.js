@@ -63,8 +63,8 @@ function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, col
 function faded(part, paint, row, column) {
   const { look, pass } = paint;
   if (!areSharesShown(part, paint)) return {};
-  const own = look.pass.number(part.cells.name, part.cells.index(row, column));
-  return asStrongAs(factorsAt(pass, part, row, column)[0], own, part, paint);
+  const value = look.pass.number(part.cells.name, part.cells.index(row, column));
+  return asStrongAs(factorsAt(pass, part, row, column)[0], value, part, paint);
 }
 
 function areSharesShown({ attention, selection }, { look, pass }) {
@@ -116,14 +116,14 @@ export function restAt(part, paint, row) {
     : rest.map(column => look.pass.number(cells.name, cells.index(row, column)));
   if (numbers.includes(undefined)) return { kind: "waiting", text: "" };
   const others = `${rest.length} other ${pass.document.words.unit}s`,
-    said = (what, number) => `${others}, ${what} ${digits(number)}`;
+    labelled = (what, number) => `${others}, ${what} ${digits(number)}`;
   if (array || cells.stage.scale === "share") {
     const sum = added(numbers),
       colour = background(sum, { scale: "share", limit: array ? 1 : cells.stage.limit }, colours);
     return {
       kind: "together",
       text: short(sum),
-      label: said("together", sum),
+      label: labelled("together", sum),
       colour: css(colour),
       ink: css(textOn(colour)),
     };
@@ -136,7 +136,7 @@ export function restAt(part, paint, row) {
     return {
       kind: "together",
       text: short(mean),
-      label: said("weighted by their shares, on average", mean),
+      label: labelled("weighted by their shares, on average", mean),
       ...(areSharesShown(part, paint) ? asStrongAs(share, mean, part, paint) : {}),
     };
   }

@@ -6,7 +6,7 @@ import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
 import { endsOf, isShownBy, selectedColumn } from "./bandParts.js";
-import { drawSaid, sumOf } from "./bandWords.js";
+import { drawWords, sumOf } from "./bandWords.js";
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
 export function makeLine(part, { place, nth, height, width }, acts) {
@@ -14,20 +14,20 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     line = element("tr"),
     isTogether = nth === part.rows.length;
   const many = part.columns.map(() => makeCell(acts)),
-    ones = endsOf(part).map(({ acts: own }) => makeCell(own ?? acts));
+    ones = endsOf(part).map(({ acts: actsThere }) => makeCell(actsThere ?? acts));
   const isFirst = nth === 0,
     hasHeads = isOfHeads(cells.rows),
     isPlace = height > 1 && !hasHeads,
     rest = part.rest.length ? makeCell(acts) : null;
-  const said = element("td", "said"),
+  const sentence = element("td", "said"),
     before = left ? makeCell(acts) : null,
     label = element("th", "label"),
     sum = element("td", "sum");
-  said.rowSpan = height;
+  sentence.rowSpan = height;
   label.scope = "row";
   const end = ones.length ? ones.map(each => each.element) : band.cells.sums ? [sum] : before ? [label] : blanks(1); // what has no room before its row
   line.append(
-    ...(isFirst ? [said] : []),
+    ...(isFirst ? [sentence] : []),
     before?.element ?? label,
     ...many.map(each => each.element),
     ...(rest ? [rest.element] : []),
@@ -48,8 +48,8 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     isButton: isTogether,
     cells: () => all.filter(({ isThere }) => isThere()).map(each => each.element),
     side: part.side,
-    mark: (own, sources) => {
-      for (const each of all) each.mark(own, sources);
+    mark: (focus, sources) => {
+      for (const each of all) each.mark(focus, sources);
     },
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth],
@@ -58,7 +58,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
       if (isTogether && before) label.textContent = "together";
       if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads, isBare: paint.isBare });
       if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
-      if (isFirst) redraw(said, drawSaid(part, paint, acts));
+      if (isFirst) redraw(sentence, drawWords(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
         each.update(
           at === null
@@ -76,12 +76,15 @@ export function makeLine(part, { place, nth, height, width }, acts) {
           false,
         );
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
-      endsOf(part).forEach(({ column: at, slot, paint: own, side }, i) => {
+      endsOf(part).forEach(({ column: at, slot, paint: paintThere, side, name }, i) => {
         ones[i].update(
           isTogether
             ? NOTHING
             : part.isWhole
-              ? heardIn({ side: side ?? part.side, band: part.band }, numberAt(slot, own ?? paint, row, at))
+              ? heardIn(
+                  { side: side ?? part.side, band: part.band },
+                  named(name, numberAt(slot, paintThere ?? paint, row, at)),
+                )
               : TO_COME,
           false,
         );
@@ -99,12 +102,17 @@ function heardIn({ side, band }, face) {
   return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
 }
 
+// A number that no heading stands over, with its name before it.
+function named(name, face) {
+  return name && face.cell ? { ...face, name } : face;
+}
+
 // The label before a row, and of which of two passes it is; its band, too, where nothing is said beside it.
 function labelOf({ side, cells, band, isAlone }, { row, isFirst, isPlace, hasHeads, isBare }) {
-  const own = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
-  if (!side) return own;
+  const name = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
+  if (!side) return name;
   if (isBare && !isPlace && !hasHeads) return side === "A" || isAlone ? `${shortest(band)} ${side}` : side;
-  return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
+  return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${name}` : side;
 }
 
 // One word of what a band is, so that its line grows no higher.
@@ -162,6 +170,7 @@ function makeCell({ pick, point, edit }) {
         face.colour,
         face.marked,
         face.was,
+        face.name,
         isChosen,
         address,
       ]);
@@ -169,12 +178,14 @@ function makeCell({ pick, point, edit }) {
       written = now;
       made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}${face.isExact ? " exact" : ""}`;
       made.dataset.cell = address;
+      made.toggleAttribute("data-name", Boolean(face.name));
+      if (face.name) made.dataset.name = face.name;
       made.firstChild.data = face.text;
       if (was.textContent !== (face.was ?? "")) was.textContent = face.was ?? "";
       Object.assign(made.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });
     },
-    mark(own, sources) {
-      made.classList.toggle("focus", address !== "" && address === own);
+    mark(focus, sources) {
+      made.classList.toggle("focus", address !== "" && address === focus);
       made.classList.toggle("source", sources.has(address));
     },
   };

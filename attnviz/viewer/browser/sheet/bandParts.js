@@ -10,7 +10,7 @@ const MOST_PLACES = 16,
   KEPT = 12,
   KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
-// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, rightColumns}, the last
+// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, leftover, isLong, rightColumns}, the last
 // those columns that there is room for of what each row gives.
 export function slotted(pass, { selection, attention }, bands) {
   const of = slot => slot && makeSlot(pass, slot, selection);
@@ -26,6 +26,7 @@ export function slotted(pass, { selection, attention }, bands) {
       cells,
       left: of(band.left),
       right,
+      leftover: band.leftover && pass.stages.has(band.leftover.stage) ? of(band.leftover) : null, // which another pass may lack
       isLong: cells.size[0] > MOST_ROWS,
       rightColumns: rightColumnsOf(pass, right, selection),
     };
@@ -182,11 +183,11 @@ function rightColumnsOf(pass, right, selection) {
     : all;
 }
 
-// Those places, so many of them, whose numbers are largest, in their order; of equal ones those whose next numbers are.
+// So many places with the largest numbers, in their order; of equal ones those whose next numbers are larger.
 function largest(places, count, ...numbersAt) {
   const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
   const after = (one, other) =>
-    numbersAt.reduce((found, _, nth) => found || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
+    numbersAt.reduce((order, _, nth) => order || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
   return [...places]
     .sort(after)
     .slice(0, count)
@@ -209,9 +210,11 @@ function selectedRow(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[0];
 }
 
-// The ends of a row, at its right: the numbers of `rightColumns`; of two passes that part only there, those of both.
-export function endsOf({ rightColumns, right, ends }) {
-  return ends ?? rightColumns.map(column => ({ column, slot: right }));
+// The ends of a row, at its right: the numbers of `rightColumns`, or what it leaves over; of two passes that part only there,
+// those of both.
+export function endsOf({ rightColumns, right, leftover, ends }) {
+  const alone = leftover ? [{ column: 0, slot: leftover, name: leftover.stage.one }] : [];
+  return ends ?? [...rightColumns.map(column => ({ column, slot: right })), ...alone];
 }
 
 // The factors in a row under a column: the number at its left, or the column's share, and the cell itself.

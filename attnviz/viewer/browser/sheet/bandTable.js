@@ -31,8 +31,8 @@ export function makeBandTable(acts) {
       table.setAttribute("aria-label", label);
       for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     },
-    mark(own, ofA) {
-      for (const line of lines) line.mark(...(line.side === "A" ? ofA : own));
+    mark(ofB, ofA) {
+      for (const line of lines) line.mark(...(line.side === "A" ? ofA : ofB));
     },
     // The cell that the keyboard is in has the tab stop, else the one of that address, else the first.
     setTabStop(address) {
@@ -43,7 +43,7 @@ export function makeBandTable(acts) {
   };
 }
 
-// How many columns parts have, but for the last.
+// The number of columns of parts, but for the last.
 export function widthOf(parts) {
   return Math.max(
     ...parts.map(part => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0)),
@@ -73,7 +73,7 @@ function structureOf(parts, width, isKept) {
   return JSON.stringify([
     width,
     isKept,
-    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, rows, others }) => [
+    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) => [
       key,
       side,
       columns.length,
@@ -82,6 +82,7 @@ function structureOf(parts, width, isKept) {
       ends?.length,
       left?.name,
       right?.name,
+      leftover?.name,
       rows.length,
       others.length,
     ]),

@@ -9,17 +9,17 @@ const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be wr
 
 // The sentence of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
 // stand in place of its numbers, their title.
-export function drawSaid(part, paint, acts) {
+export function drawWords(part, paint, acts) {
   if (!part.isThere || paint.isBare) return [];
   if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
   return drawAll(part, paint, acts);
 }
 
 // The sentence above the sheet in a talk: that of the band that is lit.
-export function drawTold(parts, paint, acts) {
+export function drawSentences(parts, paint, acts) {
   const lit = parts.filter(({ isLit }) => isLit),
     isOne = lit.every(({ side }) => side === undefined);
-  return lit.flatMap(part => (isOne ? [saidOf(part, paint), ...foldOf(part, acts)] : drawApart(part)));
+  return lit.flatMap(part => (isOne ? [drawSentence(part, paint), ...foldOf(part, acts)] : drawApart(part)));
 }
 
 // Whether its products stand beside its rows.
@@ -31,7 +31,7 @@ function drawAll(part, paint, acts) {
   const fold = foldOf(part, acts);
   if (part.side !== undefined) return [...drawApart(part), ...fold];
   if (showsProducts(part) && !titleOf(part, paint)) return [drawProducts(part, paint), ...fold];
-  return [saidOf(part, paint), ...drawWays(part, acts), ...fold];
+  return [drawSentence(part, paint), ...drawWays(part, acts), ...fold];
 }
 
 function foldOf({ isLong, others, key }, acts) {
@@ -43,7 +43,7 @@ function titleOf({ cells }, { look }) {
   return look.titleOf(cells.name);
 }
 
-function saidOf(part, paint) {
+function drawSentence(part, paint) {
   const title = titleOf(part, paint),
     line = element("p", "", title || null);
   if (!title)

@@ -16,27 +16,27 @@ export function contentOf({ pass, where, look }, acts, isBare) {
     bands = bandsIn({ pass, where, look }, source, a, isBare);
   const slots = slotted(pass, { selection, attention }, bands),
     other = a && { ...a, slots: slotsOfOther(a, bands, pass) },
-    own = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
+    ofB = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
   const paint = {
     pass,
     where,
     isApart: look.pair?.isApart,
     look: source ? { ...look, shown: () => true } : look,
     colours: look.colours,
-    limit: sharedLimit(own, look),
+    limit: sharedLimit(ofB, look),
     before: other ? () => undefined : beforeOf(pass),
     isBare,
   };
-  const all = [...own, ...(other?.slots ?? []).map(({ cells }) => cells)];
+  const all = [...ofB, ...(other?.slots ?? []).map(({ cells }) => cells)];
   return { pass, where, look, attention, source, selection, other, slots, all, paint };
 }
 
 // The parts of some content that have so much room (see bandParts.js); in hand those of B alone.
 export function partsIn({ pass, source, other, slots, paint }, { opened, room, brought, isHeld }) {
-  const own = partsOf(pass, { opened, room, brought }, slots).map(part => ({ ...part, isTraced: Boolean(source) }));
-  if (!other || source || isHeld) return own;
+  const parts = partsOf(pass, { opened, room, brought }, slots).map(part => ({ ...part, isTraced: Boolean(source) }));
+  if (!other || source || isHeld) return parts;
   const others = partsOf(other.pass, { opened, room, brought: [] }, other.slots);
-  return pairedParts(pass, own, others, { acts: other.acts, paint: other.paint, paintB: paint, opened });
+  return pairedParts(pass, parts, others, { acts: other.acts, paint: other.paint, paintB: paint, opened });
 }
 
 // Pass A where its sheet stands beside that of B: {pass, where, selection, attention, paint, acts}; null where there is none.
@@ -63,8 +63,8 @@ function otherIn({ pair, colours }, acts, isBare) {
 
 function bandsIn({ pass, where, look }, source, a, isBare) {
   const isReplaced = ({ band: { array, cells } }) => array && look.titleOf(cells.stage); // by slopes, say, which it has none of
-  const own = source ? sourceBands(pass, where, source) : standing(pass, where),
-    bands = a && !source ? withThoseOfA(own, standing(a.pass, a.where), pass) : own;
+  const ofB = source ? sourceBands(pass, where, source) : standing(pass, where),
+    bands = a && !source ? withThoseOfA(ofB, standing(a.pass, a.where), pass) : ofB;
   return bands.filter(each => !isReplaced(each) && (each.isThere || !isBare));
 }
 
@@ -81,8 +81,8 @@ function withThoseOfA(bands, ofA, pass) {
 }
 
 function slotsOfOther(a, bands, pass) {
-  const there = bands.filter(({ band }) => canStand(a.pass, pass, band));
-  return slotted(a.pass, a, there);
+  const inBoth = bands.filter(({ band }) => canStand(a.pass, pass, band));
+  return slotted(a.pass, a, inBoth);
 }
 
 // Whether another pass has the stages of a band, with as many axes.

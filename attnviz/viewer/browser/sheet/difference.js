@@ -10,7 +10,7 @@ export function differenceOf(a, b, paintB) {
     columns = b.columns.map((_, nth) => comparison.isColumnOther(nth)),
     isLeftOther = comparison.isLeftOther(),
     pairs = comparison.pairs();
-  const { said, tolerance, matched, other } = paintB.pass.document.other.stages[b.cells.name],
+  const { text, tolerance, matched, other } = paintB.pass.document.other.stages[b.cells.name],
     isRestOther = b.rest.length > 0 && !(matched && !other),
     areOnlyFactors = isLeftOther && !columns.includes(true);
   const { areAsMany } = comparison,
@@ -19,7 +19,7 @@ export function differenceOf(a, b, paintB) {
   return {
     areAll: areAsMany && pairs.every(([one, now]) => areApart(one, now, tolerance)),
     note: !areAsMany
-      ? said
+      ? text
       : areOnlyFactors
         ? "the same, times other numbers"
         : noteOn(pairs, tolerance, paintB.pass.document.words.unit),
@@ -75,16 +75,16 @@ function numberAt({ pass }, { name, index }, row, column) {
   return pass.number(name, index(row, column));
 }
 
-// How far apart pairs of numbers are: how many, how many of those hide a key in one of them, and by how much at most.
+// The distance of pairs of numbers: how many differ, how many of those hide a key in one of them, and by how much at most.
 function noteOn(pairs, tolerance, unit) {
   const others = pairs.filter(([one, other]) => areApart(one, other, tolerance)),
     sizes = others.map(([one, other]) => Math.abs(other - one));
   const finite = sizes.filter(Number.isFinite),
     hidden = sizes.length - finite.length;
-  const said = [
+  const parts = [
     `${others.length} of ${pairs.length} differ`,
     ...(hidden ? [`${hidden} hidden in one`] : []),
     ...(finite.length ? [`by up to ${digits(Math.max(...finite))}`] : []),
   ];
-  return others.length ? said.join(", ") : `only among the other ${unit}s`;
+  return others.length ? parts.join(", ") : `only among the other ${unit}s`;
 }

@@ -25,19 +25,19 @@ export function makeHand(acts) {
   let shown = null,
     opened = "",
     at = "",
-    asked = QUESTIONS[0],
+    question = QUESTIONS[0],
     picked = false;
 
   // A tap in a cell opens its working below it, or closes it.
-  const tap = (own, { name, index }) => {
-    opened = opened === own ? "" : own;
+  const tap = (id, { name, index }) => {
+    opened = opened === id ? "" : id;
     picked = true;
     acts.pick(name, index);
   };
   const draw = () => {
     const { parts, paint } = shown;
     const state = {
-      isOpen: own => own === opened,
+      isOpen: id => id === opened,
       tap,
       workings: (part, face, collected) => drawWorkings(part, face, paint, acts, collected),
     };
@@ -57,11 +57,11 @@ export function makeHand(acts) {
       shown = { parts, paint };
       if (isOther && !picked) opened = isFirst && name ? ownOf(parts, paint, name) : "";
       draw();
-      if (paint.where.ask !== asked)
+      if (paint.where.ask !== question)
         bring(box.querySelector('[aria-expanded="true"]')?.closest("tr")); // above the panel
       else if (picked) bring(box.querySelector(".workings"));
       else if (isOther && !isFirst) bring(box.querySelector(".lit"));
-      asked = paint.where.ask;
+      question = paint.where.ask;
       at = now;
       picked = false;
     },
@@ -140,7 +140,7 @@ function drawFound(part, paint, state) {
       labels: part.right.rows.labels,
       places: placesOf(part),
       faceOf: part.isWhole ? face : null,
-      own: row => `${part.key} sum@${row}`,
+      idOf: row => `${part.key} sum@${row}`,
     },
     paint,
     state,
@@ -154,11 +154,11 @@ function drawVectors(part, parts, paint, state) {
   if (left) {
     const isSeen = parts.some(({ cells: { name } }) => name === left.name);
     const places = placesOf(part);
-    const own = row => `${part.key} left@${row}`,
+    const idOf = row => `${part.key} left@${row}`,
       faceOf = row => numberAt(left, paint, row, 0);
     return isSeen
       ? [sectionOf(part, paint)]
-      : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, own }, paint, state)];
+      : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, idOf }, paint, state)];
   }
   const slot = isOfHeads(cells.rows) && right ? right : cells,
     places = slot === right ? rightColumns : columns;
@@ -170,7 +170,7 @@ function drawVectors(part, parts, paint, state) {
     return vectorOf(
       nth ? { ...part, band: { ...band, sentence: [] } } : part,
       name,
-      { labels: slot.columns.labels, places, faceOf, own: column => `${part.key}@${[row, column]}` },
+      { labels: slot.columns.labels, places, faceOf, idOf: column => `${part.key}@${[row, column]}` },
       paint,
       state,
     );

@@ -2,16 +2,16 @@
 import { element } from "../elements/element.js";
 
 // `own` names it among all, `state` knows which is open.
-export function drawHandCell(face, own, { isOpen, tap }) {
+export function drawHandCell(face, id, { isOpen, tap }) {
   const cell = element("td");
   if (!face?.cell) return cell;
   const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text),
-    now = isOpen(own);
+    now = isOpen(id);
   act.type = "button";
-  act.dataset.act = own;
+  act.dataset.act = id;
   act.dataset.cell = `${face.cell.name}[${face.cell.index}]`;
   act.setAttribute("aria-expanded", now);
-  act.onclick = () => tap(own, face.cell);
+  act.onclick = () => tap(id, face.cell);
   if (face.was) act.append(" ", element("s", "", face.was));
   Object.assign(act.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });
   cell.append(act);

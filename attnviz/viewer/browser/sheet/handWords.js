@@ -25,7 +25,7 @@ export function whoAsks({ pass, where, isBare }) {
 // The keys and values kept from the words before it, where a model writes on.
 export function whatIsKept({ pass, where }) {
   const kept = keptIn(pass, where);
-  return kept ? [element("p", "hint", kept.said)] : [];
+  return kept ? [element("p", "hint", kept.text)] : [];
 }
 
 // The heading of a band.

@@ -11,14 +11,14 @@ export function makeHeader(part, place, width, acts) {
   const { cells, right, columns, rest: others, ends } = part,
     named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
   const line = element("tr", "names"),
-    found = named ? endsOf(part).map(named) : [];
+    endNames = named ? endsOf(part).map(named) : [];
   const missing = cells.size[1] - columns.length - others.length,
     rest = element("td", "rest", namesOf(cells.columns));
   let shown = null,
-    there = columns;
+    shownColumns = columns;
   const names = columns.map((_, nth) => {
     const name = element("th"),
-      act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
+      act = button("", ({ shiftKey }) => acts.select(cells.columns.name, shownColumns[nth], shiftKey), "link");
     name.scope = "col";
     act.tabIndex = -1;
     name.append(act);
@@ -30,8 +30,8 @@ export function makeHeader(part, place, width, acts) {
     rest,
     ...names,
     ...together,
-    ...blanks(width - names.length - together.length - found.length + 1),
-    ...found.map(label => element("th", "place", label)),
+    ...blanks(width - names.length - together.length - endNames.length + 1),
+    ...endNames.map(label => element("th", "place", label)),
   );
   return {
     element: line,
@@ -53,7 +53,7 @@ export function makeHeader(part, place, width, acts) {
       const { columns: axis } = part.cells,
         isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;
-      there = part.columns;
+      shownColumns = part.columns;
       for (const [name, column, both] of names.map((each, i) => [each, part.columns[i], part.names?.[i]])) {
         write(name.firstChild, both ?? axis.labels[column] ?? "");
         if (!hasWords(axis)) name.ariaLabel = shortNameAt(axis, column).replace("dim ", "dimension "); // what its number counts stands in another cell

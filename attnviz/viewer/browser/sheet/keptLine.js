@@ -9,7 +9,7 @@ const HIGH_PX = 17,
 /** @param {Pass} pass */
 export function keptIn({ document: { next } }, { cell }) {
   const kept = next?.kept[cell.query];
-  return kept?.said ? kept : null;
+  return kept?.text ? kept : null;
 }
 
 export function makeKeptLine(place, width) {
@@ -56,9 +56,9 @@ export function makeKeptLine(place, width) {
       this.fixed = paint.where.present
         ? IN_A_TALK * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
         : HIGH_PX;
-      const { said, saved: short } = keptIn(paint.pass, paint.where);
+      const { text, saved: short } = keptIn(paint.pass, paint.where);
       write(saved, short);
-      saved.title = said;
+      saved.title = text;
       draw(part, paint);
     },
   };

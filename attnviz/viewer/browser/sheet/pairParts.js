@@ -20,13 +20,13 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
 }
 
 // A part of B with that of A: one part where they are the same, or one of them is missing, else both.
-function pairOf(pass, found, b, { paintB, opened }) {
-  const { said } = pass.document.other.stages[b.cells.name],
+function pairOf(pass, ofA, b, { paintB, opened }) {
+  const { text } = pass.document.other.stages[b.cells.name],
     { unit } = pass.document.words;
-  if (!found) return [{ ...b, side: "B", isAlone: true, note: said }];
+  if (!ofA) return [{ ...b, side: "B", isAlone: true, note: text }];
   if (hasWords(b.cells.columns) && !isAnyInA(pass, b))
     return [{ ...b, side: "B", isAlone: true, note: `A has other ${unit}s` }];
-  const a = { ...alongside(pass, whole(found), whole(b)), side: "A" },
+  const a = { ...alongside(pass, whole(ofA), whole(b)), side: "A" },
     names = namesOf(a, b),
     difference = differenceOf(a, whole(b), paintB);
   if (difference.cells) return bothOf(pass, a, { ...b, names }, difference, { paintB, opened });
@@ -34,7 +34,7 @@ function pairOf(pass, found, b, { paintB, opened }) {
     const ends = a.rightColumns.length ? [...endsIn(a, "A", a.paint, a.acts), ...endsIn(b, "B")] : [];
     return [{ ...b, names, side: "", ends, note: "the same, added up in other shares" }];
   }
-  return [{ ...b, names, side: "", note: said === SAME ? SAME : `same for this ${unit}` }];
+  return [{ ...b, names, side: "", note: text === SAME ? SAME : `same for this ${unit}` }];
 }
 
 // A part of A over that of B.
@@ -44,7 +44,7 @@ function bothOf(pass, a, b, { areAll, note, columns }, { paintB, opened }) {
     briefA = isAsLarge
       ? { ...a, rows: briefB.rows, others: briefB.others, isLong: briefB.isLong }
       : briefly(a.paint.pass, a, opened);
-  const standing = own => (areAll ? { ...own, isApart: () => false } : own); // where all differ, none stands out
+  const standing = paint => (areAll ? { ...paint, isApart: () => false } : paint); // where all differ, none stands out
   return [
     { ...briefA, paint: standing(a.paint), note: "", apart: columns.a },
     { ...briefB, paint: standing(paintB), side: "B", note, apart: columns.b },

@@ -5,7 +5,7 @@ import { drawHandCell, drawOpened } from "./handCell.js";
 const A_LINE = 4;
 
 // `places` are those that are shown, of all that `labels` name; faceOf(place) is null before they are there.
-export function drawPlaces({ name, part, labels, places, faceOf, own }, state) {
+export function drawPlaces({ name, part, labels, places, faceOf, idOf }, state) {
   const table = element("table", "places"),
     body = element("tbody"),
     missing = labels.length - places.length;
@@ -17,8 +17,8 @@ export function drawPlaces({ name, part, labels, places, faceOf, own }, state) {
       head = element("th", "", rangeOf(here.map(place => labels[place])));
     head.scope = "row";
     const faces = here.map(place => faceOf?.(place)),
-      open = here.findIndex(place => state.isOpen(own(place)));
-    line.append(head, ...here.map((place, nth) => drawHandCell(faces[nth], own(place), state)));
+      open = here.findIndex(place => state.isOpen(idOf(place)));
+    line.append(head, ...here.map((place, nth) => drawHandCell(faces[nth], idOf(place), state)));
     body.append(line, ...(faces[open]?.cell ? [drawOpened(A_LINE + 1, state.workings(part, faces[open]))] : []));
   }
   return table;

@@ -26,7 +26,7 @@ export function makeSentence(bring) {
   };
   return {
     element: box,
-    // `there` are the words that have a column; null where all have.
+    // `columns` are the words that have a column; null where all have.
     update(given) {
       box.hidden = given === null;
       if (box.hidden) return;
@@ -35,7 +35,7 @@ export function makeSentence(bring) {
           where: { cell },
           look,
           attention,
-          there,
+          columns,
         } = given,
         texts = pass.document.words.key,
         stage = pass.stages.get(attention);
@@ -54,10 +54,10 @@ export function makeSentence(bring) {
         });
         word.ariaDescription = share === undefined ? "" : percent(share);
         word.title = share === undefined ? "" : percent(share);
-        word.classList.toggle("there", there.includes(key));
+        word.classList.toggle("there", columns.includes(key));
         word.classList.toggle("asks", pass.document.words.shared && key === cell.query);
         word.classList.toggle("chosen", key === cell.key);
-        word.setAttribute("aria-pressed", there.includes(key));
+        word.setAttribute("aria-pressed", columns.includes(key));
       });
       setTabStop(words, words[cell.key]);
     },

@@ -3,7 +3,7 @@ import { element, redraw } from "../elements/element.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { makeBandTable, widthOf } from "./bandTable.js";
-import { drawTold, showsProducts } from "./bandWords.js";
+import { drawSentences, showsProducts } from "./bandWords.js";
 import { contentOf, partsIn } from "./content.js";
 import { fittingParts, frameOf } from "./fitting.js";
 import { makeHand } from "./hand.js";
@@ -19,7 +19,7 @@ import { makeStrip } from "./strip.js";
 // `isBare` says that nothing is said beside its bands, and that none stands there before its step, as in a lesson.
 export function makeSheet(tools, isBare = false) {
   const box = element("section", "sheet"),
-    told = element("div", "told"),
+    caption = element("div", "told"),
     opened = new Set();
   let shown = null,
     room = "",
@@ -42,14 +42,14 @@ export function makeSheet(tools, isBare = false) {
     hand = makeHand(acts);
   box.setAttribute("aria-label", "The sheet");
   box.hidden = true;
-  box.append(sentence.element, ...(isBare ? [] : [told]));
+  box.append(sentence.element, ...(isBare ? [] : [caption]));
   box.append(strip.element, table.element, inPlace.element, hand.element);
 
-  const above = () => sentence.element.offsetHeight + told.offsetHeight;
+  const above = () => sentence.element.offsetHeight + caption.offsetHeight;
   const draw = () => {
     const content = contentOf(shown, acts, isBare),
       frame = frameOf(box, content),
-      parts = drawSaid(content, frame);
+      parts = drawSentence(content, frame);
     box.classList.toggle("in-hand", frame.isHeld);
     if (frame.isHeld) {
       box.removeAttribute("style"); // the sizes of a wider one
@@ -60,17 +60,17 @@ export function makeSheet(tools, isBare = false) {
     }
   };
   // Draws the sentence above the table; returns the parts that there is room for below it.
-  const drawSaid = (content, frame) => {
-    const isTold = frame.least && !isBare,
+  const drawSentence = (content, frame) => {
+    const hasCaption = frame.least && !isBare,
       { paint, pass, where, look, attention } = content;
-    if (isTold) redraw(told, [element("p", "", "\u00a0")]); // its line is there before what it says
+    if (hasCaption) redraw(caption, [element("p", "", "\u00a0")]); // its line is there before what it says
     const parts = fittingParts(box, content, frame, {
       partsOf: room => partsIn(content, { opened, room, brought, isHeld: frame.isHeld }),
       above,
     });
-    if (isTold) redraw(told, drawTold(parts, paint, acts));
+    if (hasCaption) redraw(caption, drawSentences(parts, paint, acts));
     const narrow = parts.find(({ rest }) => rest.length);
-    sentence.update(narrow ? { pass, where, look, attention, there: narrow.columns } : null);
+    sentence.update(narrow ? { pass, where, look, attention, columns: narrow.columns } : null);
     return parts;
   };
   const drawTable = (content, frame, parts) => {
@@ -100,8 +100,8 @@ export function makeSheet(tools, isBare = false) {
         pass,
         look: { pair },
       } = shown,
-      there = pair?.toA(name, index);
-    table.mark(marked(pass, name, index), there ? marked(pair.pass, name, there) : ["", new Set()]);
+      inA = pair?.toA(name, index);
+    table.mark(marked(pass, name, index), inA ? marked(pair.pass, name, inA) : ["", new Set()]);
   };
   tools.onPoint((name, index) => {
     if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));

@@ -18,7 +18,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   const compared = parts.find(({ left }) => left),
     lines = parts.filter(({ left }) => !left);
   const last = parts.findLast(({ isThere, band }) => isThere && band.sentence.length) ?? parts[0];
-  const told = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
+  const current = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
   const strip = compared?.isThere && !lines[0]?.isThere ? compared : null;
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
   table.setAttribute("role", "grid");
@@ -43,10 +43,10 @@ export function drawWordRows(parts, collected, paint, state, acts) {
     );
   }
   if (parts[0].rest.length && !strip) body.append(drawRest(lines, paint));
-  table.append(body, ...drawSums(lines, paint));
+  table.append(body, ...drawFoot(lines, paint, state));
   box.append(
     ...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []),
-    ...told.flatMap(part => sentenceOf(part, paint)),
+    ...current.flatMap(part => sentenceOf(part, paint)),
     table,
   );
   return box;
@@ -125,22 +125,47 @@ function stripOf(length, width, faceOf) {
   return cell;
 }
 
+// The sums of rows, and below them what those of shares leave over.
+function drawFoot(lines, paint, state) {
+  const foot = element("tfoot");
+  foot.append(...drawSums(lines, paint), ...drawLeftover(lines, paint, state));
+  return foot.childElementCount ? [foot] : [];
+}
+
 function drawSums(lines, paint) {
   if (!lines.some(({ band, isThere }) => band.cells.sums && isThere)) return [];
-  const foot = element("tfoot"),
-    line = element("tr"),
-    name = element("th", "", "sum");
-  name.scope = "row";
-  line.append(
-    name,
-    ...lines.map(part =>
-      element(
-        "td",
-        "",
-        part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : "",
+  return [
+    footLine(
+      "sum",
+      lines.map(part =>
+        element(
+          "td",
+          "",
+          part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : "",
+        ),
       ),
     ),
-  );
-  foot.append(line);
-  return [foot];
+  ];
+}
+
+function drawLeftover(lines, paint, state) {
+  const found = lines.find(({ leftover, isThere }) => leftover && isThere);
+  if (!found) return [];
+  const face = numberAt(found.leftover, paint, 0, 0),
+    own = `${found.key} leftover`;
+  return [
+    footLine(
+      found.leftover.stage.one,
+      lines.map(part => (part === found ? drawHandCell(face, own, state) : element("td"))),
+    ),
+    ...(state.isOpen(own) ? [drawOpened(lines.length + 1, state.workings(found, face, null))] : []),
+  ];
+}
+
+function footLine(text, cells) {
+  const line = element("tr"),
+    name = element("th", "", text);
+  name.scope = "row";
+  line.append(name, ...cells);
+  return line;
 }

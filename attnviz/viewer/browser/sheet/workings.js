@@ -18,9 +18,9 @@ export function drawWorkings({ band: { array } }, { cell: { name, index } }, { p
     areProducts = terms && !array && isProduct(terms);
   if (!areProducts) box.append(...story);
   if (!terms) box.append(element("p", "", `${pass.nameOf(name, index)} is on its way.`));
-  else if (array) box.append(drawSaid(terms.lines[index.at(-1)]));
+  else if (array) box.append(drawSum(terms.lines[index.at(-1)]));
   else if (areProducts) box.append(drawProducts(pass, terms, pass.number(name, index)), ...story);
-  else if (terms.lines.length === 1) box.append(drawSaid(terms.lines[0]));
+  else if (terms.lines.length === 1) box.append(drawSum(terms.lines[0]));
   else
     box.append(
       element(
@@ -42,7 +42,7 @@ function drawStory(pieces) {
   return [line];
 }
 
-function drawSaid({ text, value }) {
+function drawSum({ text, value }) {
   return element("p", "sum", `${text} = ${digits(value)}`);
 }
 

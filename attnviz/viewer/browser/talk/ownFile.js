@@ -9,7 +9,7 @@ const WAITS = [
 const RETRY_MS = 1000;
 const MAX_SECONDS = 60; // that a file may take to be sent
 
-// The file that is kept: {name, bytes, said, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
+// The file that is kept: {name, bytes, answers, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
 // the bytes of an example are the server's.
 // Several bundles of ours are on a page, so that the window has it.
 export function fileKept(window) {
@@ -24,7 +24,7 @@ export function keepFile(window, kept) {
 // tell() is told meanwhile which part of it has been sent, or why it waits; send(url, body, tell, isWanted) gives {status,
 // text}, or null without an answer. Returns what is kept, with what came of it, or null.
 export async function sendFile(url, tab, kept, isWanted, tell = _how => {}, { send = post, wait = paused } = {}) {
-  const line = JSON.stringify({ tab, filename: kept.name, ...kept.said });
+  const line = JSON.stringify({ tab, filename: kept.name, ...kept.answers });
   while (isWanted()) {
     const response = await send(url, new Blob([line, "\n", kept.bytes]), tell, isWanted);
     const answer = response && !LATER.includes(response.status) ? answerOf(response) : null;

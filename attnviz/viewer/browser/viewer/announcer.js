@@ -22,13 +22,13 @@ export function makeAnnouncer(isPlaying) {
         pairing: pairingText(pass),
         step: stepText(pass, where),
         written: writtenText(pass),
-        names: pass.document.next?.names?.said ?? "",
+        names: pass.document.next?.names?.text ?? "",
         number: numberText(pass, where, look),
         answer: answerText(pass),
       };
       const isOther = what => known !== null && now[what] !== known[what];
-      const said = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
-      const news = said.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
+      const changed = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
+      const news = changed.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
       known = now;
       if (news.length) line.textContent = news.join(" ");
     },

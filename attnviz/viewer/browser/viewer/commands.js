@@ -9,8 +9,8 @@ export function makeCommands(host, { now, go, send, begin, edge }) {
   const ofServer = (command, { pass, where }) => {
     if (command === "present" && isWritten(pass, where)) return begin;
     if (command === "compare") return () => send(pass.other ? "unpin" : "pin", true);
-    const asked = command === "on" ? askedOnward(pass, where) : null;
-    return asked && (() => send(...asked));
+    const act = command === "on" ? askedOnward(pass, where) : null;
+    return act && (() => send(...act));
   };
   return command => {
     const { pass, where } = now();

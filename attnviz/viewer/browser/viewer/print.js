@@ -69,17 +69,17 @@ function drawPages(pages, { pass, where }, from) {
 
 function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
-    const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
+    const place = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
     const look = withPair(
-      { ...lookAt(pass, there, false), reveal: "all", lines: null, shown: () => true, colours },
+      { ...lookAt(pass, place, false), reveal: "all", lines: null, shown: () => true, colours },
       pass,
-      there,
+      place,
       () => () => true,
     );
-    drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
+    drawStep(columnsOf(stepAt(pass, place)), (columns, isFurther) => {
       const page = element("section", "printed");
       pages.append(page);
-      drawPage(page, { pass, where: there, look, columns, isFurther });
+      drawPage(page, { pass, where: place, look, columns, isFurther });
       return page;
     });
   }
@@ -116,17 +116,17 @@ function columnsOf({ pictures }) {
 
 function partOf({ pictures }, columns) {
   const parts = pictures.map((picture, place) => {
-    const own = columns.filter(([of]) => of === place);
+    const ofPicture = columns.filter(([of]) => of === place);
     return {
       ...picture,
-      grid: picture.grid.map(row => own.map(([, column]) => row[column])).filter(row => row.some(Boolean)),
+      grid: picture.grid.map(row => ofPicture.map(([, column]) => row[column])).filter(row => row.some(Boolean)),
     };
   });
   return parts.filter(({ grid }) => grid.length);
 }
 
 function drawPage(page, { pass, where, look, columns, isFurther }) {
-  const said = drawStepText(stepTextAt(pass, where)),
+  const text = drawStepText(stepTextAt(pass, where)),
     picture = makePicture(INERT);
   const views = isFurther
     ? []
@@ -134,7 +134,7 @@ function drawPage(page, { pass, where, look, columns, isFurther }) {
         make(INERT),
       );
   page.append(
-    ...(isFurther ? [said[0]] : [...said, drawSaid(pass, where, look)]),
+    ...(isFurther ? [text[0]] : [...text, drawFocus(pass, where, look)]),
     ...views.map(view => view.element),
     picture.element,
   );
@@ -144,11 +144,11 @@ function drawPage(page, { pass, where, look, columns, isFurther }) {
 }
 
 /** @param {Pass} pass @param {Where} where @param {Look} look */
-function drawSaid(pass, where, look) {
+function drawFocus(pass, where, look) {
   const focus = focusOf(pass, where),
     { name, index } = focus;
   if (pass.number(name, index) === undefined) return "";
-  const said = element("div", "said");
-  said.append(element("strong", "", titleOf(pass, look, focus)), drawStory(pass.story(name, index, where.cell), INERT));
-  return said;
+  const line = element("div", "said");
+  line.append(element("strong", "", titleOf(pass, look, focus)), drawStory(pass.story(name, index, where.cell), INERT));
+  return line;
 }

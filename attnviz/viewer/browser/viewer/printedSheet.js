@@ -19,23 +19,23 @@ export function drawSheets(pages, { pass, where, colours, inert }, from) {
   const places = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)),
     count = copies.length * places.length;
   copies.forEach((copy, nth) => {
-    places.forEach((own, place) => {
+    places.forEach((usual, place) => {
       const page = element("section", "printed of-sheet"),
         sheet = makeSheet(inert),
         isWorksheet = copy.from !== "",
-        shown = isWorksheet ? shownBefore(pass, own, copy.from) : () => true;
-      const there = isWorksheet ? besideTheLargest(pass, own, shown) : own;
+        shown = isWorksheet ? shownBefore(pass, usual, copy.from) : () => true;
+      const at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual;
       page.append(
-        drawHead(pass, there, copy),
-        drawWords(pass, there),
+        drawHead(pass, at, copy),
+        drawWords(pass, at),
         sheet.element,
         drawFoot(pass, nth * places.length + place + 1, count),
       );
       pages.append(page);
       sheet.update(
         pass,
-        there,
-        withPair({ ...lookAt(pass, there, false), shown, isWorksheet, colours }, pass, there, () => shown),
+        at,
+        withPair({ ...lookAt(pass, at, false), shown, isWorksheet, colours }, pass, at, () => shown),
       );
     });
   });
@@ -43,8 +43,8 @@ export function drawSheets(pages, { pass, where, colours, inert }, from) {
 
 // All of the page of a step, and nothing else that one looks at.
 function placeAt(pass, where, step) {
-  const there = { ...where, ask: QUESTIONS[0], view: "sheet", present: false };
-  return { ...there, ...atStep(pass, there, step), picked: "" };
+  const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false };
+  return { ...onSheet, ...atStep(pass, onSheet, step), picked: "" };
 }
 
 /** @param {Pass} pass @param {Where} where */
@@ -65,7 +65,7 @@ function drawHead(pass, where, { name }) {
   return head;
 }
 
-// Which head it is that looks, where there are several.
+// The head that looks, where there are several.
 /** @param {Pass} pass @param {Where} where */
 function headOf(pass, where) {
   const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);
@@ -94,7 +94,7 @@ function drawFoot({ document: { imprint, changes, other } }, nth, count) {
   const foot = element("footer"),
     { between, parted } = other ?? {};
   const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
-  const said = other ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
-  foot.append(element("span", "", `${imprint}${set}${said}`), element("span", "place", `Page ${nth} of ${count}`));
+  const ofA = other ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
+  foot.append(element("span", "", `${imprint}${set}${ofA}`), element("span", "place", `Page ${nth} of ${count}`));
   return foot;
 }

@@ -10,19 +10,19 @@ const OWN =
   "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
-// The address that a code holds, and the notice on it: {address, said}; no address where even the shortest is too long.
+// The address that a code holds, and the notice on it: {address, notices}; no address where even the shortest is too long.
 // An address is ASCII.
 export function codedOf(link) {
   const url = new URL(link),
-    said = [];
+    notices = [];
   if (link.length > MOST_BYTES) {
     const { search, missing } = shortened(url.search);
     url.search = search;
-    if (url.href.length > MOST_BYTES) return { address: "", said: [tooLong(url.href.length)] };
-    said.push(`Left out, as a code has room for ${MOST_BYTES} bytes: ${missing.join(", ")}.`);
+    if (url.href.length > MOST_BYTES) return { address: "", notices: [tooLong(url.href.length)] };
+    notices.push(`Left out, as a code has room for ${MOST_BYTES} bytes: ${missing.join(", ")}.`);
   }
-  if (isOfThisMachine(url.hostname, url.protocol)) said.push(OWN);
-  return { address: url.href, said };
+  if (isOfThisMachine(url.hostname, url.protocol)) notices.push(OWN);
+  return { address: url.href, notices };
 }
 
 function tooLong(bytes) {
@@ -47,10 +47,10 @@ export function makeQrCode(window, isLinked = true, openClass = null) {
     element: box,
     open: () => {
       if (!isLinked) return;
-      const { address, said } = codedOf(spelledOut(window.location.href, parameters));
+      const { address, notices } = codedOf(spelledOut(window.location.href, parameters));
       box.replaceChildren(
         ...(address ? [drawCode(address), element("p", "address", address)] : []),
-        ...said.map(text => element("p", "", text)),
+        ...notices.map(text => element("p", "", text)),
         ...(openClass ? [button("Open a class: phones follow you", openClass, "primary")] : []),
         button("Close", () => {}),
       );

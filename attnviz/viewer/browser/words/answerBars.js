@@ -4,7 +4,7 @@ import { element, write } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { percent } from "../pass/numeral.js";
 
-const LEAST_SAID = 0.01; // a smaller share has no room over its bar
+const LEAST_SHARE = 0.01; // a smaller share has no room over its bar
 const MOST_IN_A_TALK = 10; // bars; the other answers have one together
 
 // The bars stay and say something else: making them anew with each letter takes longer than all else that it changes.
@@ -76,7 +76,7 @@ function mostOf(all, shares, next) {
 
 function makeBar({ pick, point }) {
   const made = button("", () => pick(shown.name, shown.index), "bar-of");
-  const said = element("span", "share"),
+  const number = element("span", "share"),
     room = element("span", "room-of"),
     given = element("span", "given"),
     drawn = element("span", "weight"),
@@ -84,7 +84,7 @@ function makeBar({ pick, point }) {
     name = element("span", "name");
   let shown = null;
   room.append(given, drawn, line);
-  made.append(said, room, name);
+  made.append(number, room, name);
   made.onpointerenter = made.onfocus = () => point(shown.name, shown.index);
   made.onpointerleave = made.onblur = () => point(shown.name, null);
   return {
@@ -93,7 +93,7 @@ function makeBar({ pick, point }) {
       shown = next;
       const { label, share, weight, most, shareInA } = next,
         high = part => `${(100 * part) / most}%`;
-      write(said, share < LEAST_SAID ? "" : percent(share));
+      write(number, share < LEAST_SHARE ? "" : percent(share));
       write(name, label);
       given.style.height = high(share);
       drawn.style.height = high(weight ?? 0);

@@ -20,13 +20,13 @@ export function makeGlance(tools) {
       } = shown,
       { limit, axes } = pass.stages.get(attention),
       words = axes[2].labels;
-    heads.forEach(({ button, said, svg, arcs, line }, head) => {
+    heads.forEach(({ button, label, svg, arcs, line }, head) => {
       const here = { ...cell, head },
         { clientWidth: width, clientHeight: height } = svg,
         shares = pass.row(attention, pass.indexAt(attention, here));
       const places = words.map((_, place) => ({ x: ((place + 0.5) * width) / words.length }));
       button.setAttribute("aria-pressed", head === cell.head);
-      write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words, pass.document.words.unit)}`);
+      write(label, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words, pass.document.words.unit)}`);
       drawArcs(
         arcs,
         {
@@ -60,16 +60,16 @@ export function makeGlance(tools) {
     heads = Array.from({ length: count }, (_, head) => {
       const item = element("div", "head"),
         button = element("button"),
-        said = element("span"),
+        label = element("span"),
         svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
       const arcs = svgElement("g"),
         line = svgElement("g");
       button.type = "button";
       svg.append(arcs, line);
-      button.append(said);
+      button.append(label);
       button.onclick = () => tools.go(withHead(shown.where, head));
       item.append(button, svg);
-      return { item, button, said, svg, arcs, line };
+      return { item, button, label, svg, arcs, line };
     });
     box.replaceChildren(...heads.map(({ item }) => item));
   };

@@ -15,7 +15,7 @@ export function makeGlossary(root, boxes = BOXES) {
   tip.id = "glossary";
   tip.setAttribute("role", "tooltip");
   tip.hidden = true;
-  let told = null, // {pass, cell, tellsNumbers}
+  let context = null, // {pass, cell, tellsNumbers}
     open = null,
     isQuiet = true, // in a talk nothing is pointed at
     isToMark = false,
@@ -25,7 +25,7 @@ export function makeGlossary(root, boxes = BOXES) {
     if (open === mark) return;
     close();
     const term = TERMS.find(({ id }) => id === mark.dataset.term);
-    tip.replaceChildren(...drawRuns(runsOf(term, told)));
+    tip.replaceChildren(...drawRuns(runsOf(term, context)));
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
@@ -81,7 +81,7 @@ export function makeGlossary(root, boxes = BOXES) {
     element: tip,
     // Numbers that would give an answer away aren't told.
     update(pass, { cell, present }, { tellsNumbers = true } = {}) {
-      told = { pass, cell, tellsNumbers };
+      context = { pass, cell, tellsNumbers };
       isQuiet = present;
       if (isQuiet) close();
       markSoon();
@@ -97,10 +97,10 @@ export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
     { attention } = layers.at(-1),
     ofLayer = attention.slice("attention".length);
   const renamed = here.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
-  const told = here ? pass.selectionStory({ of: attention, stories: [["", renamed]] }, cell) : [];
+  const example = here ? pass.selectionStory({ of: attention, stories: [["", renamed]] }, cell) : [];
   return [
     ["", says.replace("{unit}", words.unit)],
-    ...(told.length ? [["", " "], ...told.map(({ style, text }) => [style ?? "", text])] : []),
+    ...(example.length ? [["", " "], ...example.map(({ style, text }) => [style ?? "", text])] : []),
     ["", measured[id] ? ` ${measured[id]}` : ""],
   ];
 }

@@ -275,7 +275,7 @@ export const TERMS = [
     id: "sink",
     pattern: "\\bsinks?\\b",
     says: "A score of no key: it takes a share that goes nowhere, so a row adds up to less than 1.",
-    here: "That of {head} is {sinks}.",
+    here: "That of {head} is {sinks}, and takes {sink_share:percent}.",
   },
   {
     id: "logit",

@@ -25,7 +25,7 @@ export function makeLine(name, { pick, inspect }) {
         word.setAttribute("role", "option");
         word.append(
           element("span", "text", text),
-          ...sides.map((side, nth) => makeSaid(side, nth ? "said in-a" : "said")),
+          ...sides.map((side, nth) => makeText(side, nth ? "said in-a" : "said")),
         );
         word.onclick = ({ target, shiftKey }) =>
           target.closest(".said") ? inspect(place) : pick(line, place, shiftKey);
@@ -47,7 +47,7 @@ export function makeLine(name, { pick, inspect }) {
     },
     // `held` is the key that is selected, whichever one points at: what is said beside it moves no word as one does. said(place,
     // nth) is of the so many-th side.
-    light({ query, key, held }, said) {
+    light({ query, key, held }, textAt) {
       words.forEach((word, place) => {
         word.classList.toggle("held", place === held);
         word.classList.toggle("query", place === query);
@@ -55,7 +55,7 @@ export function makeLine(name, { pick, inspect }) {
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
         for (const [nth, each] of [...word.querySelectorAll(".said")].entries())
-          writeSaid(each, sided[nth], said(place, nth));
+          writeText(each, sided[nth], textAt(place, nth));
       });
       setTabStop(words, words[query ?? key]);
     },
@@ -78,7 +78,7 @@ export function makeLine(name, { pick, inspect }) {
 }
 
 // The text under a word, in the room of a percentage; of one of two passes it says first of which.
-function makeSaid(side, className) {
+function makeText(side, className) {
   const made = roomy(
       "span",
       className,
@@ -91,7 +91,7 @@ function makeSaid(side, className) {
   return made;
 }
 
-function writeSaid({ firstChild: { firstChild: of, lastChild } }, side, text) {
+function writeText({ firstChild: { firstChild: of, lastChild } }, side, text) {
   write(of, text && side);
   if (lastChild.data !== text) lastChild.data = text;
 }

@@ -5,13 +5,13 @@ import { PERCENTS, percent } from "../pass/numeral.js";
 import { ties } from "../pass/row.js";
 
 const VERDICTS = new Map([
-  ["right", { mark: "✓", said: "Right" }],
-  ["guess", { mark: "guess", said: "Right by a lucky guess: nothing has been learnt yet" }],
-  ["wrong", { mark: "✗", said: "Wrong" }],
-  ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
-  ["unknown", { mark: "?", said: "No answer is right: the model was not made for this text" }],
-  ["next", { mark: "", said: "The most probable continuation" }],
-  ["to-come", { mark: "", said: "" }],
+  ["right", { mark: "✓", title: "Right" }],
+  ["guess", { mark: "guess", title: "Right by a lucky guess: nothing has been learnt yet" }],
+  ["wrong", { mark: "✗", title: "Wrong" }],
+  ["tied", { mark: "?", title: "Undecided: several answers are equally likely" }],
+  ["unknown", { mark: "?", title: "No answer is right: the model was not made for this text" }],
+  ["next", { mark: "", title: "The most probable continuation" }],
+  ["to-come", { mark: "", title: "" }],
 ]);
 const TIED = "tied";
 
@@ -49,8 +49,8 @@ function verdictOn({ label, isTied }, right, { guesses, isOpen }) {
 function placesOf({ read, right }) {
   const places = [...right.keys()];
   if (read === "last") return places.slice(-1);
-  const asked = places.filter(place => right[place] !== null);
-  return asked.length ? asked : places;
+  const answered = places.filter(place => right[place] !== null);
+  return answered.length ? answered : places;
 }
 
 /** @param {Pass} pass */
@@ -115,7 +115,7 @@ function roomIn({ stages, document: { model, before } }) {
 // An answer, or a question mark in its room while it is to come.
 function drawAnswer(answer, { labels, befores }, lead) {
   const kind = answer?.verdict ?? "to-come",
-    { mark, said } = VERDICTS.get(kind);
+    { mark, title } = VERDICTS.get(kind);
   const made = element("button", `answer ${kind}`),
     now = element("span", "now"),
     verdict = element("span", "mark", mark);
@@ -123,9 +123,9 @@ function drawAnswer(answer, { labels, befores }, lead) {
   made.disabled = !answer;
   if (answer) {
     made.onclick = lead;
-    made.title = `${said}. See how this answer was computed.`;
+    made.title = `${title}. See how this answer was computed.`;
     verdict.setAttribute("role", "img");
-    verdict.setAttribute("aria-label", said);
+    verdict.setAttribute("aria-label", title);
   }
   now.append(
     roomy("strong", "", answer?.label ?? "?", labels),

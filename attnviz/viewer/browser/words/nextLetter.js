@@ -24,9 +24,9 @@ export function makeNextLetter(tools) {
   box.setAttribute("aria-label", "The next letter");
   const back = button("Delete", () => tools.send("shorter", true)),
     on = button("", () => tools.send("next", true), "primary"),
-    said = element("span", "said");
+    status = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
-  said.setAttribute("role", "status");
+  status.setAttribute("role", "status");
   let shown = null,
     timer = null,
     sorted = ORDER.size,
@@ -37,7 +37,7 @@ export function makeNextLetter(tools) {
     list = element("div", "names-of");
   names.hidden = Boolean(tools.alone);
   list.popover = "auto";
-  line.append(back, on, play, said, how, order, names);
+  line.append(back, on, play, status, how, order, names);
   box.append(line, boxes, bars.element, kept, list);
   box.hidden = true;
 
@@ -76,7 +76,7 @@ export function makeNextLetter(tools) {
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
     write(
-      said,
+      status,
       next.ends
         ? `It ends here: “${link.sentence}”.`
         : next.isFull
@@ -96,7 +96,7 @@ export function makeNextLetter(tools) {
     }
     listed = next.names;
     const pair = pairOf(pass, shown.where);
-    write(kept, [pair ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
+    write(kept, [pair ? "Bars are B, lines A." : "", next.kept.at(-1)?.text ?? ""].join(" ").trim());
     bars.update({
       pair,
       pass,
@@ -134,11 +134,11 @@ export function makeNextLetter(tools) {
   };
 }
 
-function drawListed({ listed, said, about }, take) {
+function drawListed({ listed, text, about }, take) {
   const names = element("div", "listed");
   drawNames(names, listed, take);
   return [
-    element("p", "said", said),
+    element("p", "said", text),
     names,
     element(
       "p",

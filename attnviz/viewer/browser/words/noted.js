@@ -2,19 +2,19 @@
 
 const LEAST = 0.02; // of a share that counts as a look
 
-// The arcs of a layer whose words `asked`, the arcs of the selected query in the next layer, lead to: of each of these words
+// The arcs of a layer whose words `arcs`, those of the selected query in the next layer, lead to: of each of these words
 // what it looked at, and of each other its largest share, faint. `focus` is a cell that is there in any case.
 /** @param {Pass} pass @param {Look} look */
-export function notedArcs(pass, look, attention, cell, { asked, focus }) {
-  const seen = new Set(asked.filter(({ share }) => share > LEAST).map(({ key }) => key));
-  const own = focus.name === attention ? focus.index : null;
+export function notedArcs(pass, look, attention, cell, { arcs, focus }) {
+  const seen = new Set(arcs.filter(({ share }) => share > LEAST).map(({ key }) => key));
+  const focused = focus.name === attention ? focus.index : null;
   return pass.stages.get(attention).axes[1].labels.flatMap((_, query) => {
     const index = pass.indexAt(attention, { ...cell, query }),
       shares = pass.row(attention, index),
       most = Math.max(...shares);
     const looks = key => shares[key] === most || (seen.has(query) && shares[key] > LEAST);
-    const isOwn = key => own?.[0] === index[0] && own[1] === query && own[2] === key;
-    const isLit = key => (own ? isOwn(key) : query === cell.key);
+    const isOwn = key => focused?.[0] === index[0] && focused[1] === query && focused[2] === key;
+    const isLit = key => (focused ? isOwn(key) : query === cell.key);
     return Array.from(shares, (share, key) => ({
       query,
       key,

@@ -31,10 +31,10 @@ export function makePairing(tools) {
     if (box.hidden) return;
     joined.update(pass);
     const { between } = other,
-      said = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
+      rows = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
     redraw(
       sides,
-      !between.length ? [SAME_SO_FAR] : said.length ? [sideOf("A", said, 1), " ", sideOf("B", said, 2)] : [],
+      !between.length ? [SAME_SO_FAR] : rows.length ? [sideOf("A", rows, 1), " ", sideOf("B", rows, 2)] : [],
     );
     sides.title = between.map(([name, one, now]) => `${name}: ${now} instead of ${one}`).join("; ");
     write(first, other.parted);
@@ -73,12 +73,12 @@ export function sideText(
   return textOf(between, place);
 }
 
-function textOf(said, place) {
-  return said.map(each => `${each[0]}: ${each[place]}`).join("; ");
+function textOf(rows, place) {
+  return rows.map(each => `${each[0]}: ${each[place]}`).join("; ");
 }
 
-function sideOf(name, said, place) {
+function sideOf(name, rows, place) {
   const side = element("span", `side ${name}`);
-  side.append(element("strong", "", name), " ", textOf(said, place));
+  side.append(element("strong", "", name), " ", textOf(rows, place));
   return side;
 }

@@ -19,15 +19,15 @@ export function makeStepText(enter, isNew = null) {
   let shown = "";
   /** @type {View["update"]} */
   const update = (pass, where) => {
-    const said = stepTextIn(pass, where),
+    const content = stepTextIn(pass, where),
       door = isFirst(pass, where) ? pass.document.door : null;
-    const next = JSON.stringify([where.step, where.cell.head, said, door]);
+    const next = JSON.stringify([where.step, where.cell.head, content, door]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
     const isLast = stepsOf(pass).at(-1) === where.step;
     if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
-    const welcome = isNew && isFirst(pass, where) && said.text.length ? [element("p", "welcome", WELCOME)] : [];
-    box.replaceChildren(...drawStepText(said), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
+    const welcome = isNew && isFirst(pass, where) && content.text.length ? [element("p", "welcome", WELCOME)] : [];
+    box.replaceChildren(...drawStepText(content), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   };
   return {
@@ -61,8 +61,8 @@ export function stepTextAt(pass, where) {
 // Two passes of a model that writes on have their answers and their arcs on one page, and need the room of what is said of it.
 /** @param {Pass} pass @param {Where} where */
 function stepTextIn(pass, where) {
-  const said = stepTextAt(pass, where);
-  return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...said, text: [] } : said;
+  const content = stepTextAt(pass, where);
+  return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...content, text: [] } : content;
 }
 
 export function drawStepText({ layer, heading, why, text, notes, formulas }) {

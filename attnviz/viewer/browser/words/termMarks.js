@@ -29,9 +29,9 @@ function textsIn(box) {
         : NodeFilter.FILTER_SKIP
       : NodeFilter.FILTER_ACCEPT,
   );
-  const found = [];
-  while (walker.nextNode()) found.push(walker.currentNode);
-  return found;
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  return nodes;
 }
 
 function markIn(text, { find, ids }, seen) {
@@ -43,12 +43,12 @@ function markIn(text, { find, ids }, seen) {
   }
   const pieces = [];
   let end = 0;
-  for (const found of text.data.matchAll(find)) {
-    const id = ids[found.slice(1).findIndex(each => each !== undefined)];
+  for (const match of text.data.matchAll(find)) {
+    const id = ids[match.slice(1).findIndex(each => each !== undefined)];
     if (seen.has(id)) continue;
     seen.add(id);
-    pieces.push(text.data.slice(end, found.index), drawMark(id, found[0]));
-    end = found.index + found[0].length;
+    pieces.push(text.data.slice(end, match.index), drawMark(id, match[0]));
+    end = match.index + match[0].length;
   }
   if (pieces.length) text.replaceWith(...pieces, text.data.slice(end));
 }

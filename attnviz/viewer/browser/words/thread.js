@@ -15,7 +15,7 @@ import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
-const LEAST_SAID = 0.01; // in a talk, and of two passes: of many words few have such a share
+const LEAST_SHARE = 0.01; // in a talk, and of two passes: of many words few have such a share
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 /** @returns {View} */
@@ -51,7 +51,7 @@ export function makeThread(tools) {
     const role = pass.document.words.shared && isShifted ? "key" : line === lines.query ? "query" : "key";
     tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
   }
-  // How the selected query came to the share of a key; a step that shows none has the key selected.
+  // Leads to the share of the selected query for a key; a step that shows none has the key selected.
   function inspect(key) {
     const { pass, where } = shown,
       { arcs, attention } = stepAt(pass, where),
@@ -102,23 +102,23 @@ export function makeThread(tools) {
     purposes.forEach((line, nth) => {
       line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
     });
-    const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
+    const ownArcs = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const shareOf = (whose, { shown: isShown }, index) => {
       const share = index && isShown(attention, index) ? whose.number(attention, index) : undefined;
-      if (share === undefined || ((where.present || beside) && isLarge && share < LEAST_SAID)) return "";
+      if (share === undefined || ((where.present || beside) && isLarge && share < LEAST_SHARE)) return "";
       return share === 0 && whose.isHidden(attention, index) ? "hidden" : percent(share);
     };
-    const said = (key, nth = 0) => {
+    const textAt = (key, nth = 0) => {
       if (!step.arcs || (nth && !beside)) return "";
       const index = pass.indexAt(attention, { ...cell, key }),
-        [whose, seen, own] = nth ? [beside.pass, beside.look, beside.toA(attention, index)] : [pass, look, index];
-      return shareOf(whose, seen, own);
+        [whose, seen, at] = nth ? [beside.pass, beside.look, beside.toA(attention, index)] : [pass, look, index];
+      return shareOf(whose, seen, at);
     };
     lines.query.light(
       { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
-      shared ? said : () => "",
+      shared ? textAt : () => "",
     );
-    lines.key.light({ query: null, key: cell.key, held: where.cell.key }, said);
+    lines.key.light({ query: null, key: cell.key, held: where.cell.key }, textAt);
     glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
     const isDashed = svg => svg.classList.contains("muted") && svg.children.length > 0;
     const drawIn = (stands, svg, height, side, of, all, whose = pass) =>
@@ -143,16 +143,16 @@ export function makeThread(tools) {
           above,
           "above",
           pair[0].attention,
-          notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }),
+          notedArcs(pass, look, pair[0].attention, cell, { arcs: ownArcs, focus: pointed ?? focusOf(pass, where) }),
         );
-      else drawIn(stands, arcs, above, shared ? "above" : "between", attention, own);
+      else drawIn(stands, arcs, above, shared ? "above" : "between", attention, ownArcs);
       drawIn(
         stands,
         below,
         under,
         "below",
         attention,
-        pair ? own : beside ? arcsBeside(beside, attention) : [],
+        pair ? ownArcs : beside ? arcsBeside(beside, attention) : [],
         beside && !pair ? beside.pass : pass,
       );
       muted.hidden = ![arcs, below].some(isDashed);
@@ -189,8 +189,8 @@ export function makeThread(tools) {
 function arcsBeside({ pass, where: { cell }, look, toB }, attention) {
   if (!pass.stages.has(attention)) return [];
   return arcsOf(pass, look, attention, cell).flatMap(arc => {
-    const there = toB(attention, pass.indexAt(attention, { ...cell, key: arc.key }));
-    return there ? [{ ...arc, query: there[1], key: there[2] }] : [];
+    const inB = toB(attention, pass.indexAt(attention, { ...cell, key: arc.key }));
+    return inB ? [{ ...arc, query: inB[1], key: inB[2] }] : [];
   });
 }
 

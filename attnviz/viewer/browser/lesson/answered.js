@@ -1,0 +1,23 @@
+// What was answered and shown in each moment, as long as the page is open.
+
+const NOTHING = { answer: null, isShown: false };
+const states = new Map(); // by the name of the moment
+
+/** @returns {{answer: any, isShown: boolean}} */
+export function answeredIn(name) {
+  return states.get(name) ?? NOTHING;
+}
+
+// `answer` is null where nobody answered.
+export function keepAnswer(name, answer) {
+  states.set(name, { answer, isShown: true });
+}
+
+// What was shown is asked again.
+export function coverAnswer(name) {
+  states.delete(name);
+}
+
+export function forgetShown() {
+  states.clear();
+}

@@ -1,0 +1,34 @@
+// The frame of a page of lessons: what stands above a moment, what is said, its picture, and what stands below.
+import { element } from "../elements/element.js";
+
+// Returns {box, about, body, said, heard, fill({picture, ways, foot, over, desk})}: fill() puts it into `root` with the elements of the picture, of what is opened from above, of what stands below and
+// over all; desk, where there is one, is that of a class.
+export function makeLessonFrame(root) {
+  const box = element("div", "viewer lesson-page"),
+    head = element("header", "lesson-head"),
+    about = element("span", "about"),
+    body = element("div", "lesson-body"),
+    said = element("section", "lesson-said"),
+    heard = element("p", "heard");
+  said.setAttribute("aria-label", "The moment");
+  heard.setAttribute("role", "status");
+  return {
+    box,
+    about,
+    body,
+    said,
+    heard,
+    fill({ picture, ways, foot, over, desk }) {
+      head.append(about, ...ways);
+      body.append(said, picture);
+      box.append(head, body, foot, heard, ...over);
+      if (desk) {
+        box.prepend(desk.element);
+        desk.standIn(body);
+        box.append(desk.dialogs);
+      }
+      root.replaceChildren(box);
+      root.ariaBusy = "false";
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// The remote of a lesson or a talk: what its keys do, Enter and the numbers of moments among them.
+const ENTER = ["Enter", " "];
+const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
+
+// acts: {press(), back(), present(is), isPresented(), count(), goTo(number)}: what a press and Page Up do, whether one presents, how many
+// moments there are, and the way to one. Returns {follow(command), end()}; the commands are those of scene/shortcuts.js.
+export function makeRemote(document, { press, back, present, isPresented, count, goTo }) {
+  let typed = 0; // the number of a moment that Enter leads to
+  const onKey = event => {
+    const held = event.composedPath().find(each => each.closest);
+    if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (typed && event.key === "Enter") {
+      event.preventDefault();
+      goTo(typed);
+      typed = 0;
+      return;
+    }
+    if (held?.closest(CONTROL)) return;
+    event.preventDefault();
+    press();
+  };
+  document.addEventListener("keydown", onKey);
+  return {
+    follow(command) {
+      const number = command.startsWith("band") ? Number(command.slice(5)) : 0;
+      typed = number <= count() ? number : 0;
+      if (command.startsWith("band")) return typed > 0;
+      if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count());
+      if (command === "on") return press();
+      if (command === "back") return back();
+      if (command === "present") return present(!isPresented());
+      if (command === "leave") return isPresented() && present(false);
+      return false;
+    },
+    end: () => document.removeEventListener("keydown", onKey),
+  };
+}
