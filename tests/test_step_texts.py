@@ -559,3 +559,18 @@ def test_a_softcap_leaves_the_scores_that_the_text_says(limit):
     assert Softcap(float(limit)).compute(score) == pytest.approx(score, rel=1e-3)
     beyond = re.search(r"none gets beyond ±(.+?)\.", said)[1]
     assert np.abs(Softcap(float(limit)).compute(np.array([-1e6, 1e6]))) == pytest.approx(float(beyond))
+
+
+@pytest.mark.parametrize("pairs", ["neighbours", "halves"])
+def test_rope_turns_the_pairs_of_dimensions_that_the_text_names(pairs):
+    trace = trace_of(Settings("a b c", d_model=8, n_heads=1, rope=pairs))
+    said = text(trace, "rotation")
+    named = re.findall(
+        r"(\d+) (?:and|are a pair, \d+ and) (\d+)", re.sub(r"(\d+) and (\d+) are a pair", r"\1 and \2", said)
+    )
+    assert len(named) >= 2
+    for one, other in named:
+        row = np.zeros((1, 3, 8))
+        row[0, :, int(one) - 1] = 1.0
+        turned = trace["q_rotated"].operation.compute(row)[0, 1]
+        assert set(np.flatnonzero(turned)) == {int(one) - 1, int(other) - 1}

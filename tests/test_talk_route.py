@@ -82,6 +82,18 @@ def test_a_question_s_prompt_asks_for_what_its_answer_is():
     assert asked["count"]["answer"] == "3 pairs"
 
 
+def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
+    """Where “tired” looks less at “animal”, the model answers “horse” (`text/flips.sentence`)."""
+    ask = {"kind": "answer", "prompt": "Which?"}
+    told = {}
+    for changes in ("", "&changes=scores[0,11,1]=30.15"):
+        made = json.loads(post(kind="moment", moment={"at": f"model=who-is-it{changes}", "ask": ask}).text)["question"]
+        right = [made["candidates"][place]["label"] for place in made["right"]]
+        said = {each["label"]: "".join(str(text) for _, text in each["told"]) for each in made["candidates"]}
+        told[changes] = right, [label for label, text in said.items() if "It was the answer before the change" in text]
+    assert list(told.values()) == [(["animal"], []), (["horse"], ["animal"])]
+
+
 def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
     def kinds(at):
         return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}
