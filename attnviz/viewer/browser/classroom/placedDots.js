@@ -93,6 +93,7 @@ function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
     { size, inRow } = sizesOf(most, width / Math.max(counts.length, 1), room - (areWords ? 24 : 0));
   layer.style.setProperty("--dot", `${size}px`);
   layer.style.setProperty("--in-row", String(inRow));
+  layer.style.setProperty("--count", `${Math.min(width / (1.2 * counts.length), 16)}px`);
   layer.replaceChildren(
     ...rects.map((rect, nth) => {
       const own = ofRounds.map(round => round.get(nth) ?? 0),
@@ -102,7 +103,10 @@ function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
       line.style.top = `${areWords ? rect.top - home.top - GAP_PX : rect.top - home.top}px`;
       if (!areWords) line.style.height = `${rect.height}px`;
       if (!areWords) line.style.width = `${rect.width}px`;
-      line.append(element("span", "heard", candidates[nth].label), element("span", "count", textOf(own, isRight)));
+      line.append(
+        element("span", "heard", candidates[nth].label),
+        element("span", "count", textOf(own, isRight).replace(" → ", "→")),
+      );
       line.append(drawRounds(own, most));
       return line;
     }),
