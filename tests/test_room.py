@@ -20,6 +20,8 @@ PLACES = [
     Place("lesson=a&moment=2", takes=Takes(is_share=True)),
     Place("lesson=a&moment=3", takes=Takes()),
     Place("", is_own=True),
+    Place("model=who-is-it&step=scores", takes=Takes(n_choices=2), moment='{"at": "a"}'),
+    Place("model=who-is-it&step=scores", moment='{"at": "b"}'),
 ]
 MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
 VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
@@ -179,10 +181,10 @@ def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move()
 def test_what_followers_see_is_asked_for_again_only_where_it_is_another_pass_or_question():
     own, seen = room(), []
     lesson = Place("lesson=a&moment=1", takes=Takes(n_choices=3))
-    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0]):
+    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0], *PLACES[-2:]):
         own.apply(commands.Move(time=1.0, place=place))
         seen.append(own.shows)
-    assert seen == [1, 1, 3, 4, 5]
+    assert seen == [1, 1, 3, 4, 5, 6, 7]
 
 
 def test_a_second_code_lets_one_device_in_for_a_while():

@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
-from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING

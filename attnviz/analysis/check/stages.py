@@ -21,6 +21,7 @@ ROTATED = "_rotated"
 """The end of the name of a stage whose rows are turned by their positions."""
 
 PROJECTIONS = ("w_q", "w_k", "w_v")
+GAINS = tuple(name for name in ALL_AXES if name.startswith("g_"))
 _ENTERING: Mapping[str, Axes] = {
     "x": ("token", "d_model"),
     "context": ("context token", "d_model"),

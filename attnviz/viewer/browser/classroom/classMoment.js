@@ -26,6 +26,7 @@ export function makeClassMoment({ answer, touched }) {
     question = null,
     picture = null,
     kind = "",
+    wasShown = false,
     isOpen = false;
   said.setAttribute("aria-label", "The moment");
   status.setAttribute("role", "status");
@@ -46,7 +47,8 @@ export function makeClassMoment({ answer, touched }) {
   return {
     element: body,
     show: (shown, { round, isShown }, own) => {
-      if (shown !== moment) {
+      const isNew = shown !== moment;
+      if (isNew) {
         moment = shown;
         question = moment.question && makeQuestion(moment.question, answer, "Send");
       }
@@ -73,6 +75,8 @@ export function makeClassMoment({ answer, touched }) {
           : []),
       ]);
       question?.update({ answer: own, isShown, isClosed: !isOpen });
+      if (isShown && !wasShown && !isNew) status.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
+      wasShown = isShown;
       if (areWordsAlone) return drawn.replaceChildren();
       const wanted = moment.picture?.kind ?? "pass";
       if (wanted !== kind) {
