@@ -175,6 +175,22 @@ def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str,
     return {name: array.tolist() for name, array in matrices.items()}
 
 
+def written(model: Model) -> bytes:
+    """A microgpt as a state file: `read` gives it back, to the last bit."""
+    parts = {
+        "uchars": list(model.task.letters),
+        "n_head": model.n_heads,
+        "state_dict": state_dict(model.arrays, len(model.layers)),
+        "activation": _name_among(ACTIVATIONS, model.activation),
+        "norm": _name_among(NORMS, model.norm),
+    }
+    return json.dumps(parts).encode()
+
+
+def _name_among(choices: Mapping[str, object], chosen: object) -> str:
+    return next(name for name, each in choices.items() if each == chosen)
+
+
 def _layer(state: Matrices, n_heads: int) -> Parameters:
     """A layer's parameters: microgpt's matrices have a row for each number that comes out, ours a column."""
     q, k, v = (banded(state[f"attn_w{name}"].T, n_heads) for name in "qkv")

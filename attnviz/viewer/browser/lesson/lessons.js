@@ -27,13 +27,13 @@ import { verdictOn } from "./verdict.js";
 // `given` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether somebody else can open it
 //   fetched(place), has(place), hrefTo(place): what gives a moment, whether a place is on this page, the link to one
-//   open(address), hrefOf(address): what opens a scene in the walkthrough and says whether it can, and its link
+//   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): where the browser keeps things
 //   desk(lead, changed, isPresented), where a class can be opened: makes what its speaker has
 //   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
 //   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
-// Returns {go(place), print(), end()}.
+// Returns {go(place), print(), openClass(), end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -158,7 +158,7 @@ export function mountLessons(root, given, host) {
   function open(address) {
     if (address && place.present) host.leave?.(place, beside(1));
     if (!address) memory.opensWalkthrough = true;
-    return host.open(address);
+    return host.open(address, place);
   }
   // Where another device of the speaker's has led the class.
   function lead(at, isShown) {
@@ -337,6 +337,7 @@ export function mountLessons(root, given, host) {
   return {
     go,
     print,
+    openClass: desk?.open,
     end: () => {
       remote.end();
       stopFollowing?.();
