@@ -58,6 +58,11 @@ class Rotation:
     factor: float = 1
     is_llama3: bool = False
 
+    @classmethod
+    def of(cls, operation: operations.Rotation, d_k: int) -> Rotation:
+        """The rotation that an operation of ours is."""
+        return cls(operation.pairs == "halves", operation.base, operation.dims or d_k)
+
     @property
     def angles(self) -> np.ndarray:
         """By how much each pair is turned from one position to the next."""
