@@ -99,8 +99,8 @@ def outcome(said: str, found: object) -> str:
     return "wrongly" if found.explained else "by its stage"
 
 
-def main(step: int) -> None:
-    """Print the tables."""
+def main(step: int) -> int:
+    """Print the tables; how many were named wrongly, or not seen."""
     sys.path.insert(0, str(TESTS))
     counts, wrong = Counter(), []
     for has, way, said, came in measured(step):
@@ -110,8 +110,9 @@ def main(step: int) -> None:
     for has in STAGES:
         row = {came: n for (of, came), n in counts.items() if of == has}
         sys.stdout.write(f"{has}: {', '.join(f'{n} {came}' for came, n in sorted(row.items()))}\n")
-    sys.stdout.write("\n".join(wrong) + "\n")
+    sys.stdout.write("".join(f"{each}\n" for each in wrong))
+    return len(wrong)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1) > 0)

@@ -148,7 +148,7 @@ def is_by_heads(name: str) -> bool:
 
 
 def is_in_three(name: str) -> bool:
-    """Whether an array of this name holds all of q, then all of k and v, as PyTorch's do; GPT-2's names are others' too."""
+    """Whether an array of this name holds all of q, then all of k and v: PyTorch's do; GPT-2's name is others', too."""
     return bool(re.search(r"in_proj_weight", name, re.IGNORECASE))
 
 
