@@ -124,6 +124,8 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
             done = await post(**move, asked={"kind": kind, "cell": "attention[0,11,1]"})
             assert done.status == 200
             number = json.loads(done.text)["number"]
+            _, (_, _, now) = await listen(made["code"], seat, 2)
+            assert (now["kind"], now["asked"]) == ("question", {"kind": kind, "cell": "attention[0,11,1]"})
             made_of = await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={number}")
             moment = json.loads(made_of.text)
             assert "attention" in moment["covers"], "it is covered until it is shown"
