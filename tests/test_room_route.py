@@ -191,12 +191,15 @@ def test_a_moment_of_ones_own_is_read_as_strictly_as_the_file_of_a_talk():
             done = await post(**move, moment=OWN_MOMENT | other)
             refused.append((done.status, done.text[-1:]))
         assert state() == before
-        own = await post(**move, moment=OWN_MOMENT | {"at": "source=own-parameters"})
-        return refused, json.loads(own.text)
+        own = [
+            json.loads((await post(**move, moment=OWN_MOMENT | other)).text)["isOwn"]
+            for other in ({"at": "source=own-parameters"}, {"uploads": ["own-a"]}, {})
+        ]
+        return refused, own
 
     refused, own = run(story())
     assert refused == [(400, ".")] * 8
-    assert own["isOwn"], "nobody can follow to numbers that no address has"
+    assert own == [True, True, False], "nobody can follow to numbers that no address has"
 
 
 def test_numbers_of_ones_own_are_not_followed():
