@@ -18,7 +18,7 @@ from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
@@ -29,6 +29,7 @@ from attnviz.text.steps.mask import masks
 from attnviz.text.vocabulary import stories_of
 from attnviz.views.pictures import pictures
 
+NAMES = PARAMETER_AXES | BLOCK_AXES | LATENT_AXES
 BLOCK = ("input-norm", "attn-norm", "mlp-norm", "neurons", "mlp", "mlp-residual")
 IDS = [step.id for step in STEPS]
 OWN = {
@@ -112,9 +113,10 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
         given = {stage.name: stage.value for stage in layer.trace.stages if stage.is_given}
         alone = attend(
             layer.trace["x"].value,
-            parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES | BLOCK_AXES if name in given}),
+            parameters=Parameters(**{name: given[name] for name in NAMES if name in given}),
             mask=given["mask"],
-            **(EVERYTHING if "biased" in layer.trace else {}),
+            **(EVERYTHING | {"qk_norm": "q_normed" in layer.trace} if "biased" in layer.trace else {}),
+            absorbed="q_absorbed" in layer.trace,
             residual="residual" in layer.trace,
             norm=layer.trace["attn_norm"].operation if "attn_norm" in layer.trace else None,
             activation=layer.trace["active"].operation if "active" in layer.trace else ReLU(),
@@ -275,13 +277,17 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     assert ("need not add up to 1" in text(trace, "softmax")) == by_hand
     matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
     assert ("no matrices" in text(trace, "qkv")) == (not matrices)
-    assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2))
+    assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2) and "w_dkv" not in trace)
+    assert ("each latent into a key" in text(trace, "qkv")) == ("w_uk" in trace["k"].inputs if "k" in trace else False)
+    assert ("no key and no value is made" in text(trace, "qkv")) == ("k" not in trace)
     assert ("other sentence" in text(trace, "qkv")) == ("context" in trace and len(matrices) == 3)
     assert ("Each head has matrices of its own" in text(trace, "qkv")) == (
         len(matrices) == 3 and len(trace["q"].value) > 1 and "group" not in trace["k"].axes
     )
     n_heads = len(trace["q"].value)
-    assert (f"Each of the {n_heads} heads has queries of its own" in text(trace, "qkv")) == ("group" in trace["k"].axes)
+    assert (f"Each of the {n_heads} heads has queries of its own" in text(trace, "qkv")) == (
+        "k" in trace and "group" in trace["k"].axes
+    )
     assert ("bias" in text(trace, "qkv")) == any(f"b_{each}" in trace for each in "qkv")
     if masks(trace):
         assert ("1 means visible, 0 hidden" in text(trace, "mask")) == (trace["mask"].value.dtype == bool)
@@ -425,7 +431,7 @@ def test_bars_are_the_rows_of_a_softmax(trace):
 @EVERYWHERE
 def test_arcs_are_shown_first_and_from_the_attention_on(trace):
     titles = ["Softmax", "Weighted sum", "Concatenation", "Output", "Residual", "Answer", "Whole pass"]
-    titles += ["MLP norm", "Neurons", "MLP", "MLP residual"]
+    titles += ["Absorbed values", "MLP norm", "Neurons", "MLP", "MLP residual"]
     assert [each.title for each in steps_of(trace) if each.arcs] == [
         each.title for each in steps_of(trace) if each.title in ("Start", *titles)
     ]
@@ -460,12 +466,17 @@ def test_what_is_hidden_has_the_share_that_the_text_says(trace):
 
 @IN_ONE_LAYER
 def test_values_are_mixed_by_the_shares_and_heads_stand_side_by_side_as_the_text_says(trace):
-    assert "a mixture of the values of all keys, each by its share of the attention" in text(trace, "weighted-sum")
+    mixed = "values" if "v" in trace else "latents"
+    assert f"a mixture of the {mixed} of all keys, each by its share of the attention" in text(trace, "weighted-sum")
     n_heads = len(trace["heads"].value)
     assert ("written side by side, head 1 first" in text(trace, "concatenation")) == (n_heads > 1)
     assert ("There is one head, so its result is passed on as it is" in text(trace, "concatenation")) == (n_heads == 1)
     if not trace["heads"].overridden:
-        values = np.repeat(trace["v"].value, n_heads // len(trace["v"]), axis=0)
+        if "v" in trace:
+            values = np.repeat(trace["v"].value, n_heads // len(trace["v"]), axis=0)
+        else:
+            latents = np.repeat(trace["latent"].value, n_heads // len(trace["latent"]), axis=0)
+            values = latents @ trace["w_uv"].value
         assert np.allclose(trace["attention"].value @ values, trace["heads"].value)
     assert np.array_equal(np.hstack(trace["heads"].value), trace["concat"].value)
 

@@ -17,7 +17,15 @@ LLAMA = {"d_model": 16, "n_heads": 4, "mask": "causal", "sharing": "all", "rope"
 GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
 
 
-@pytest.mark.parametrize("settings", [EVERYTHING, LLAMA, GEMMA], ids=["everything", "like Llama", "like Gemma"])
+NAIVE = EVERYTHING | {"sharing": "latent", "latent_width": 6, "rope_part": "half"}
+ABSORBED = NAIVE | {"sharing": "absorbed"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [EVERYTHING, LLAMA, GEMMA, NAIVE, ABSORBED],
+    ids=["everything", "like Llama", "like Gemma", "MLA, naive", "MLA, absorbed"],
+)
 def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
     settings = {name: str(value) for name, value in settings.items()}
     page = opened(at(view="sheet", step="weighted-sum", present=1, reveal="all"), **settings)

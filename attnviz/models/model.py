@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.core.attention import attend
+from attnviz.core.block import RELU, Activation, Norm
 from attnviz.core.errors import SettingsError
 from attnviz.core.inputs import input_stages
 from attnviz.core.layers import layered
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.origin import Kind, Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS

@@ -17,6 +17,9 @@ AXES = {
     "d_model": "d_model",
     "d_k": "d_k",
     "d_v": "d_v",
+    "d_c": "d_c",
+    "d_n": "d_n",
+    "d_r": "d_r",
     "heads * d_k": "heads · d_k",
     "heads * d_v": "heads · d_v",
 }

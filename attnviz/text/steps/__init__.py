@@ -14,6 +14,7 @@ from attnviz.text.step import Step
 from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.concatenation import CONCATENATION
+from attnviz.text.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT
 from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.mlp import MLP, MLP_RESIDUAL
 from attnviz.text.steps.neurons import NEURONS
@@ -34,9 +35,10 @@ from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
-_SCORED = (PROJECTIONS, QK_NORM, ROTATION, SCORES, SCALING, SOFTCAP, ALIBI, MASK)
-_ATTENTION = (SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
-LAYER = (ATTN_NORM, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
+_COMPARED = (LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
+_SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
+_ATTENTION = (SOFTMAX, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
+LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 """All steps; those of LAYER come once for each layer of a pass."""

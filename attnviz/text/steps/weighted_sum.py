@@ -1,20 +1,40 @@
 """Weighted sum: each head mixes the values by the shares."""
 
+from attnviz.text.condition import has, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import PARTS, Story
 
 _COLLECTS = "In dimension {column}, “{query}” collects {value}"
 
+
+def _collected(text: str) -> tuple[Story, Story]:
+    """The stories of a mixture: the largest part of it, and whose it is."""
+    return (
+        Story(f"{text}; {PARTS.replace('{value:part.place}', '“{value:part.place}”')}."),
+        Story(f"{text}, all of it from “{{value:part.place}}” ({{value:part.sum}})."),
+    )
+
+
 WEIGHTED_SUM = Step(
     id="weighted-sum",
     title="Weighted sum",
-    headings=(Section("values", "Collect the values, in those shares"),),
+    headings=(
+        Section("values", "Collect the values, in those shares", lacks("latent_heads")),
+        Section("latents", "Collect the latents, in those shares", has("latent_heads")),
+    ),
     why=(
         Section(
             "why",
             "Each :green[**value**] counts by its share, and they are added up: the only place in the layer where "
             "{unit}s exchange information.",
+            lacks("latent_heads"),
+        ),
+        Section(
+            "why latents",
+            "Each latent counts by its share, and they are added up: the only place in the layer where {unit}s "
+            "exchange information.",
+            has("latent_heads"),
         ),
     ),
     sections=(
@@ -22,10 +42,31 @@ WEIGHTED_SUM = Step(
             "mixture",
             "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. "
             "This is the only step in the layer where {unit}s exchange information.",
+            lacks("latent_heads"),
+        ),
+        Section(
+            "latents",
+            "Each query’s result is a mixture of the latents of all keys, each by its share of the attention; what "
+            "would make values of them comes after. This is the only step in the layer where {unit}s exchange "
+            "information.",
+            has("latent_heads"),
         ),
     ),
-    stages=("heads",),
+    stages=("latent_heads", "heads"),
     entries={
+        "latent_heads": Entry(
+            "H^D_i",
+            "Collected latents",
+            "each head's mixture of latents",
+            one="collected latent",
+            stories=(
+                Story(
+                    "“{query}” sees no key in {head}, so it collects nothing: {value} in dimension {column}.",
+                    "unseeing",
+                ),
+                *_collected("In dimension {column} of the latents, “{query}” collects {value}"),
+            ),
+        ),
         "heads": Entry(
             "H_i",
             "Head outputs",
@@ -36,10 +77,11 @@ WEIGHTED_SUM = Step(
                     "“{query}” sees no key in {head}, so it collects nothing: {value} in dimension {column}.",
                     "unseeing",
                 ),
-                Story(f"{_COLLECTS}; {PARTS.replace('{value:part.place}', '“{value:part.place}”')}."),
-                Story(f"{_COLLECTS}, all of it from “{{value:part.place}}” ({{value:part.sum}})."),
+                Story(f"{_COLLECTS}; of what it collected, {PARTS}.", of=has("latent_heads")),
+                Story(f"{_COLLECTS}.", of=has("latent_heads")),
+                *_collected(_COLLECTS),
             ),
-        )
+        ),
     },
     arcs=True,
 )

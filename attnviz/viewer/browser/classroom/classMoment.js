@@ -1,5 +1,6 @@
 // A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
 // which what would give the answer away is covered until the speaker shows it.
+import { afterFrame } from "../elements/afterFrame.js";
 import { element, redraw } from "../elements/element.js";
 import { makeMistakePicture } from "../lesson/mistakePicture.js";
 import { makePassPicture } from "../lesson/passPicture.js";
@@ -75,7 +76,8 @@ export function makeClassMoment({ answer, touched }) {
           : []),
       ]);
       question?.update({ answer: own, isShown, isClosed: !isOpen });
-      if (isShown && !wasShown && !isNew) status.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
+      // a phone has no room for it all; its picture is drawn first
+      if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
       if (areWordsAlone) return drawn.replaceChildren();
       const wanted = moment.picture?.kind ?? "pass";

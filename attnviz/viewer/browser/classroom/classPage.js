@@ -146,7 +146,10 @@ export function mountClass(root, code, host) {
     view = null;
     arrive();
   }
-  const cellHere = () => touchedCell || (view?.cell?.() ?? moment?.asked ?? moment?.answer ?? "");
+  // The number that one points at; what the answer is read off is none before it is shown.
+  const cellHere = () =>
+    touchedCell ||
+    (view?.cell?.() ?? moment?.asked ?? (now?.isShown || !moment?.question ? moment?.answer : null) ?? "");
   function pointAt() {
     const cell = pointed ? "" : cellHere();
     pointed = cell;

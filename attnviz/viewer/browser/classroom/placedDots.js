@@ -14,7 +14,9 @@ const OF_WORDS = 6, // dots beside each other
   GAP_PX = 2,
   LARGEST_PX = 12,
   LEAST_PX = 2,
-  SAME_LINE_PX = 4;
+  SAME_LINE_PX = 4,
+  NARROW_EMS = 1.8, // of a count
+  WIDE_EMS = 2.4; // of two
 
 // `home` is what the layer is laid over. Returns {element, update(question, counts, isShown, picture), hide()}; update says whether
 // each answer has a place in the picture.
@@ -93,6 +95,7 @@ function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
     { size, inRow } = sizesOf(most, width / Math.max(counts.length, 1), room - (areWords ? 24 : 0));
   layer.style.setProperty("--dot", `${size}px`);
   layer.style.setProperty("--in-row", String(inRow));
+  layer.style.setProperty("--count", `${width / (counts.length > 1 ? WIDE_EMS : NARROW_EMS)}px`);
   layer.replaceChildren(
     ...rects.map((rect, nth) => {
       const own = ofRounds.map(round => round.get(nth) ?? 0),
@@ -102,7 +105,10 @@ function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
       line.style.top = `${areWords ? rect.top - home.top - GAP_PX : rect.top - home.top}px`;
       if (!areWords) line.style.height = `${rect.height}px`;
       if (!areWords) line.style.width = `${rect.width}px`;
-      line.append(element("span", "heard", candidates[nth].label), element("span", "count", textOf(own, isRight)));
+      line.append(
+        element("span", "heard", candidates[nth].label),
+        element("span", "count", textOf(own, isRight).replace(" → ", "→")),
+      );
       line.append(drawRounds(own, most));
       return line;
     }),

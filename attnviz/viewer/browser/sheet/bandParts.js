@@ -4,7 +4,7 @@ import { makeSlot } from "../picture/slot.js";
 
 const MOST_ROWS = 8,
   ALONE = 6,
-  LEAST_ALONE = 2; // of a matrix of more rows those with the largest products stand alone, the others together
+  LEAST_ALONE = 1; // of a matrix of more rows those with the largest products stand alone, the others together
 const MOST_PLACES = 16,
   MOST_BESIDE = 8,
   KEPT = 12,
