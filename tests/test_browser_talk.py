@@ -8,6 +8,8 @@ from axe import violations_but_contrast
 from implementations import Implementation
 from tab import AT_REST, Tab, at, becomes, expect, heading
 
+from attnviz.lessons.lesson import LESSONS
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SCENES = [
@@ -271,3 +273,32 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
         assert tab.errors == []
     finally:
         offline.close()
+
+
+def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_away(visit):
+    tab = visit(width=1366)
+    page = tab.page
+    page.goto(f"{tab.address}/?lesson=masks")
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    page.get_by_role("button", name="All lessons").click()
+    page.get_by_role("button", name="Begin one with this lesson").click()
+    expect(said(page)).to_have_count(len(LESSONS["masks"].moment))
+    expect(drawer(page).get_by_label("Title of the talk")).to_have_value(LESSONS["masks"].title)
+    for name, begins in (("Questions for Moodle (GIFT)", "//"), ("Questions as slides (Markdown)", "# ")):
+        drawer(page).get_by_role("button", name="Handout and questions").click()
+        with page.expect_download() as saved:
+            drawer(page).get_by_role("button", name=name).click()
+        assert saved.value.path().read_text("utf-8").startswith(begins)
+        page.keyboard.press("Escape")
+    page.evaluate("window.print = () => { window.printed = document.title }")
+    drawer(page).get_by_role("button", name="Handout and questions").click()
+    drawer(page).get_by_role("button", name="Print a handout").click()
+    expect(drawer(page)).to_be_hidden()
+    becomes(page, lambda: page.evaluate("window.printed !== undefined"), True)
+    assert "lesson=talk" in page.url
+    page.get_by_role("button", name="Edit").click()
+    said(page).nth(1).click()
+    drawer(page).get_by_role("button", name="Open it").click()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    expect(page.locator(".step-text h2")).to_be_visible()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
