@@ -280,6 +280,10 @@ def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_a
     page = tab.page
     page.goto(f"{tab.address}/?lesson=masks")
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    expect(page.locator(".lesson-said h2")).to_be_visible()
+    page.keyboard.press("m")
+    expect(said(page)).to_have_text([LESSONS["masks"].moment[0].title])
+    given_up(page)
     page.get_by_role("button", name="All lessons").click()
     page.get_by_role("button", name="Begin one with this lesson").click()
     expect(said(page)).to_have_count(len(LESSONS["masks"].moment))

@@ -81,6 +81,7 @@ export function mountLessons(root, given, host) {
       forget,
       hrefTo: host.hrefTo,
       edit: mine?.open,
+      collect: mine && collect,
       startFrom: mine && (() => mine.startFrom(place.lesson)),
       openClass: desk?.open,
       isClass: () => desk?.isOpen,
@@ -110,6 +111,7 @@ export function mountLessons(root, given, host) {
   const remote = makeRemote(document, {
     press,
     back,
+    collect: mine && collect,
     present: is => go({ ...place, present: is }),
     isPresented: () => place.present,
     count: () => entry().nMoments,
@@ -179,6 +181,10 @@ export function mountLessons(root, given, host) {
     memory.forget();
     forgetShown();
     redrawSaid();
+  }
+  function collect() {
+    mine.collectFrom(place);
+    return true;
   }
   async function print() {
     handout.print(entry().name, await Promise.all(places().map(moments.get)));

@@ -138,6 +138,19 @@ export function makeTalkDesk(own, asking, host) {
         refuse(sayingOf(error));
       }
     },
+    // A moment of a lesson, as the last one.
+    async collectFrom({ lesson, moment }) {
+      drawer.open();
+      if (lesson === ID) return;
+      if (own.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
+      try {
+        const { moment: all } = await asking.talkOf({ lesson });
+        own.change(added(own.talk, all[moment - 1]));
+        drawer.open(own.talk.moment.length - 1);
+      } catch (error) {
+        drawer.say(sayingOf(error));
+      }
+    },
     // A lesson, as a start.
     startFrom: async lesson => {
       drawer.open();
