@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from torchlayers import CONFIGURATIONS, FOLDER
 
-from attnviz import Parameters, RMSNorm, attend, scaled_dot_product_attention
+from attnviz import Parameters, RMSNorm, attend, compare, scaled_dot_product_attention
 from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.graph import backward
 from attnviz.core.masks import MASKS
@@ -210,3 +210,32 @@ def test_slopes_are_autograds(name, number):
     ):
         if (expected := arrays.get(f"slope.layers.{number}.{theirs}")) is not None:
             close(found[ours].reshape(expected.shape), expected)
+
+
+STAGES = ("query", "key", "value", "attention", "output")
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_its_stages_in_float32_agree_beside_the_pass(name, number):
+    _, own = arrays_of(name, number)
+    found = compare(passed(name, number), {stage: own[stage].astype(np.float32) for stage in STAGES})
+    assert found.first is None, str(found)
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_its_stages_agree_with_its_parameters_by_its_names(name, number):
+    config, own = arrays_of(name, number)
+    if config["type"] == "gemma2":
+        return  # its cap of 2 is nobody's
+    n = len(own["hidden_states"])
+    is_near = kind_of(config, number) == "sliding_attention"
+    mask = MASKS["causal window" if is_near else "causal"](n, n, config.get("sliding_window", 0))
+    begins = {each: own[each] for each in own if each.endswith(("weight", "bias", "sinks", "hidden_states"))}
+    found = compare(None, begins | {"mask": mask} | {stage: own[stage] for stage in STAGES})
+    if config["type"] == "gemma3_text":  # its own scale, which no array says
+        assert [each.id for each in found.causes] == ["scaled otherwise"]
+        assert found.explained
+        assert "To your gains 1 was added, as Gemma does." in found.read
+    else:
+        assert found.first is None, str(found)
+    assert "RoPE, in halves" in str(found)

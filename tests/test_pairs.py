@@ -16,6 +16,7 @@ OPTIONS = (
     {"mask": "causal", "scaled": False, "positions": "sinusoidal", "n_heads": 1},
     {"mask": "padding", "n_heads": 4, "seed": 2**32 - 1},
     {"mask": "window", "d_model": 9, "n_heads": 3},
+    {"sharing": "all", "qk_norm": True, "rope": "halves", "softcap": "5", "alibi": True, "sinks": "drawn"},
     {"sharing": "pairs", "n_heads": 4},
     {"sharing": "latent", "rope": "halves", "qk_norm": True},
     {"sharing": "absorbed", "rope": "neighbours", "latent_width": 3},

@@ -12,6 +12,8 @@ from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
 from attnviz.classroom.commands import Place, Takes, read, written
 from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.table import is_right
+from attnviz.scene.contract.lesson import Fill
 
 PLACES = [
     Place("model=who-is-it&step=scores"),
@@ -237,3 +239,11 @@ def test_a_network_is_a_street_of_addresses():
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:0:1::1")
     assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7")
     assert network_of("no address") == "no address"
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05, 3.0])
+def test_a_number_counts_as_right_as_far_off_as_its_question_says_and_no_further(tolerance):
+    question = Fill(prompt=[], right=2.0, text="2", tolerance=tolerance, is_share=False, nears=[])
+    for sign in (-1, 1):
+        assert is_right(question, 2.0 + sign * tolerance * (1 - 1e-9))
+        assert not is_right(question, 2.0 + sign * (tolerance * (1 + 1e-9) + 1e-9))

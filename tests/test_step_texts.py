@@ -15,8 +15,10 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.operations.alibi import ALiBi, slopes
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.settings import MAX_LAYERS
@@ -546,3 +548,40 @@ def test_the_spread_of_scores_grows_with_d_k_where_the_text_says_so(scale):
     kept = many["scaled"].value.std() / few["scaled"].value.std() == pytest.approx(1, rel=0.1)
     assert ("Dividing by \\sqrt{d_k} keeps the spread from growing" in said) == kept
     assert ("ividing by \\sqrt{d_k} would keep the spread from growing" in said) == (not kept)
+
+
+def test_a_head_with_a_steep_slope_looks_where_the_text_says():
+    said = text(trace_of(Settings("a b c d e f", n_heads=4, alibi=True)), "alibi")
+    which, where = re.search(r"a head with a (steep|flat) one looks (nearby|far away)", said).groups()
+    even = attend_projected(np.zeros((4, 6, 2)), np.zeros((4, 6, 2)), np.zeros((4, 6, 2)))["scaled"].value
+    apart = np.abs(np.subtract.outer(range(6), range(6)))
+    shares = np.exp(ALiBi(4).compute(even))
+    looks = (shares / shares.sum(axis=-1, keepdims=True) * apart).sum(axis=-1).mean(axis=-1)
+    steepest, flattest = np.argmax(slopes(4)), np.argmin(slopes(4))
+    one, other = (steepest, flattest) if which == "steep" else (flattest, steepest)
+    assert (looks[one] < looks[other]) == (where == "nearby")
+
+
+@pytest.mark.parametrize("limit", ["1", "50"])
+def test_a_softcap_leaves_the_scores_that_the_text_says(limit):
+    said = text(trace_of(Settings("a b c", softcap=limit)), "softcap")
+    near = {"0": 0.0, "the limit": float(limit)}[re.search(r"a score near (.+?) stays nearly what it is", said)[1]]
+    score = np.array([near + 0.01 * float(limit)])
+    assert Softcap(float(limit)).compute(score) == pytest.approx(score, rel=1e-3)
+    beyond = re.search(r"none gets beyond ±(.+?)\.", said)[1]
+    assert np.abs(Softcap(float(limit)).compute(np.array([-1e6, 1e6]))) == pytest.approx(float(beyond))
+
+
+@pytest.mark.parametrize("pairs", ["neighbours", "halves"])
+def test_rope_turns_the_pairs_of_dimensions_that_the_text_names(pairs):
+    trace = trace_of(Settings("a b c", d_model=8, n_heads=1, rope=pairs))
+    said = text(trace, "rotation")
+    named = re.findall(
+        r"(\d+) (?:and|are a pair, \d+ and) (\d+)", re.sub(r"(\d+) and (\d+) are a pair", r"\1 and \2", said)
+    )
+    assert len(named) >= 2
+    for one, other in named:
+        row = np.zeros((1, 3, 8))
+        row[0, :, int(one) - 1] = 1.0
+        turned = trace["q_rotated"].operation.compute(row)[0, 1]
+        assert set(np.flatnonzero(turned)) == {int(one) - 1, int(other) - 1}

@@ -71,6 +71,12 @@ class Candidate:
         return map(Candidate.of, with_pattern(self.reading)) if self.reading else iter(())
 
     @property
+    def turned_by(self) -> Rotation | None:
+        """How queries and keys of theirs are turned, besides the pass or in it."""
+        own = self.reading and self.reading.block.rotation
+        return Rotation.like(own, self.sizes["d"]) if own else self.rotation
+
+    @property
     def formats(self) -> set[Format]:
         """The formats that a pass was written in that was given; none of one that begins with their arrays."""
         given = [stage.value for stage in self.trace.stages if stage.is_given] if self.reading is None else []

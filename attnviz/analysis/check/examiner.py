@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -27,7 +27,7 @@ from attnviz.analysis.check.rotation import (
     usual_rotations,
 )
 from attnviz.analysis.check.rounding import Precision, Rounded
-from attnviz.analysis.check.stages import from_scores_on, later_than_scores
+from attnviz.analysis.check.stages import from_scores_on, later_than_scores, score_stages
 from attnviz.analysis.check.state import State, state_of
 from attnviz.core.stage import Stage
 
@@ -38,9 +38,13 @@ _MAX_CANDIDATES = 8
 """So many readings are looked at closely."""
 
 _MAX_SEARCHED = 2
-"""In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores."""
+"""In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores; of more, in so many rotated
+passes a mistake."""
 
 _MAX_SCORES = 2**14
+
+MAX_PAIRED = 2**16
+"""Where a pass has at most so many scores, pairs of mistakes are tried."""
 
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
@@ -95,19 +99,34 @@ class Examiner:
 
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
-        right = self.plain or (self.turned if may_be_turned else None)
+        right = self.plain or self.turned
         if right:
             return right
-        found = max((self._explained(*each) for each in self.tied), key=lambda found: (found.rank, -found.rest))
+        found = self._best(self.tied)
         if found.explains_all or not may_be_turned or not self._turnable:
-            return found
+            return found if found.explains_all else self._best(self.tied, in_pairs=True)
         nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
-        usual = usual_rotations(nearest[0].sizes["d"])
-        rotated = (self._explained(*self._rotated(nearest[0], each)) for each in usual)
-        if wrong := next((each for each in rotated if each.explains_all), None):
-            return wrong
+        rotated = [self._rotated(nearest[0], each) for each in usual_rotations(nearest[0].sizes["d"])]
+        rotated.sort(key=lambda each: first_differing(each[1].stages).off)
+        if nearest[0].trace["scores"].value.size > _MAX_SCORES:
+            rotated = rotated[:_MAX_SEARCHED]
+        for passes, in_pairs in ((rotated, False), (self.tied, True), (rotated[:1], True)):
+            wrong = self._best(passes, in_pairs) if passes else found
+            if wrong.explains_all:
+                return wrong
+            found = max(found, wrong, key=lambda each: each.likelihood) if passes is self.tied else found
         rotated = (self._first_perfect(each, self._searched(each)) for each in nearest if each in self._turned_alone)
         return next(filter(None, rotated), found)
+
+    def _best(self, passes: Iterable[tuple[Candidate, State]], in_pairs: bool = False) -> Diagnosis:
+        """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""
+        explained = []
+        for candidate, state in passes:
+            found = self._explained(candidate, state, in_pairs)
+            if found.explains_all:
+                return found
+            explained.append(found)
+        return max(explained, key=lambda each: each.likelihood)
 
     @cached_property
     def _nearest(self) -> tuple[Diagnosis | None, list[tuple[Candidate, State]]]:
@@ -216,29 +235,34 @@ class Examiner:
         nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
-    def _explained(self, candidate: Candidate, state: State) -> Diagnosis:
+    def _explained(self, candidate: Candidate, state: State, in_pairs: bool) -> Diagnosis:
         first, mistakes, alternatives = state.stages, [], ()
         while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
-            found = self._with_a_mistake(candidate, state)
+            found = self._with_a_mistake(candidate, state, in_pairs)
             if not found:
                 break
             if not mistakes:
-                alternatives = tuple(mistake for mistake, _ in found[1:])
-            mistake, state = found[0]
-            mistakes.append(mistake)
+                alternatives = tuple(each for each, _ in found[1:])
+            made, state = found[0]
+            mistakes += made
         explained = state.stages if mistakes else ()
         return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
 
-    def _with_a_mistake(self, candidate: Candidate, state: State) -> list[tuple[Mistake, State]]:
-        """The mistakes with which most agrees, and at least the first stage that differs, and what is made of them."""
+    def _with_a_mistake(
+        self, candidate: Candidate, state: State, in_pairs: bool
+    ) -> list[tuple[tuple[Mistake, ...], State]]:
+        """The mistakes, or pairs, with which most agrees, at least the first stage that differs; and the pass."""
         agreeing = rank_of(state.stages)[0]
         until = {each.stage for each in state.stages[: agreeing + 1]}
         first = state.stages[agreeing]
         known = {each.stage for each in state.stages[:agreeing] if not (each.layout and each.layout.is_averaged)}
         setting = Setting(candidate.trace, state.nodes, candidate.other_masks, set(self.own), candidate.sizes, first)
+        in_pairs = in_pairs and _may_pair(self.precision, candidate, first)
         best, found = (agreeing + 1, 0), []
-        for ways in mistaken(setting, set(targets(first.stage)), known):
-            for mistake, nodes in ways:
+        for ways in mistaken(
+            setting, set(targets(first.stage)), known, in_pairs and _may_pair(self.precision, candidate, first)
+        ):
+            for mistakes, nodes in ways:
                 rough = state_of(self.own, candidate, nodes, self._near, state, until)
                 if not is_perfect(rough.stages):
                     continue
@@ -249,7 +273,7 @@ class Examiner:
                 if rank > best:
                     best, found = rank, []
                 if rank == best:
-                    found.append((mistake, made))
+                    found.append((mistakes, made))
             if found:
                 break
         least = min((made.stages[agreeing].off for _, made in found), default=0.0)
@@ -260,6 +284,14 @@ class Examiner:
         own, fewest = self.own.get(stage.name), self.precision.digits
         digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
         return Rounded.given(stage.value, self.precision, digits)
+
+
+def _may_pair(precision: Precision, candidate: Candidate, first: Agreement) -> bool:
+    """Whether pairs of mistakes are tried: numbers must tell so many apart, and not be too many themselves."""
+    if precision.epsilon > FLOAT32.epsilon or precision.digits or precision.is_tf32:
+        return False
+    n_scores = candidate.trace["scores"].value.size if "scores" in candidate.trace else math.inf
+    return first.stage in (*score_stages(), "attention") and n_scores <= MAX_PAIRED
 
 
 def _is_nearer(stage: Agreement, before: Agreement) -> bool:

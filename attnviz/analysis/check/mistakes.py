@@ -1,8 +1,9 @@
-"""Mistakes: all that may have gone wrong in a pass, by its parts, and the passes in which one of them was made."""
+"""Mistakes: all that may have gone wrong in a pass, by its parts, and the passes in which they were made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 
 from attnviz.analysis.check.causes.block import surroundings
 from attnviz.analysis.check.causes.heads import headings
@@ -14,8 +15,12 @@ from attnviz.analysis.check.causes.softmax import softmaxes
 from attnviz.analysis.check.causes.turns import turns
 from attnviz.analysis.check.nodes import Node, Nodes, needed
 
+Mistaken = tuple[tuple[Mistake, ...], Nodes]
+
 _PARTS = (maskings, turns, softmaxes, scalings, matrices, headings, surroundings)
 _PROJECTED = {"q", "k", "v"}
+_NEIGHBOURS = ("scaled", "capped", "masked", "attention")
+"""Stages of which each follows the last, so that mistakes in two of them hide each other."""
 
 
 def mistakes_in(setting: Setting) -> Iterator[Mistake]:
@@ -24,11 +29,12 @@ def mistakes_in(setting: Setting) -> Iterator[Mistake]:
         yield from part(setting)
 
 
-def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> Iterator[Iterable[tuple[Mistake, Nodes]]]:
-    """The passes with one mistake that may change some stages; first those in which it changes all that comes of it.
+def mistaken(setting: Setting, wanted: set[str], known: set[str], in_pairs: bool) -> Iterator[Iterable[Mistaken]]:
+    """The passes with a mistake that may change some stages: first those in which it changes all that comes of it.
 
     Then those in which queries, keys and values are right as they were given, and are read otherwise: a hook hears what
-    a projection returns, and not what becomes of it.
+    a projection returns, and not what becomes of it. Then those with two mistakes, in different ones of the stages from
+    scaled scores to attention, which hide each other.
 
     Parameters
     ----------
@@ -37,10 +43,27 @@ def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> Iterator[It
         Those that should change.
     known : set of stages
         Those that shouldn't, as theirs are as they are.
+    in_pairs : bool
+        Whether two are tried.
     """
-    found, still_open = list(mistakes_in(setting)), needed(setting.nodes, wanted, known)
-    yield [(each, {**setting.nodes, **each.nodes}) for each in found if not still_open.isdisjoint(each.nodes)]
-    yield [(each, _read_otherwise(setting.nodes, each.nodes)) for each in found if {*each.nodes} <= known & _PROJECTED]
+    nodes, found, still_open = setting.nodes, list(mistakes_in(setting)), needed(setting.nodes, wanted, known)
+    likely = [each for each in found if not still_open.isdisjoint(each.nodes)]
+    yield [((each,), {**nodes, **each.nodes}) for each in likely]
+    yield [((each,), _read_otherwise(nodes, each.nodes)) for each in found if {*each.nodes} <= known & _PROJECTED]
+    if in_pairs:
+        yield [
+            ((one, other), {**nodes, **one.nodes, **other.nodes})
+            for one, other in combinations(sorted(filter(_is_neighbour, likely), key=_place), 2)
+            if one.stage != other.stage and one.nodes.keys().isdisjoint(other.nodes)
+        ]
+
+
+def _is_neighbour(mistake: Mistake) -> bool:
+    return mistake.stage in _NEIGHBOURS
+
+
+def _place(mistake: Mistake) -> int:
+    return _NEIGHBOURS.index(mistake.stage)
 
 
 def _read_otherwise(nodes: Nodes, changed: Nodes) -> Nodes:

@@ -211,6 +211,12 @@ CAUSES: dict[str, Cause] = {
     "softcap left out": Cause(
         _plain("the scores were not capped (softcap)"), _SOFTMAX, "scores = cap * torch.tanh(scores / cap)"
     ),
+    "softcap added": Cause(
+        _plain("the scores were capped at ±{} (softcap)"),
+        "scores = {about} * torch.tanh(scores / {about})",
+        "scores = scores",
+        "Gemma 2 and Grok do so on purpose.",
+    ),
     "rotation left out": Cause(_of_rows("not rotated by their positions"), "scores = q @ k.transpose(-2, -1)", _TURNED),
     "rotation of other pairs": Cause(
         _plain("the rotation turned other pairs of dimensions: neighbours in the place of halves, or the reverse"),

@@ -54,7 +54,7 @@ def how_read(finding: Finding) -> list[str]:
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
     if reading and reading.adds_to_gains:
         sentences.append("To your gains 1 was added, as Gemma does.")
-    if rotation := found.candidate.rotation:
+    if rotation := found.candidate.turned_by:
         how = _of_a_rotation(rotation, found.candidate.sizes["d"])
         unshown = "" if rotation.operation else ", of which attnviz shows no pass"
         sentences.append(f"Your queries and keys are rotated by their positions ({how}){unshown}.")

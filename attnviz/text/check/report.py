@@ -33,8 +33,8 @@ class Comparison:
         The first that differs by more than rounding.
     causes : tuple of Mistake
         With these mistakes, one after the other, more of the arrays agree.
-    alternatives : tuple of Mistake
-        Others than the first cause that these arrays don't tell from it.
+    alternatives : tuple of tuple of Mistake
+        Others than the first cause, or pairs of them, that these arrays don't tell from it.
     explained : bool
         Whether all of the arrays agree, if need be with the causes.
     read : tuple of str
@@ -61,7 +61,7 @@ class Comparison:
     stages: tuple[Agreement, ...]
     first: Agreement | None
     causes: tuple[Mistake, ...]
-    alternatives: tuple[Mistake, ...]
+    alternatives: tuple[tuple[Mistake, ...], ...]
     explained: bool
     read: tuple[str, ...]
     not_recomputed: tuple[str, ...]
@@ -123,7 +123,8 @@ class Comparison:
             "your numbers agree."
         ]
         if self.alternatives:
-            sentences.append(f"These numbers would be the same if {' or if '.join(map(cause, self.alternatives))}.")
+            others = (" and ".join(map(cause, each)) for each in self.alternatives)
+            sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         sentences += [f"Besides, {cause(each)}." for each in more]
         return sentences if self.explained else [*sentences, "Something else differs too."]

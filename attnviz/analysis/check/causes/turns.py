@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.check.causes.heads import cut, side_by_side
-from attnviz.analysis.check.causes.mistake import Mistake, Setting, each_and_all, followed_by, passed_on
+from attnviz.analysis.check.causes.mistake import Mistake, Setting, after, each_and_all, followed_by, passed_on
 from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.rmsnorm import RMSNorm
@@ -16,6 +16,9 @@ from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softcap import Softcap
 
 _BASES = (10_000.0, 500_000.0, 1_000_000.0)
+_LIMITS = (50.0, 30.0)
+"""Of Gemma 2, and of Grok 1 and Gemma's answers."""
+
 _ROTATED = ("q_rotated", "k_rotated")
 _NORMED = ("q_normed", "k_normed")
 
@@ -24,9 +27,18 @@ def turns(setting: Setting) -> Iterator[Mistake]:
     """Rotations, norms of queries and keys, and caps of scores got wrong."""
     yield from _rotations(setting)
     yield from _norms(setting)
+    yield from _caps(setting)
+
+
+def _caps(setting: Setting) -> Iterator[Mistake]:
     if isinstance(setting.operation("capped"), Softcap):
         node = Node(setting.nodes["capped"].inputs, passed_on)
         yield Mistake("softcap left out", "capped", "", {"capped": node})
+    elif setting.makes("masked") and setting.nodes["masked"].inputs[0] == "scaled":
+        for limit in _LIMITS:
+            yield Mistake(
+                "softcap added", "masked", f"{limit:g}", {"masked": after(setting.nodes["masked"], Softcap(limit))}
+            )
 
 
 def _rotations(setting: Setting) -> Iterator[Mistake]:
