@@ -256,6 +256,25 @@ CLAIMS = {
     rf"^The scaled score {NUMBER} of “(.+)” with “(.+)” is brought to {NUMBER}, inside the limit\.$": is_capped,
     rf"^Of the capped score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
     rf"^Of the scaled score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
+    rf"^By the end of the block of “(.+)”, the largest (?:of the sink and the scores|score) of “(.+)” is {NUMBER}\.$": (
+        lambda at, key, query, number: at.is_kept(query, key, "running_max", number)
+    ),
+    rf"^By the end of the block of “(.+)”, exp\(score − {NUMBER}\) of “(.+)” adds up to {NUMBER}"
+    r"(?:, with that of the sink)?\.$": lambda at, key, largest, query, number: (
+        at.is_kept(query, key, "running_max", largest) and at.is_kept(query, key, "running_sum", number)
+    ),
+    rf"^“(.+)” is hidden from “(.+)”: by the end of its block the sum is {NUMBER}\.$": lambda at, key, query, number: (
+        at.score("masked", query, key) == -np.inf and at.is_kept(query, key, "running_sum", number)
+    ),
+    rf"^By the end of the block of “(.+)”, “(.+)” has collected {NUMBER} {IN}, not yet divided by the sum\.$": (
+        lambda at, key, query, number, dimension: at.is_kept(query, key, "running_output", number, int(dimension) - 1)
+    ),
+    rf"^In dimension (\d+), “(.+)” collects {NUMBER}: its running output after the last block, over its running sum\.$": (
+        lambda at, dimension, query, number: (
+            at.is_asking(query)
+            and number == short(at.stage("heads").value[at.selection.head, at.selection.query, int(dimension) - 1])
+        )
+    ),
     rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
     rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,
     rf"^Added up: “(.+)” has the logit {NUMBER}\.$": has_logit,

@@ -68,6 +68,9 @@ STAGES = {
     "biased": ("Z^B_i", "Biased scores", "slope times the distance"),
     "sinks": ("σ_i", "Sinks", "share is dropped"),
     "logits": ("L", "Logits", "score of each answer"),
+    "running_max": ("M^R_i", "Running maximum", "largest score so far"),
+    "running_sum": ("L^R_i", "Running sum", "so far"),
+    "running_output": ("O^R_i", "Running output", "values so far"),
     "sink_share": ("T_i", "Share of the sink", "what the sink takes"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
@@ -139,7 +142,7 @@ def test_roles_follow_the_values_through_the_pass(trace):
             assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
         elif "w_o" in inputs:
             assert role == "output"
-        elif {"v", "heads"} & inputs:
+        elif {"v", "heads", "running_output"} & inputs:
             assert role == "v"
         else:
             assert role == ""

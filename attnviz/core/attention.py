@@ -65,6 +65,7 @@ def trace_of(settings: Settings | str) -> Trace:
         rotation=settings.rotation_of(settings.d_model // settings.n_heads),
         softcap=None if settings.softcap == "none" else float(settings.softcap),
         alibi=settings.alibi,
+        block_size=None if settings.blocks == "none" else int(settings.blocks),
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
@@ -98,6 +99,7 @@ def attend(
     rotation: Rotation | tuple[Rotation | None, ...] | None = None,
     softcap: float | None = None,
     alibi: bool = False,
+    block_size: int | None = None,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
@@ -138,6 +140,8 @@ def attend(
         The limit that no score gets beyond.
     alibi : bool
         Whether each score loses a number that grows with the distance of its key.
+    block_size : int, optional
+        How many keys a query reads at once, with a running maximum, sum and output (FlashAttention); all by default.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
 
@@ -147,9 +151,10 @@ def attend(
         x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
         heads, concat, and with `w_o` also contributions and output, with `residual`
         that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
-        q_rotated and k_rotated, after scaled capped and biased, where there are such; of an MLP hidden,
-        active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
-        each has stages of its own, as in scores_2; one mask is the same for all.
+        q_rotated and k_rotated, after scaled capped and biased, after attention sink_share, running_max, running_sum
+        and running_output, where there are such; of an MLP hidden, active, mlp and mlp_residual; with `w_u` it ends in
+        logits and probabilities. Of several layers each has stages of its own, as in scores_2; one mask is the same
+        for all.
 
     Raises
     ------
@@ -205,6 +210,7 @@ def attend(
             rotation=rotations[number - 1],
             softcap=softcap,
             alibi=alibi,
+            block_size=block_size,
         )
         check(block, each, entering)
         if masks is None:

@@ -20,12 +20,16 @@ from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
@@ -71,6 +75,8 @@ class Block:
         What no score gets beyond.
     alibi : bool
         Whether each score loses a number that grows with the distance of its key.
+    block_size : int, optional
+        Of how many keys a query reads at once; without it all, and a row of all shares is kept.
     """
 
     n_heads: int
@@ -86,6 +92,7 @@ class Block:
     rotation: Rotation | None = None
     softcap: float | None = None
     alibi: bool = False
+    block_size: int | None = None
 
 
 @dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
@@ -190,6 +197,14 @@ def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
     return _sums(_shared_by(attention, v))
 
 
+def _running(kind: type[RunningMaximum | RunningSum]) -> Callable[..., Operation]:
+    return lambda block, *_: kind(block.block_size)
+
+
+def _running_output(block: Block, masked: Stage, largest: Stage, v: Stage) -> Operation:
+    return RunningOutput(block.block_size, _shared_by(masked, v))
+
+
 def _shared_by(heads: Stage, groups: Stage) -> int:
     """How many heads share an array of keys or values."""
     return heads.shape[0] // groups.shape[0]
@@ -244,6 +259,10 @@ LAYER: tuple[Step, ...] = (
     Step("masked", "biased|capped|scaled mask", _masked),
     Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
     Step("sink_share", "masked sinks", _always(SinkShare())),
+    Step("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
+    Step("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
+    Step("running_output", "masked running_max v", _running_output, option="block_size"),
+    Step("heads", "running_output running_sum", _always(LastQuotient())),
     Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),

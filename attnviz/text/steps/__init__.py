@@ -13,6 +13,7 @@ from attnviz.text.entry import Entry
 from attnviz.text.step import Step
 from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
+from attnviz.text.steps.blocks import BLOCKS
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.mlp import MLP, MLP_RESIDUAL
@@ -35,7 +36,7 @@ from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
 _SCORED = (PROJECTIONS, QK_NORM, ROTATION, SCORES, SCALING, SOFTCAP, ALIBI, MASK)
-_ATTENTION = (SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
+_ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
 LAYER = (ATTN_NORM, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)

@@ -520,6 +520,7 @@ export interface Rule {
   sizes: Record<string, number>;
   slots: Record<string, [string, string]>;
   case: [string, string] | null;
+  until: [string, string] | null;
   arrays: Record<string, RuleArray>;
   variants: Array<RuleVariant>;
 }
@@ -715,4 +716,5 @@ export interface RuleLine {
   cells: Array<string>;
   text: string;
   value: string;
+  isExponential: boolean;
 }
