@@ -48,6 +48,11 @@ class Beside:
         """The one place of a word among queries or keys."""
         return self.trace.axes(self.layer.names["scores"])[{"query": 1, "key": 2}[axis]].labels.index(word)
 
+    def is_kept(self, query, key, stage, number, *dimension):
+        """Whether what is kept at the end of a key's block is that number."""
+        at = (self.selection.head, self.place_of(query, "query"), self.place_of(key, "key"), *dimension)
+        return number == short(self.stage(stage).value[at])
+
     def score(self, stage, query, key):
         return self.stage(stage).value[self.selection.head, self.place_of(query, "query"), self.place_of(key, "key")]
 
@@ -256,7 +261,7 @@ CLAIMS = {
     rf"^The scaled score {NUMBER} of “(.+)” with “(.+)” is brought to {NUMBER}, inside the limit\.$": is_capped,
     rf"^Of the capped score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
     rf"^Of the scaled score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
-    rf"^By the end of the block of “(.+)”, the largest (?:of the sink and the scores|score) of “(.+)” is {NUMBER}\.$": (
+    r"^By the end of the block of “(.+)”, the largest (?:of the sink and the scores|score) of “(.+)” is (\S+)\.$": (
         lambda at, key, query, number: at.is_kept(query, key, "running_max", number)
     ),
     rf"^By the end of the block of “(.+)”, exp\(score − {NUMBER}\) of “(.+)” adds up to {NUMBER}"
@@ -269,11 +274,14 @@ CLAIMS = {
     rf"^By the end of the block of “(.+)”, “(.+)” has collected {NUMBER} {IN}, not yet divided by the sum\.$": (
         lambda at, key, query, number, dimension: at.is_kept(query, key, "running_output", number, int(dimension) - 1)
     ),
-    rf"^In dimension (\d+), “(.+)” collects {NUMBER}: its running output after the last block, over its running sum\.$": (
+    rf"^In dimension (\d+), “(.+)” collects {NUMBER}: its running output after the last block, over .+\.$": (
         lambda at, dimension, query, number: (
             at.is_asking(query)
             and number == short(at.stage("heads").value[at.selection.head, at.selection.query, int(dimension) - 1])
         )
+    ),
+    rf"^“(.+)” sees no key in head \d+, so it collects nothing: {NUMBER} {IN}\.$": lambda at, query, number, _: (
+        at.is_asking(query) and number == "0.00" and not read(at.trace, at.band.cells, at.selection).any()
     ),
     rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
     rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,

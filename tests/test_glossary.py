@@ -164,7 +164,14 @@ def test_each_number_is_of_this_pass(name, said_of):
 
 def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
     told = set()
-    for name in ("plain", "a block", "two blocks with biases", "a model asked at a word", "a layer of 2025"):
+    for name in (
+        "plain",
+        "a block",
+        "two blocks with biases",
+        "a model asked at a word",
+        "a layer of 2025",
+        "by blocks",
+    ):
         trace = TRACES[name]
         said = said_of(trace, Selection(0, 1, 0, 0, 0).within(trace))
         told |= {term.id for term in TERMS if len(said[term.id]) > len(term.says.replace("{unit}", "word"))}

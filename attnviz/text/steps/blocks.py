@@ -15,9 +15,9 @@ _BY = "By the end of the block of “{key}”"
 def _read(trace: Trace, entries: Mapping[str, Entry]) -> str:
     size = counted(trace["running_max"].operation.block_size, "key")
     return (
-        f"**By blocks** each query reads {size} at a time, and keeps the **running maximum** of its scores, the "
-        "**running sum** of $\\exp$(score − maximum), and the **running output**, the sum of these times the values. "
-        "Where a block brings a larger score, the old sum and output are multiplied by $\\exp$(old maximum − new)."
+        f"**By blocks** a query reads {size} at a time, and keeps the **running maximum** of its scores, the **running "
+        "sum** of $\\exp$(score − maximum), and the **running output**, that of these times the values. A larger "
+        "score makes less of it: sum and output are multiplied by $\\exp$(old maximum − new)."
     )
 
 
@@ -36,8 +36,8 @@ BLOCKS = Step(
         Section("read", _read),
         Section(
             "same",
-            "In the end the output over the sum is, to rounding, what softmax and weighted sum make at once; the "
-            "shares of the step before, computed at once to be seen, are not read.",
+            "In the end output over sum is, to rounding, what softmax and weighted sum make at once; the shares before "
+            "are not read.",
         ),
     ),
     stages=("running_max", "running_sum", "running_output"),
