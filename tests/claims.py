@@ -115,17 +115,28 @@ class Read(Cell):
         """The two rows of numbers that are multiplied to make it."""
         one, other = self.inputs[:2]
         *head, row, column = self.index
-        if head and self.own in ("scores", "heads"):
+        if head and self.own in ("scores", "heads", "content_scores", "position_scores", "latent_heads"):
             other = np.repeat(other, len(one) // len(other), axis=0)  # of groups, for each head
-        if self.own in ("q", "k", "v"):
+        if self.own in ("k", "v") and one.ndim > 2:
+            return np.repeat(one, len(other) // len(one), axis=0)[head[0], row], other[head[0], :, column]
+        if self.own in ("q", "k", "v", "q_r", "k_r", "compressed"):
             return one[row], other[head[0], :, column]
-        if self.own == "scores":
+        if self.own in ("scores", "content_scores", "position_scores"):
             return one[head[0], row], other[head[0], column]
-        if self.own == "heads":
+        if self.own == "q_absorbed":
+            return one[head[0], row], other[head[0], column]
+        if self.own in ("heads", "latent_heads"):
             return one[head[0], row], other[head[0], :, column]
         if self.own == "contributions":
             return one[head[0], row], np.split(other, len(one))[head[0]][:, column]
         return one[row], other[:, column]
+
+    @property
+    def kind(self):
+        """What its terms are of."""
+        if self.own in ("heads", "latent_heads"):
+            return "word" if "attention" in self.whole[self.name].inputs[0] else "dimension"
+        return "neuron" if self.own == "mlp" else "dimension"
 
     @property
     def bias(self):
@@ -144,7 +155,7 @@ def is_largest_part(cell, word, kind, place, part, *numbers):
     at = int(place) - 1 if place else _place_of(cell, word)
     return (
         math.isclose(abs(products[at]), max(abs(products)), rel_tol=1e-12)
-        and (kind or "word") == {"heads": "word", "mlp": "neuron"}.get(cell.own, "dimension")
+        and (kind or "word") == cell.kind
         and factors == [short(one[at]), short(other[at])]
         and part == short(products[at])
         and _is_rest(rest, [*np.delete(products, at), cell.bias])
@@ -225,7 +236,8 @@ def entered(cell, position):
 
 def is_scaled(cell, query, key, after, before, how, base):
     """How the score is scaled; times ln 2 or ln 3, the exponential is a power of 2 or 3."""
-    score, now, d_k = cell.number("scores"), cell.number(), cell.trace["q"].shape[-1]
+    score, now = cell.number("scores"), cell.number()
+    d_k = sum(cell.trace[name].shape[-1] for name in ("q", "q_r") if name in cell.trace)
     given = cell.whole[cell.name].operation.factor
     holds = {
         "divided by √d_k": given is None and math.isclose(now * d_k**0.5, score, rel_tol=1e-9),
@@ -246,6 +258,24 @@ def is_moved(cell, query, key, added, score):
 
 PROJECTED = {"query": "q", "key": "k", "value": "v"}
 VERBS = {"asks with": "q", "offers": "k", "passes on": "v"}
+
+MADE = {
+    ("what enters", "latent"): "w_dkv",
+    ("what enters", "query’s part for positions"): "w_qr",
+    ("what enters", "key’s part for positions"): "w_kr",
+    ("a latent", "key"): "w_uk",
+    ("a latent", "value"): "w_uv",
+}
+
+
+def is_of_latents(cell, head, row, read, number, at, made):
+    return cell.own == MADE.get((read, made)) and cell.is_at(row, at, head) and cell.says(number)
+
+
+def normed_of(cell):
+    read, gain = cell.inputs[0][cell.index[:-1]], cell.inputs[1] if len(cell.inputs) > 1 else 1
+    return read / np.sqrt(np.mean(read**2) + 1e-5) * gain
+
 
 OPENINGS = {
     rf"The embedding of “(.+?)” has {N} in {DIMENSION}": lambda cell, row, number, at: (
@@ -304,6 +334,33 @@ OPENINGS = {
     ),
     rf"In (?:head )?(\d+), a score of {N} that belongs to no key counts in the sum of each row": (
         lambda cell, head, number: cell.own == "sinks" and cell.is_at(head=head) and is_number(cell, number)
+    ),
+    rf"(?:In (?:head )?(\d+|group \d+), d|D)imension (\d+) of (what enters|a latent) {BY} {DIMENSION} of the "
+    r"(latent|query’s part for positions|key’s part for positions|key|value)": is_of_latents,
+    rf"Before the norm, the latent of “(.+?)” has {N} in {DIMENSION}": lambda cell, row, number, at: (
+        cell.own == "compressed" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"In {DIMENSION} of the latent of “(.+?)”, the norm makes {N} of {N}": lambda cell, at, row, number, read: (
+        cell.own == "latent"
+        and cell.is_at(row, at)
+        and cell.says(number)
+        and read == short(cell.inputs[0][cell.index])
+        and np.allclose(cell.row(), normed_of(cell))
+    ),
+    rf"In {DIMENSION}, every latent is multiplied by {N} after it is normed": lambda cell, at, number: (
+        cell.own == "g_latent" and cell.label(-1) == at and number == short(cell.number())
+    ),
+    rf"For positions, “(.+?)” (asks with|offers) {N} in {DIMENSION}": lambda cell, row, verb, number, at: (
+        cell.own == f"{VERBS[verb]}_r" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"“(.+?)” asks the latents with {N} in {DIMENSION}": lambda cell, row, number, at: (
+        cell.own == "q_absorbed" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"By (content|position) “(.+?)” scores {N} with “(.+?)”": lambda cell, what, query, number, key: (
+        cell.own == f"{what}_scores" and cell.is_at(query, key) and cell.says(number)
+    ),
+    rf"In {DIMENSION} of the latents, “(.+?)” collects {N}": lambda cell, at, query, number: (
+        cell.own == "latent_heads" and cell.is_at(query, at) and cell.says(number)
     ),
     r"“(.+?)” sees no key, so the sink takes all of its row": lambda cell, query: (
         cell.label(-1) == query and cell.number() == 1 and not cell.trace["attention"].value[cell.index].any()
@@ -475,7 +532,11 @@ CLAUSES = {
     rf", which the norm makes of {N}": lambda cell, read: (
         read == short(cell.inputs[0][cell.index]) and isinstance(cell.whole[cell.name].operation, LayerNorm)
     ),
-    r"; (?:of its input, |of what it found, )?(?:“(.+?)”|(dimension|neuron) (\d+)) "
+    rf"; content gives {N}, positions {N}": lambda cell, *said: parts_add_up(
+        cell, *said, "content_scores", "position_scores"
+    ),
+    r", its latent times a column of parameters": lambda cell: "latent" in cell.whole[cell.name].inputs[0],
+    r"; (?:of its (?:input|latent|query), |of what it (?:found|collected), )?(?:“(.+?)”|(dimension|neuron) (\d+)) "
     rf"adds {N} \({N} × {N}\), the rest {N}": is_largest_part,
     r", its input times a column of parameters(, and a bias)?": lambda cell, bias: len(cell.inputs) == 2 + bool(bias),
     r": its input, as it is": lambda cell: len(cell.inputs) == 1 and cell.number() == cell.inputs[0][cell.index[1:]],

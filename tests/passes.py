@@ -58,6 +58,13 @@ GROUPED = {
     "w_v": DRAWN["w_v"][:2],
 }
 CAUSAL_WINDOW = np.tri(5, dtype=bool) & ~np.tri(5, k=-3, dtype=bool)
+LATENT = {
+    name: modern.standard_normal(shape)
+    for name, shape in (("w_q", (4, 3, 4)), ("w_dkv", (1, 3, 6)), ("w_uk", (4, 6, 4)), ("w_uv", (4, 6, 3)))
+}
+LATENT_OUT = {"g_latent": modern.standard_normal(6), "w_o": modern.standard_normal((12, 3))}
+POSITIONED = {"w_qr": modern.standard_normal((4, 3, 2)), "w_kr": modern.standard_normal((1, 3, 2))}
+ONE_UP = {name: LATENT[name][:, :1, :1] for name in ("w_uk", "w_uv")}
 EVERYTHING = {"qk_norm": True, "rotation": Rotation(100.0, "halves"), "softcap": 2.0, "alibi": True}
 WORDS, ANSWERS = ("who", "saw", "the", "dog", "the (2)"), ("dog", "cat", "who")
 
@@ -193,12 +200,44 @@ MODERN = {
         norm="rmsnorm",
         **EVERYTHING,
     ),
+    "latents made into keys": attend(ROWS, parameters=Parameters(**LATENT), mask=np.tri(5, dtype=bool)),
+    "latents absorbed": attend(ROWS, parameters=Parameters(**LATENT), mask=np.tri(5, dtype=bool), absorbed=True),
+    **{
+        f"latents {'absorbed' if absorbed else 'made into keys'}, with rope": attend(
+            ROWS,
+            parameters=[Parameters(**LATENT | POSITIONED | LATENT_OUT)] * n_layers,
+            mask=CAUSAL_WINDOW,
+            absorbed=absorbed,
+            residual=n_layers > 1,
+            norm="rmsnorm" if n_layers > 1 else None,
+            **{**EVERYTHING, "qk_norm": False},
+        )
+        for absorbed, n_layers in ((False, 1), (True, 2))
+    },
+    **{
+        f"latents of one number, {'absorbed' if absorbed else 'made into keys'}": attend(
+            ROWS[:2],
+            parameters=Parameters(**{name: w[..., :1] for name, w in (LATENT | POSITIONED).items()} | ONE_UP),
+            absorbed=absorbed,
+        )
+        for absorbed in (False, True)
+    },
+    "latents of two groups, without rope": attend(
+        ROWS,
+        parameters=Parameters(
+            **LATENT
+            | POSITIONED
+            | {"w_dkv": modern.standard_normal((2, 3, 6)), "w_kr": modern.standard_normal((2, 3, 2))}
+        ),
+        absorbed=True,
+    ),
     "projected in groups": attend_projected(
         *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)
     ),
 }
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
 ALL_SET["initialiser"] = list(INITIALISERS)[-1]  # whole numbers have three or four words
+ALL_SET["sharing"] = "all"  # with keys from a latent there is no QK-norm
 """Every option, but for the size and the seed, set to something else than its default."""
 
 OF_ALL_SET = trace_of(Settings("the cat sat on the mat", **ALL_SET))
@@ -222,6 +261,10 @@ TRACES = {
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
     "all options set": OF_ALL_SET,
     "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET)),
+    "all options set, latents made into keys": trace_of(
+        Settings("the cat sat on the mat", **ALL_SET | {"sharing": "latent"})
+    ),
+    "all options set, absorbed": trace_of(Settings("the cat sat", **ALL_SET | {"sharing": "absorbed"})),
     "all options set, rows over their sums": planted(
         trace_of(Settings("the cat sat on the mat", **ALL_SET | {"sinks": "none", "blocks": "none"})),
         "attention",

@@ -268,9 +268,15 @@ READINGS = {
     r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
+    r"That is the score before it is divided\.": lambda of: slow(of.trace, "scores", of.index),
+    r"That is the score divided by d_k, not by its root\.": lambda of: (
+        slow(of.trace, "scores", of.index) / of.trace["k"].shape[-1]
+    ),
     r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
     r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": lambda of, one, other: (
-        slow(of.trace, "scores", (0, of.trace.labels["query"].index(one), of.trace.labels["key"].index(other)))
+        slow(
+            of.trace, "scores", (of.index[0], of.trace.labels["query"].index(one), of.trace.labels["key"].index(other))
+        )
     ),
     r"That is the product in dimension 1 alone: add up those of all dimensions\.": lambda of: (
         _vector(of, "q", of.index[1])[0] * _vector(of, "k", of.index[2])[0]

@@ -161,7 +161,7 @@ def test_what_no_page_sends_is_refused(tab):
         b"",
         b"\n",
         b"[" * 9_000,
-        b"x" * (arrays_route.MAX_SAID_BYTES + 1) + b"\n",
+        b"x" * (arrays_route.MAX_LINE_BYTES + 1) + b"\n",
         sent(tab, example="other"),
         sent(tab, n_heads=2),
         sent(tab, stage="x" * 300),

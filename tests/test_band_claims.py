@@ -195,6 +195,18 @@ def is_subtracted(at, largest, each):
     return short(scores.max()) == largest and bool(each) == (ties > 1)
 
 
+def is_row_of_queries(at, what, number, dimension):
+    own = {"the absorbed query of": "q_absorbed", "the part for positions": at.own, "": "compressed"}[what]
+    return own == at.own and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+
+
+def is_score_of(at, what, key, number):
+    own = {"contents": "content_scores", "positions": "position_scores", "both scores": "scores"}[what]
+    there = at.line_of(at.band.cells.stage)[at.place_of(key, "key")]
+    parts = [at.line_of(name)[at.place_of(key, "key")] for name in at.made.inputs] if own == "scores" else [there]
+    return own == at.own and number == short(there) and np.isclose(sum(parts), there)
+
+
 ALIKE = r"( each)? for (?:“([^”]+)” alone|(both|all \w+) (keys|answers) alike)\.$"
 IN = r"(?:at place|in dimension) (\d+)"
 CLAIMS = {
@@ -257,6 +269,20 @@ CLAIMS = {
     rf"^Added up: what the MLP adds to “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
         at.is_asking(word) and number == short(at.row("mlp")[int(dimension) - 1])
     ),
+    rf"^Added up: the absorbed query of “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
+        at.is_asking(word) and is_row_of_queries(at, "the absorbed query of", number, dimension)
+    ),
+    rf"^Added up: (the part for positions)?(?:, )?{NUMBER} {IN}\.$": lambda at, what, *said: is_row_of_queries(
+        at, what or "", *said
+    ),
+    rf"^Added up: what head (\d+) found for “(.+)”, {NUMBER} {IN}\.$": lambda at, head, word, number, dimension: (
+        at.own == "heads"
+        and int(head) == at.selection.head + 1
+        and at.is_asking(word)
+        and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+    ),
+    rf"^Compare (contents|positions), dimension by dimension, and add up: “(.+)” has {NUMBER}\.$": is_score_of,
+    rf"^Add (both scores): “(.+)” has {NUMBER}\.$": is_score_of,
     rf"^Turned by the position of “(.+)”: {NUMBER} {IN}\.$": is_turned,
     rf"^The scaled score {NUMBER} of “(.+)” with “(.+)” is brought to {NUMBER}, inside the limit\.$": is_capped,
     rf"^Of the capped score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,

@@ -14,6 +14,7 @@ from page import ROOT
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
+from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.models import MODELS
@@ -37,6 +38,14 @@ def read(trace, slot, selection):
     if slot.rows is None or slot.columns is None:
         return found.reshape((1, -1) if slot.rows is None else (-1, 1))
     return found.T if slot.rows > slot.columns else found
+
+
+def values_of(layer):
+    """The values of each head in a layer; those that could be made of latents, where none are."""
+    trace = layer.trace
+    n_heads, made = len(trace["attention"]), trace["v" if "v" in trace else "latent"].value
+    values = np.repeat(made, n_heads // len(made), axis=0)
+    return values if "v" in trace else values @ trace["w_uv"].value
 
 
 def shown(trace):
@@ -70,8 +79,7 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
             shares = read(trace, Slot(layer.names["attention"], None, 2), selection)
             assert np.allclose((shares * cells).sum(axis=1), read(trace, band.right, selection)[:, 0])
         if band.right and band.right.columns is not None:
-            values = trace[layer.names["v"]].value
-            values = np.repeat(values, len(cells) // len(values), axis=0)
+            values = values_of(layer)
             for head, row in enumerate(read(trace, band.right, selection)):
                 assert np.allclose(cells[head] @ values[head], row)
 
@@ -126,12 +134,14 @@ def assert_joined(trace, contributions, product, total):
 
 def assert_changed(trace, total, after):
     """What follows are the stages from there to the scores, in order, each once, a norm with its squares before it."""
-    names = [band.cells.stage for band in after if not band.array]
+    names = [band.cells.stage for band in after if not band.array and not trace[band.cells.stage].is_given]
     assert [trace[name].inputs[0] for name in names] == [total.cells.stage, *names][: len(names)]
-    if split_layer(total.cells.stage)[0] in ("q", "k"):
+    if split_layer(total.cells.stage)[0] in ("q", "k", "q_r", "k_r"):
         scores = trace[trace.layer_of(total.cells.stage).names["scores"]]
-        assert [total.cells.stage, *names][-1] in scores.inputs
-    assert [band.cells.stage for band in after if band.array] == [name for name in names if "_normed" in name]
+        parts = [] if isinstance(scores.operation, DotProducts) else [trace[name] for name in scores.inputs]
+        assert any([total.cells.stage, *names][-1] in each.inputs for each in (scores, *parts))
+    normed = [name for name in names if "_normed" in name or split_layer(name)[0] == "latent"]
+    assert [band.cells.stage for band in after if band.array] == normed
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -157,9 +167,18 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
             value = (entered * read(trace, product.cells, selection)).sum(axis=0)
             value += trace[bias[0]].value[0] if bias else 0
             assert np.allclose(value, made.value[0, min(1, len(made.value[0]) - 1)]) or made.overridden
-            assert (source.name, source.word) == {"q": ("query", "query"), "k": ("key", "key"), "v": ("value", "key")}[
-                split_layer(made.name)[0]
-            ]
+            assert (source.name, source.word) == WHOSE[split_layer(made.name)[0]]
+
+
+WHOSE = {
+    "compressed": ("latent", "key"),
+    "q": ("query", "query"),
+    "k": ("key", "key"),
+    "v": ("value", "key"),
+    "q_r": ("position query", "query"),
+    "k_r": ("position key", "key"),
+}
+"""What the source of a stage is called, and whose word it is of."""
 
 
 def filled(node, passes, asked):
@@ -202,7 +221,7 @@ def share_said(trace, share):
     return f"{exact} ({percent(share)})" if of_whole and is_exact else percent(share)
 
 
-PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
+PARTS = {"query": "q", "key": "k", "value": "v", "output": "output", "latent": "latent"}
 
 
 def is_asked_by(trace, band, selection, word, one, unit, other, key, dimension, *product):
@@ -239,10 +258,37 @@ def is_row_by_row(trace, band, selection):
     return bool(made.overridden) or len(made.inputs) > 2
 
 
+PARAMETERS = {
+    "query": "w_q",
+    "key": "w_k",
+    "value": "w_v",
+    "latent": "w_dkv",
+    "position query": "w_qr",
+    "position key": "w_kr",
+}
+
+
 def is_multiplied_by(trace, band, selection, word, which, *product):
-    whose = trace.axes(band.left.stage)[0].label(selection.query if which == "query" else selection.key)
-    own = {"query": "w_q", "key": "w_k", "value": "w_v"}[which] == split_layer(band.cells.stage)[0]
+    whose = trace.axes(band.left.stage)[0].label(selection.query if which.endswith("query") else selection.key)
+    own = PARAMETERS[which] == split_layer(band.cells.stage)[0]
     return own and word == whose and is_multiplied(trace, band, selection, *product)
+
+
+def is_made_of_latent(trace, band, selection, word, which, *product):
+    own = {"key": "w_uk", "value": "w_uv"}[which] == split_layer(band.cells.stage)[0]
+    whose = trace.axes(band.left.stage)[1].label(selection.key)
+    of_latent = split_layer(band.left.stage)[0] == "latent"
+    return own and of_latent and word == whose and is_multiplied(trace, band, selection, *product)
+
+
+def is_absorbed(trace, band, selection, word):
+    """The rows that the query's numbers are multiplied by are columns of the matrix."""
+    absorbed = trace[trace.layer_of(band.cells.stage).names["q_absorbed"]]
+    at = [axis.place(selection) for axis in trace.axes(absorbed.name)][:2]
+    products = read(trace, band.left, selection) * read(trace, band.cells, selection)
+    return word == trace.axes(absorbed.name)[1].label(selection.query) and np.allclose(
+        products.sum(axis=0), absorbed.value[tuple(at)]
+    )
 
 
 def is_compared(trace, band, selection, word, answer, *product):
@@ -271,8 +317,7 @@ def is_added(trace, band, selection, word, came, place, added):
 def looks_and_finds(trace, band, selection, head, key, share, found, place, word):
     nth, (queries, keys) = int(head) - 1, (trace.axes(band.cells.stage)[at].labels for at in (1, 2))
     at = (nth, queries.index(word), keys.index(key))
-    values = trace[trace.layer_of(band.cells.stage).names["v"]].value
-    value = values[nth * len(values) // len(trace[band.cells.stage])]
+    value = values_of(trace.layer_of(band.cells.stage))[nth]
     mixed = trace[band.cells.stage].value[at[:2]] @ value
     return share == percent(trace[band.cells.stage].value[at]) and found == short(mixed[int(place) - 1])
 
@@ -385,7 +430,8 @@ def is_passed_on(trace, band, selection, what, share, key, given, value, place, 
     layer = trace.layer_of(band.cells.stage)
     found = {split_layer(band.cells.stage)[0], split_layer(band.right.stage)[0]}
     return (
-        found == {PARTS[what], "heads"}
+        found in ({PARTS[what], "heads"}, {"latent", "latent_heads"})
+        and what == ("latent" if "latent" in found else "value")
         and share == "share"
         and head == f"head {selection.head + 1}"
         and word == trace.axes(layer.names["attention"])[1].label(selection.query)
@@ -395,10 +441,16 @@ def is_passed_on(trace, band, selection, what, share, key, given, value, place, 
 LARGEST = r"(?:dimension|neuron) (\S+) counts most: (\S+) × (\S+) = (\S+)\.$"
 PRODUCT = r"for (?:dimension|neuron) (\S+), " + LARGEST
 CLAIMS = {
-    r"^“(.+)” asks with its (?:normed )?(\w+), every (\w+) answers with its (?:normed )?(\w+)"
+    r"^(?:Content: )?“(.+)” asks with its (?:normed |absorbed )?(\w+), every (\w+) answers with its (?:normed )?(\w+)"
     r"(?:, each turned by its position)?: for “(.+)”, dimension (\d+) counts most: "
     r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
-    r"^What “(.+)” enters with, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
+    r"^Positions: “(.+)” asks with that part of its (\w+), every (\w+) answers with that of its (\w+)"
+    r"(?:, each turned by its position)?: for “(.+)”, dimension (\d+) counts most: "
+    r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
+    r"^What “(.+)” enters with, times the ((?:position )?\w+) parameters: " + PRODUCT: is_multiplied_by,
+    r"^The latent of “(.+)”, times the head’s (\w+) parameters: " + PRODUCT: is_made_of_latent,
+    r"^What the head collected, times its value parameters: " + PRODUCT: is_multiplied,
+    r"^The query of “(.+)”, times the head’s key parameters, transposed$": is_absorbed,
     r"^What the heads? found,(?: side by side,)? times the output parameters: " + PRODUCT: is_multiplied,
     r"^What each neuron passes on, times its row: " + PRODUCT: is_multiplied,
     r"^What the MLP reads of “.+”, times a (?:column|row) for each neuron: " + PRODUCT: is_multiplied,
@@ -418,7 +470,7 @@ CLAIMS = {
     r"(?:; the sink takes (.+ %))?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) in dimension (\d+)\. "
-    r"Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
+    r"Added up, that is what (head \d+) (?:found|collected) for “(.+)”\.$": is_passed_on,
 }
 
 

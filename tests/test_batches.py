@@ -10,6 +10,7 @@ from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.lastquotient import LastQuotient
@@ -75,6 +76,12 @@ CASES = {
     "heads": (WeightedSum(), [SCORES, of_each(HEADS, KEYS, WIDTH)], 2),
     "scores of groups": (DotProducts(2), [of_each(4, QUERIES, WIDTH), of_each(2, KEYS, WIDTH)], 2),
     "heads of groups": (WeightedSum(2), [of_each(4, QUERIES, KEYS), of_each(2, KEYS, WIDTH)], 2),
+    "keys of latents": (HeadProjection(4), [of_each(1, KEYS, WIDTH), draw((4, WIDTH, COLUMNS))], 1),
+    "absorbed queries": (
+        HeadProjection(transposed=True),
+        [of_each(HEADS, QUERIES, WIDTH), draw((HEADS, COLUMNS, WIDTH))],
+        1,
+    ),
     "attention beside sinks": (Softmax(), [HIDDEN, draw(HEADS)], 1),
     "share of the sinks": (SinkShare(), [HIDDEN, draw(HEADS)], 1),
     "maximum so far": (RunningMaximum(2), [HIDDEN], 1),

@@ -31,6 +31,13 @@ def people(browser, server):
     assert errors == []
 
 
+def stands_over(dots, word):
+    """The dots end above the word, in its middle."""
+    above, below = dots.bounding_box(), word.bounding_box()
+    assert above["y"] + above["height"] <= below["y"] + 1
+    assert abs(above["x"] + above["width"] / 2 - below["x"] - below["width"] / 2) <= 1
+
+
 def answers(page):
     return page.locator(".class-page .choices button")
 
@@ -53,14 +60,16 @@ def test_a_lesson_from_each_seat(people, browser):
     answers(second).filter(has_text="animal").click()
     expect(bar.locator(".class-count")).to_have_text("2 here · 2 answered")
     bar.get_by_role("button", name="Show answers").click()
-    dots = speaker.locator(".class-board li:has(.stack i)")
+    dots = speaker.locator(".placed-dots li:has(.stack i)")
     expect(dots).to_have_text([re.compile("^animal"), re.compile("^street")])
+    for word in ("animal", "street"):
+        stands_over(dots.filter(has_text=word), speaker.locator(".sheet .names").get_by_text(word, exact=True))
     assert violations_but_contrast(first) == []
 
     speaker.get_by_role("button", name="Reveal").click()
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
     expect(second.locator(".class-own.wrong")).to_contain_text("You said animal. It is street.")
-    expect(speaker.locator(".class-board li.right")).to_contain_text("street")
+    expect(speaker.locator(".placed-dots li.right")).to_contain_text("street")
     assert violations(speaker, "dark", ".attnviz") == []
 
     second.get_by_role("button", name="Its score is", exact=False).or_(
@@ -85,12 +94,13 @@ def test_a_lesson_from_each_seat(people, browser):
     speaker.get_by_role("button", name="End the class").click()
     for phone in (first, second, late):
         expect(phone.locator(".class-end")).to_be_visible()
+    expect(people(code, **PHONE).locator(".class-form")).to_contain_text("no room with this code", timeout=20_000)
+    expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
 def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
     speaker = people("walkthrough", **DESK)
-    speaker.get_by_role("button", name="QR code").click(timeout=20_000)
-    speaker.get_by_role("button", name="Open a class").click()
+    speaker.get_by_role("button", name="Class", exact=True).click(timeout=20_000)
     code = speaker.locator(".typed-code strong").inner_text()
     speaker.keyboard.press("Escape")
     phone = people(code, **PHONE)
@@ -108,4 +118,64 @@ def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
     expect(phone.locator(".class-own.right")).to_contain_text("animal")
     speaker.get_by_role("button", name="Back to the pass").click()
     expect(phone.locator(".class-view")).to_be_visible()
+    expect(phone.locator(".class-state")).to_have_text("● following")
+
+
+def opens_class(speaker):
+    speaker.get_by_role("button", name="Class", exact=True).click(timeout=20_000)
+    code = speaker.locator(".typed-code strong").inner_text(timeout=20_000)
+    speaker.keyboard.press("Escape")
+    expect(speaker.locator(".class-code")).to_be_hidden()
+    return code
+
+
+def test_a_second_device_leads_and_is_led_everywhere(people):
+    speaker = people("walkthrough?present=1&step=softmax", **DESK)
+    speaker.mouse.move(300, 300)
+    speaker.mouse.move(310, 310)
+    phone = people(opens_class(speaker), **PHONE)
+    assert "present=1" in speaker.url, "Escape closes the code, and leaves the talk as it is"
+    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
+    speaker.get_by_role("button", name="Another device of mine").click()
+    remote = people(speaker.locator(".class-hand strong").inner_text(), **PHONE)
+    expect(remote.locator(".way .place")).to_have_text("step 6 of 10", timeout=20_000)
+
+    remote.get_by_role("button", name="Next").first.click()
+    expect(phone.locator(".way .place")).to_have_text("step 7 of 10")
+    expect(speaker.locator(".step-text h2")).to_have_text(re.compile("^Collect the values"))
+    assert "present=1" in speaker.url, "each screen in its own layout"
+    speaker.keyboard.press("Escape")
+    speaker.keyboard.press("PageUp")
+    expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
+    expect(phone.locator(".way .place")).to_have_text("step 6 of 10")
+
+    speaker.get_by_role("button", name="Ask the class").click()
+    speaker.get_by_role("button", name="Which share is it?").click()
+    expect(phone.locator(".slider")).to_be_visible()
+    remote.locator(".class-stage").get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own")).to_have_text(re.compile(r"^It is \d+\s%\.$"))
+    speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
+    expect(remote.locator(".class-stage")).to_be_hidden()
+    expect(phone.locator(".class-view")).to_be_visible()
+
+    speaker.goto(f"{speaker.url.partition('/walk')[0]}/?lesson=who-is-it&moment=2")
+    expect(remote.locator(".lesson-page .count")).to_have_text("2 of 8", timeout=20_000)
+    expect(answers(phone)).to_have_count(12)
+    remote.get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own")).to_contain_text("It is street.")
+    expect(speaker.locator(".lesson-said.answered")).to_be_visible()
+
+
+def test_a_moment_of_ones_own_talk_is_followed(people):
+    speaker = people("walkthrough?view=sheet", **DESK)
+    expect(speaker.locator(".way .place")).to_be_visible(timeout=20_000)
+    speaker.keyboard.press("m")
+    drawer = speaker.get_by_role("dialog", name="Your talk")
+    drawer.get_by_label("What you say").fill("Look at <b>tired</b>.")
+    drawer.get_by_role("button", name="Give the talk").click()
+    expect(speaker.locator(".lesson-said .text")).to_be_visible(timeout=20_000)
+    speaker.mouse.move(300, 300)
+    speaker.mouse.move(310, 310)
+    phone = people(opens_class(speaker), **PHONE)
+    expect(phone.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.", timeout=20_000)
     expect(phone.locator(".class-state")).to_have_text("● following")

@@ -2,8 +2,10 @@
 
 import random
 
+import numpy as np
 import pytest
 from axe import violations_but_contrast
+from implementations import Implementation
 from tab import AT_REST, Tab, at, becomes, expect, heading
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -66,8 +68,8 @@ def talk(visit):
         page = tab.open(scene)
         collected(page, f"Moment {place + 1}.")
         if place < 2:
-            expect(drawer(page).get_by_label("Question").locator("option")).not_to_have_count(1)
-            drawer(page).get_by_label("Question").select_option(index=1)
+            expect(drawer(page).get_by_role("combobox").locator("option")).not_to_have_count(1)
+            drawer(page).get_by_role("combobox").select_option(index=1)
             expect(drawer(page).locator(".answer")).to_contain_text("The answer:")
         drawer(page).get_by_label("Notes for yourself").fill(f"Note {place + 1}")
         drawer(page).get_by_label("Minutes").fill("2")
@@ -133,11 +135,21 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     page.keyboard.press("Enter")
     for each in (page, speaker):
         count(each, "5 of 5")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".talk-end")).to_have_text("<b>Who</b> looks & whereThe end")
+    expect(page.locator(".talk-end")).to_be_visible()
+    expect(speaker.locator(".speaker .room")).to_contain_text("the talk is over")
+    expect(speaker.locator(".talk-end")).to_be_hidden()
+    speaker.keyboard.press("PageUp")
+    expect(page.locator(".talk-end")).to_be_hidden()
     page.keyboard.press("Home")
     count(page, "1 of 5")
     page.keyboard.press("b")
     expect(page.locator(".lesson-page.blank")).to_be_attached()
-    page.keyboard.press("b")
+    expect(speaker.locator(".speaker .room")).to_contain_text("a black screen")
+    speaker.keyboard.press("b")
+    expect(page.locator(".lesson-page.blank")).not_to_be_attached()
+    expect(speaker.locator(".speaker .room")).to_have_text("")
     speaker.close()
 
     page.mouse.move(320, 320)
@@ -178,7 +190,6 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
         other.close()
 
 
-FETCHED_AHEAD = "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/talk')).length > 2"
 PACKED = """
     const bytes = new Blob([JSON.stringify(talk)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const text = String.fromCharCode(...new Uint8Array(await new Response(bytes).arrayBuffer()));
@@ -196,13 +207,66 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     page.keyboard.press("m")
     expect(drawer(page).get_by_role("status")).to_contain_text("at most 60 moments")
     drawer(page).get_by_role("button", name="Copy link").click()
-    expect(drawer(page).locator(".status")).to_contain_text("send the file")
+    expect(drawer(page).locator("> .status")).to_contain_text("send the file")
     drawer(page).get_by_role("button", name="QR code").click()
-    expect(drawer(page).locator(".status")).to_contain_text("No code")
+    expect(drawer(page).locator("> .status")).to_contain_text("No code")
     page.evaluate("localStorage.setItem('attnviz talk', '{')")
     drawer(page).locator("input[type=file]").set_input_files(
         {"name": "no.toml", "mimeType": "text/plain", "buffer": b"title = 1"}
     )
-    expect(drawer(page).locator(".status")).to_contain_text("This is no talk")
+    expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
     tab.errors = [each for each in tab.errors if "400" not in each]  # the console says so, too
     page.evaluate("localStorage.clear()")
+
+
+def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, browser, tmp_path):
+    tab = visit(width=1366)
+    page = tab.open("your_own_numbers")
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    arrays = Implementation(np.random.default_rng(1), np.float64, n=4, mask=np.tri(4, dtype=bool)).written("BERT")
+    np.savez(tmp_path / "mine.npz", **arrays, tokens=np.array(["owls", "see", "<b>", "mice"]))
+    page.locator("input[type=file]").set_input_files(tmp_path / "mine.npz")
+    page.get_by_role("button", name="Open in the walkthrough").click()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    expect(page.locator(".thread .words .text").first).to_have_text("owls")
+    collected(page, "These are mine.")
+    expect(drawer(page)).to_contain_text("One shows your own numbers: a file or a page of the talk has them")
+    for way in ("Copy link", "QR code"):
+        drawer(page).get_by_role("button", name=way).click()
+        expect(drawer(page).locator("> .status")).to_contain_text("No link holds your own numbers")
+    files = {}
+    for ending in ("File", "Page"):
+        with page.expect_download() as saved:
+            drawer(page).get_by_role("button", name=f"↓ {ending}").click()
+        files[ending] = saved.value.path()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+
+    other = browser.new_context()
+    try:
+        away = Tab(other).begin(tab.address)
+        away.page.goto(f"{tab.address}/?lesson=masks")
+        away.page.get_by_role("button", name="All lessons").click()
+        away.page.get_by_role("button", name="Your own talk").click()
+        drawer(away.page).locator("input[type=file]").set_input_files(files["File"])
+        expect(said(away.page)).to_have_text(["These are mine."])
+        expect(drawer(away.page).locator(".small-picture path").first).to_be_attached()
+        said(away.page).click()
+        drawer(away.page).get_by_role("button", name="Open it").click()
+        expect(heading(away.page, "Walkthrough")).to_be_attached()
+        expect(away.page.locator(".thread .words .text").first).to_have_text("owls")
+        away.page.keyboard.press("m")
+        drawer(away.page).get_by_role("button", name="Give the talk").click()
+        count(away.page, "1 of 2")
+        expect(away.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
+        assert away.errors == []
+    finally:
+        other.close()
+    offline = browser.new_context(offline=True)
+    try:
+        tab = Tab(offline).begin("")
+        (tmp_path / "mine.html").write_bytes(files["Page"].read_bytes())
+        tab.page.goto((tmp_path / "mine.html").as_uri())
+        expect(tab.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
+        assert tab.errors == []
+    finally:
+        offline.close()

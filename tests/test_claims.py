@@ -67,7 +67,6 @@ def parts_of_a_token():
 def phrases(said):
     """What a text says of a query, a key and a value, in brackets behind each."""
     found = re.findall(r"(\w+) \(what (?:a token|the token|it) ([^)]+)\)", said)
-    assert len(found) == 3
     return dict(found)
 
 
@@ -280,7 +279,8 @@ def test_a_query_looks_a_key_offers_and_a_value_is_passed_on_wherever_that_is_sa
     said = {text for trace in TRACES.values() for (id, _), _, text in said_in(trace) if id == "qkv" and "(what" in text}
     assert len(said) >= 4
     for text in said:
-        assert phrases(text) == parts
+        found = phrases(text)
+        assert found == ({"query": parts["query"]} if "no key and no value" in text else parts)
     for name, word in (("q", "query"), ("k", "key"), ("v", "value")):
         assert ENTRIES[name].meaning == f"what each token {parts[word]}"
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import http.client
 import json
 import re
 import shutil
@@ -19,11 +20,12 @@ from needs import absent
 from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 
+from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
 from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES
-from attnviz.server.arrays_route import MAX_SAID_BYTES
+from attnviz.server.arrays_route import MAX_LINE_BYTES
 from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
@@ -176,6 +178,49 @@ def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
     run(done())
 
 
+def test_a_class_hears_each_thing_at_once(site):
+    phone = {"User-Agent": "one seat"}  # and so one process, as rooms are in its memory
+    post = f"{site.address}/room?room="
+
+    def told(code, key=None, **message):
+        _, _, body = asked(
+            f"{post}{code}", json.dumps(message).encode(), **phone, **({"X-Room-Key": key} if key else {})
+        )
+        return json.loads(body)
+
+    made = told("", do="make")
+    code, seat = made["code"], told(made["code"], do="join")["seat"]
+    door = http.client.HTTPConnection(site.address.removeprefix("http://"))
+    door.request("GET", f"/{code.lower()}", headers=phone)
+    assert door.getresponse().headers["Location"] == f"./?room={code}"
+    door.close()
+    events = urllib.request.Request(
+        f"{site.address}/room/events?room={code}&seat={seat}", headers=phone | {"Accept-Encoding": "gzip"}
+    )
+    with urllib.request.urlopen(events, timeout=10) as stream:
+        heard = (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+        assert next(heard) == {"answer": None}
+        assert next(heard)["number"] == 0
+        for number, step in enumerate(("scores", "softmax"), start=1):
+            told(code, made["key"], do="move", at=f"model=who-is-it&step={step}")
+            now = next(heard)
+            assert (now["number"], now["at"]) == (number, f"model=who-is-it&step={step}")
+    packed = asked(
+        f"{site.address}/room/moment?room={code}&seat={seat}&shows={now['shows']}",
+        **phone,
+        **{"Accept-Encoding": "gzip"},
+    )
+    assert packed[1]["Content-Encoding"] == "gzip"
+    assert json.loads(gzip.decompress(packed[2]))["question"] is None
+
+
+def test_of_messages_to_a_class_nginx_takes_as_much_as_the_app(site):
+    for most, key in ((MAX_BYTES, {}), (MAX_SPEAKER_BYTES, {"X-Room-Key": "none"})):
+        assert asked(f"{site.address}/room", data=b"0" * most, **key)[0] in (400, 413)
+    status, _, body = asked(f"{site.address}/room", data=b"0" * (MAX_SPEAKER_BYTES + 4_000))
+    assert (status, b"nginx" in body) == (413, True)
+
+
 class Process(BaseHTTPRequestHandler):
     """Stands for a process that knows no tab; its `acts` are those that it has read."""
 
@@ -229,7 +274,7 @@ def test_of_acts_nginx_takes_as_much_as_the_app(site):
     assert asked(f"{site.address}/acts", data=b"0" * MAX_REQUEST_BYTES)[0] == 400, "the app was asked, and read it"
     status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_REQUEST_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
-    line = b"0" * MAX_SAID_BYTES + b"\n"
+    line = b"0" * MAX_LINE_BYTES + b"\n"
     assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400
     assert asked(f"{site.address}/arrays", data=line + b"0" * (MAX_FILE_BYTES + 20_000))[0] == 413
     assert asked(f"{site.address}/walkthrough?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"

@@ -16,6 +16,7 @@ from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.lastquotient import LastQuotient
@@ -98,6 +99,9 @@ OF_ALL_HEADS = {
     "concatenation": (Concatenation(), HEADS),
     "contributions": (Contributions(), HEADS, BANDS),
     "alibi": (ALiBi(2), array(2, ROW, COLUMN)),
+    "each head's matrix": (HeadProjection(), HEADS, array(2, 7, COLUMN)),
+    "each head's matrix, transposed": (HeadProjection(transposed=True), HEADS, array(2, COLUMN, 7)),
+    "each head's matrix of groups": (HeadProjection(2), HEADS, array(4, 7, COLUMN)),
     "dot products of groups": (DotProducts(2), array(4, ROW, 7), array(2, COLUMN, 7)),
     "weighted sum of groups": (WeightedSum(3), array(6, ROW, COLUMN), array(2, COLUMN, 7)),
     "softmax and the sinks of heads": (Softmax(), array(2, ROW, COLUMN), array(2)),
@@ -146,6 +150,14 @@ def test_the_latex_of_a_copy_for_each_head_is_the_same_in_each():
     for head in Identity("query", 2).compute(SQUARE):
         (value,) = sides(Identity("query", 2).latex("Y_i", "A"), {"A": SQUARE})
         np.testing.assert_array_equal(value, head)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_latex_of_each_heads_matrix_evaluates_to_what_is_computed_in_each(transposed):
+    operation, w = HeadProjection(transposed=transposed), array(2, 7, 7)
+    for head, expected in enumerate(operation.compute(HEADS, w)):
+        (value,) = sides(operation.latex("Y", "A", "B"), {"A": HEADS[head], "B": w[head]})
+        np.testing.assert_allclose(value, expected, rtol=1e-13, atol=1e-14)
 
 
 def test_the_latex_of_a_concatenation_evaluates_to_what_is_computed():

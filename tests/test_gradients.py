@@ -85,6 +85,24 @@ def passes():
             softcap=1.5,
             alibi=True,
         ),
+        **{
+            f"latents, absorbed: {absorbed}": attend(
+                x,
+                parameters=Parameters(
+                    **{
+                        "w_q": draw((2, 5, 3)),
+                        "w_dkv": draw((1, 5, 7)),
+                        "w_uk": draw((2, 7, 3)),
+                        "w_uv": draw((2, 7, 2)),
+                    },
+                    **{"w_qr": draw((2, 5, 2)), "w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
+                ),
+                rotation=Rotation(9.0),
+                mask=np.tri(3, dtype=bool),
+                absorbed=absorbed,
+            )
+            for absorbed in (False, True)
+        },
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise
         ),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from torchlayers import CONFIGURATIONS, FOLDER
 
-from attnviz import Parameters, RMSNorm, attend, scaled_dot_product_attention
+from attnviz import Parameters, RMSNorm, attend, compare, scaled_dot_product_attention
+from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.graph import backward
 from attnviz.core.masks import MASKS
 from attnviz.core.operations.rotation import Rotation
@@ -59,6 +60,38 @@ def fused(own, config):
     for at, each in enumerate("qkv"):
         found |= {f"w_{each}": w[:, at].transpose(0, 2, 1), f"b_{each}": b[:, at]}
     return found
+
+
+def latent(own, config):
+    """Those of DeepSeek, whose matrices hold the parts of content and of positions one after the other."""
+    n_heads, d_n, d_r = (config[each] for each in ("num_attention_heads", "qk_nope_head_dim", "qk_rope_head_dim"))
+    q = by_heads(own["q_b_proj.weight"], n_heads)
+    down, up = own["kv_a_proj_with_mqa.weight"].T[None], by_heads(own["kv_b_proj.weight"], n_heads)
+    return {
+        "w_q": q[..., :d_n],
+        "w_qr": q[..., d_n:],
+        "w_dkv": down[..., :-d_r],
+        "w_kr": down[..., -d_r:],
+        "g_latent": own["kv_a_layernorm.weight"],
+        "w_uk": up[..., :d_n],
+        "w_uv": up[..., d_n:],
+        "w_o": own["o_proj.weight"].T,
+    }
+
+
+def passed_through_latents(number, *, absorbed):
+    """The pass of a layer of DeepSeek-V3: its queries come from a latent of their own, which enters here, normed."""
+    config, own = arrays_of("deepseek_v3", number)
+    down = own["hidden_states"] @ own["q_a_proj.weight"].T
+    return attend(
+        RMSNorm(config["eps"]).compute(down, own["q_a_layernorm.weight"]),
+        own["hidden_states"],
+        parameters=Parameters(**latent(own, config)),
+        mask=MASKS["causal"](*[len(down)] * 2, 0),
+        rotation=Rotation(config["rope_parameters"]["rope_theta"], "neighbours"),
+        absorbed=absorbed,
+        latent_norm=RMSNorm(config["eps"]),
+    )
 
 
 def kind_of(config, number):
@@ -110,6 +143,37 @@ def test_a_layer_is_hugging_faces(name, number):
     close(trace["output"].value, own["output"])
 
 
+@pytest.mark.parametrize("absorbed", [False, True])
+@pytest.mark.parametrize("number", [0, 1])
+def test_latents_are_deepseeks_made_into_keys_or_absorbed(number, absorbed):
+    config, own = arrays_of("deepseek_v3", number)
+    d_n = config["qk_nope_head_dim"]
+    trace = passed_through_latents(number, absorbed=absorbed)
+    close(trace["q"].value, own["query"][..., :d_n])
+    close(np.broadcast_to(_halves(trace["k_rotated"].value), own["key"][..., d_n:].shape), own["key"][..., d_n:])
+    if not absorbed:
+        close(trace["k"].value, own["key"][..., :d_n])
+        close(trace["v"].value, own["value"])
+        assert numbers_kept(trace) == 4 * (4 + 3) + 2  # its own keeps the part for positions in each of 4 heads
+    else:
+        assert numbers_kept(trace) == config["kv_lora_rank"] + config["qk_rope_head_dim"]
+    close(trace["attention"].value, own["attention"])
+    close(trace["output"].value, own["output"])
+    _, arrays = recorded("deepseek_v3")
+    found = backward(trace.stages, {stage.name: stage.value for stage in trace}, {"output": arrays["upstream"]})
+    slope = "slope.layers.{}.{}".format
+    close(found["g_latent"], arrays[slope(number, "kv_a_layernorm.weight")])
+    down, gain = own["hidden_states"] @ own["q_a_proj.weight"].T, own["q_a_layernorm.weight"]
+    of_down, of_gain = RMSNorm(config["eps"]).vjp(found["x"], down, gain)
+    close(of_gain, arrays[slope(number, "q_a_layernorm.weight")])
+    close(found["context"] + of_down @ own["q_a_proj.weight"], arrays[slope(number, "hidden_states")])
+
+
+def _halves(turned):
+    """Neighbours as halves: DeepSeek turns neighbours, then lays the first numbers of all pairs before the others."""
+    return np.concatenate([turned[..., ::2], turned[..., 1::2]], axis=-1)
+
+
 @pytest.mark.parametrize(("name", "number"), LAYERS)
 def test_queries_and_keys_as_they_meet_give_its_shares(name, number):
     config, own = arrays_of(name, number)
@@ -146,3 +210,32 @@ def test_slopes_are_autograds(name, number):
     ):
         if (expected := arrays.get(f"slope.layers.{number}.{theirs}")) is not None:
             close(found[ours].reshape(expected.shape), expected)
+
+
+STAGES = ("query", "key", "value", "attention", "output")
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_its_stages_in_float32_agree_beside_the_pass(name, number):
+    _, own = arrays_of(name, number)
+    found = compare(passed(name, number), {stage: own[stage].astype(np.float32) for stage in STAGES})
+    assert found.first is None, str(found)
+
+
+@pytest.mark.parametrize(("name", "number"), PROJECTED)
+def test_its_stages_agree_with_its_parameters_by_its_names(name, number):
+    config, own = arrays_of(name, number)
+    if config["type"] == "gemma2":
+        return  # its cap of 2 is nobody's
+    n = len(own["hidden_states"])
+    is_near = kind_of(config, number) == "sliding_attention"
+    mask = MASKS["causal window" if is_near else "causal"](n, n, config.get("sliding_window", 0))
+    begins = {each: own[each] for each in own if each.endswith(("weight", "bias", "sinks", "hidden_states"))}
+    found = compare(None, begins | {"mask": mask} | {stage: own[stage] for stage in STAGES})
+    if config["type"] == "gemma3_text":  # its own scale, which no array says
+        assert [each.id for each in found.causes] == ["scaled otherwise"]
+        assert found.explained
+        assert "To your gains 1 was added, as Gemma does." in found.read
+    else:
+        assert found.first is None, str(found)
+    assert "RoPE, in halves" in str(found)

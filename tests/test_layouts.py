@@ -48,6 +48,7 @@ TITLES = {
         groups_of(layout.pattern)[::-1][:2] == ("1", "1")
         and lacks(stage, layout) == ({"h", "s"} if averaged else {"s"})
     ),
+    r"repeated for each (head)": lambda stage, layout, _: lacks(stage, layout) == {"g"},
     r"the same for every (query|key)": lambda stage, layout, which: (
         lacks(stage, layout) == {{"query": "t", "key": "s"}[which]}
     ),

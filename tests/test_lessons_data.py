@@ -13,16 +13,18 @@ from cases import of_each
 from documents import whole
 from slowlessons import READINGS, evaluated, slow, slow_figure
 
+from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.numerals import digits, short
 from attnviz.lessons import lesson as lessons
 from attnviz.lessons.expression import is_so, value
 from attnviz.lessons.lesson import LESSONS, Lesson
+from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.moment import moment, opened
 from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
-from attnviz.lessons.reference import PATTERN, LessonError, find
+from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
 from attnviz.scene.contract.lesson import Moment
 from attnviz.text.wording import percent
@@ -272,6 +274,16 @@ def test_the_sum_of_the_numbers_as_they_are_printed_is_right(name):
     assert abs(summed - found["question"]["right"]) <= found["question"]["tolerance"]
 
 
+@pytest.mark.parametrize("stage", ["scores", "scaled", "attention", "heads", "x"])
+def test_what_a_wrong_number_of_any_stage_is_taken_for_is_what_it_is(stage):
+    """Lessons ask for the numbers of some stages; a talk of one's own, of any."""
+    trace = trace_of(Settings("the cat sat on mats", d_model=4, n_heads=2, mask="causal", positions="sinusoidal"))
+    for index in np.ndindex(trace[stage].shape):
+        for number, told in misreadings(Reference("B", trace, trace[stage], index)):
+            expected = reading(told.replace("$", ""), Reference("B", trace, trace[stage], index))
+            assert math.isclose(number, expected, rel_tol=1e-9, abs_tol=1e-12), told
+
+
 def reading(told, of):
     """What a sentence on a wrong number says that it is, by a second way."""
     for pattern, read in READINGS.items():
@@ -344,9 +356,11 @@ def test_the_answer_and_when_another_one_would_be_given(name):
     for each in question["candidates"]:
         told, place = said(each["told"]), answers.index(each["label"])
         assert place_told(told) == 1 + sum(other > row[place] for other in row), told
-        if "before the change" in told:
-            assert passes.b.original["probabilities"].value[-1].argmax() == place
-        elif "the answer in A" in told:
+        was = passes.b.original["probabilities"].value[-1].argmax() == place
+        assert ("It was the answer before the change." in told) == (
+            bool(passes.b.scene.changes) and was and place_told(told) > 1
+        )
+        if "the answer in A" in told:
             assert passes.trace("A")["probabilities"].value[-1].argmax() == place
         elif seen := re.search("looked at “(.+)” alone", told):
             assert _answer_looking_at(trace, seen[1]) == place, told

@@ -28,6 +28,21 @@ def test_what_moved_between_numbers_near_the_end_of_float64():
     )
 
 
+def test_it_says_who_is_hidden_from_whom_and_how_many_rows_stayed():
+    before, hidden = TRACES["causal"], TRACES["causal"].with_change("mask", (2, 1), 0.0)
+    tokens = before.labels["query"]
+    first, second = (
+        f"Masked scores: “{tokens[2]}” {can} see “{tokens[1]}” in head 1; " for can in ("can no longer", "can")
+    )
+    rows = before["masked"].value != hidden["masked"].value
+    n_rows, n_still = rows.any(axis=-1).size, np.count_nonzero(~rows.any(axis=-1))
+    stayed = f"{n_still} of {n_rows} rows did not change."
+    assert 0 < n_still < n_rows - 1
+    assert n_still != n_rows / 2
+    assert movement.caption(before, hidden, "masked") == first + stayed
+    assert movement.caption(hidden, before, "masked") == second + stayed
+
+
 def test_what_moved_is_told_its_layer():
     before = MODELS["two layers that learnt"]
     after = before.with_change("heads_1", (1,), 0.0)

@@ -104,6 +104,8 @@ def test_a_forgotten_mask_is_called_that():
     assert str(found).splitlines() == [
         "Masked scores differ: some of your numbers are finite where attnviz's are −∞, as the key is hidden.",
         "The mask was not applied: computed so, all of your numbers agree.",
+        "Wrong: attention = scores.softmax(dim=-1)",
+        "Right: scores = scores.masked_fill(~mask, -torch.inf); attention = scores.softmax(dim=-1)",
     ]
     assert not found.alternatives
 

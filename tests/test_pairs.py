@@ -16,6 +16,10 @@ OPTIONS = (
     {"mask": "causal", "scaled": False, "positions": "sinusoidal", "n_heads": 1},
     {"mask": "padding", "n_heads": 4, "seed": 2**32 - 1},
     {"mask": "window", "d_model": 9, "n_heads": 3},
+    {"sharing": "all", "qk_norm": True, "rope": "halves", "softcap": "5", "alibi": True, "sinks": "drawn"},
+    {"sharing": "pairs", "n_heads": 4},
+    {"sharing": "latent", "rope": "halves", "qk_norm": True},
+    {"sharing": "absorbed", "rope": "neighbours", "latent_width": 3},
 )
 SCENES = [
     *(Scene(options=Options(**values)) for values in OPTIONS),
@@ -34,10 +38,13 @@ def has_heads(n):
     return lambda now, scene, trace: len(trace["attention"].value) == n
 
 
+def d_k_of(trace):
+    """How many numbers of a query are compared, of content and for positions."""
+    return sum(trace[name].shape[-1] for name in ("q", "q_r") if name in trace)
+
+
 def is_divided_by(divisor):
-    return lambda now, scene, trace: np.allclose(
-        trace["scores"].value / divisor(trace["q"].shape[-1]), trace["scaled"].value
-    )
+    return lambda now, scene, trace: np.allclose(trace["scores"].value / divisor(d_k_of(trace)), trace["scaled"].value)
 
 
 def is_now(now, scene, trace):
@@ -61,7 +68,22 @@ def has_stage(name, said):
 
 def has_groups(said):
     """Whether all heads share one group of keys, or each has its own."""
-    return lambda now, scene, trace: len(trace["k"].value) == (1 if said else len(trace["q"].value))
+    return lambda now, scene, trace: len(trace["k"]) == (1 if said else len(trace["q"]))
+
+
+def has_pairs(now, scene, trace):
+    return 2 * len(trace["k"].value) == len(trace["q"].value)
+
+
+def makes_keys(said):
+    """Whether keys are made of latents, or these matrices absorbed: with the output that the other order has."""
+
+    def holds(now, scene, trace):
+        orders = [replace(scene, options=replace(scene.options, sharing=each)) for each in ("latent", "absorbed")]
+        naive, absorbed = (resolve(each).trace.output.value for each in orders)
+        return "latent" in trace and ("k" in trace) == said and np.allclose(naive, absorbed, rtol=0, atol=1e-13)
+
+    return holds
 
 
 def adds_up_to_one(said):
@@ -106,6 +128,10 @@ CLAIMS = {
     "No mask / this one": (hides(lambda *n: np.ones(n)), is_now),
     "Scaled / not": (is_divided_by(np.sqrt), is_divided_by(lambda d_k: 1)),
     "Keys of each head / shared by all": (has_groups(False), has_groups(True)),
+    "Keys of each head / shared by two": (has_groups(False), has_pairs),
+    "Keys of each head / from a latent (MLA)": (has_stage("latent", False), makes_keys(True)),
+    "Keys of each head / absorbed (MLA)": (has_stage("latent", False), makes_keys(False)),
+    "MLA: naive / absorbed, one output": (makes_keys(True), makes_keys(False)),
     "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
     "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),
     "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),

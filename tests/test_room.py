@@ -12,6 +12,8 @@ from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
 from attnviz.classroom.commands import Place, Takes, read, written
 from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.table import is_right
+from attnviz.scene.contract.lesson import Fill
 
 PLACES = [
     Place("model=who-is-it&step=scores"),
@@ -20,6 +22,8 @@ PLACES = [
     Place("lesson=a&moment=2", takes=Takes(is_share=True)),
     Place("lesson=a&moment=3", takes=Takes()),
     Place("", is_own=True),
+    Place("model=who-is-it&step=scores", takes=Takes(n_choices=2), moment='{"at": "a"}'),
+    Place("model=who-is-it&step=scores", moment='{"at": "b"}'),
 ]
 MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
 VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
@@ -179,10 +183,10 @@ def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move()
 def test_what_followers_see_is_asked_for_again_only_where_it_is_another_pass_or_question():
     own, seen = room(), []
     lesson = Place("lesson=a&moment=1", takes=Takes(n_choices=3))
-    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0]):
+    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0], *PLACES[-2:]):
         own.apply(commands.Move(time=1.0, place=place))
         seen.append(own.shows)
-    assert seen == [1, 1, 3, 4, 5]
+    assert seen == [1, 1, 3, 4, 5, 6, 7]
 
 
 def test_a_second_code_lets_one_device_in_for_a_while():
@@ -235,3 +239,11 @@ def test_a_network_is_a_street_of_addresses():
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:0:1::1")
     assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7")
     assert network_of("no address") == "no address"
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05, 3.0])
+def test_a_number_counts_as_right_as_far_off_as_its_question_says_and_no_further(tolerance):
+    question = Fill(prompt=[], right=2.0, text="2", tolerance=tolerance, is_share=False, nears=[])
+    for sign in (-1, 1):
+        assert is_right(question, 2.0 + sign * tolerance * (1 - 1e-9))
+        assert not is_right(question, 2.0 + sign * (tolerance * (1 + 1e-9) + 1e-9))

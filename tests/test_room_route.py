@@ -137,6 +137,66 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
     run(story())
 
 
+OWN_MOMENT = {
+    "at": "model=who-is-it&step=scores&present=1",
+    "title": "Mine",
+    "text": "The score is {scores[tired, animal]}.",
+    "ask": {"kind": "share", "of": "attention[tired, animal]", "prompt": "How much?"},
+    "notes": "only for me",
+    "minutes": 2,
+}
+
+
+def test_a_moment_of_the_speakers_own_talk_is_followed_without_their_notes():
+    async def story():
+        made, seat = await opened()
+        move = {"code": made["code"], "key": made["key"], "do": "move", "at": "ignored"}
+        assert (await post(**move, moment=OWN_MOMENT)).status == 200
+        _, (_, _, now) = await listen(made["code"], seat, 2)
+        found = await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={now['shows']}")
+        assert (await post(made["code"], do="answer", seat=seat, number=1, round=1, value=0.5)).status == 200
+        other = await post(**move, moment=OWN_MOMENT | {"text": "Another text."})
+        again = await post(**move, moment=OWN_MOMENT | {"notes": "other notes"})
+        lines = (await post(made["code"], made["key"], do="counts")).text.splitlines()
+        return now, json.loads(found.text), [json.loads(each.text)["number"] for each in (other, again)], lines
+
+    now, moment, numbers, lines = run(story())
+    assert (now["kind"], now["at"]) == ("talk", "model=who-is-it&step=scores&view=sheet"), (
+        "its scene, which anybody can open"
+    )
+    assert (moment["title"], moment["notes"], moment["question"]["kind"]) == ("Mine", "", "fill")
+    assert "56.71" in json.dumps(moment["text"])
+    assert numbers == [2, 3], "another text is another place; other notes are none, so the first is gone back to"
+    assert lines[1] == "How much? Up to 5 points off counts as right.,1,0.5,1,no"
+
+
+def test_a_moment_of_ones_own_is_read_as_strictly_as_the_file_of_a_talk():
+    async def story():
+        made, _ = await opened()
+        move = {"code": made["code"], "key": made["key"], "do": "move", "at": ""}
+        await post(**move, moment=OWN_MOMENT)
+        before, refused = state(), []
+        for other in (
+            {"script": "<b>"},
+            {"at": "model=none"},
+            {"at": "sentence=a&d_model=9999"},
+            {"text": "x" * 20_000},
+            {"text": "{scores[nobody, animal]}", "ask": {"kind": "share", "of": "attention[nobody, x]", "prompt": ""}},
+            {"ask": {"kind": "share", "of": "attention[tired, animal]", "prompt": 3}},
+            {"ask": {"kind": "python", "of": "1"}},
+            {"minutes": -1},
+        ):
+            done = await post(**move, moment=OWN_MOMENT | other)
+            refused.append((done.status, done.text[-1:]))
+        assert state() == before
+        own = await post(**move, moment=OWN_MOMENT | {"at": "source=own-parameters"})
+        return refused, json.loads(own.text)
+
+    refused, own = run(story())
+    assert refused == [(400, ".")] * 8
+    assert own["isOwn"], "nobody can follow to numbers that no address has"
+
+
 def test_numbers_of_ones_own_are_not_followed():
     async def story():
         made, seat = await opened()

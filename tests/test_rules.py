@@ -182,10 +182,15 @@ def is_biased(cell, line, said, slope, distance):
     return says(said, cell.own) and says(slope, slopes(len(cell.stage))[head]) and says(distance, abs(query - key))
 
 
+def d_k_of(trace):
+    """How many numbers of a query and a key are compared, of content and for positions."""
+    return sum(trace[name].shape[-1] for name in ("q", "q_r") if name in trace)
+
+
 LINES = {
     rf"{NUMBER} × {NUMBER}": is_product,
     rf"{NUMBER} ÷ {NUMBER}": lambda cell, line, one, by: (
-        says(one, cell.own) and says(by, math.sqrt(cell.trace.layer_of(cell.stage.name).trace["q"].shape[-1]))
+        says(one, cell.own) and says(by, math.sqrt(d_k_of(cell.trace.layer_of(cell.stage.name).trace)))
     ),
     rf"{NUMBER} × ln ([23])": lambda cell, line, one, base: (
         says(one, line[0][0].value) and cell.stage.operation.factor == math.log(int(base))

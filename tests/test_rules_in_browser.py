@@ -125,6 +125,7 @@ SET |= {
     ),
 }
 ONE_KEY = trace_of(Settings("the cat", context="Hund"))
+ONE_LATENT = trace_of(Settings("the cat", context="Hund", sharing="absorbed"))
 BIASED = attend(
     ROWS,
     parameters=Parameters(
@@ -138,7 +139,12 @@ ONES = dict.fromkeys(("w_q", "w_k", "w_v"), np.ones((1, 1, 1))) | dict.fromkeys(
 ONE_DIMENSION = attend(
     np.array([[1.0], [2.0]]), parameters=Parameters(**ONES), residual=True, w_u=np.array([[1.0, 2.0]])
 )
-PASSES = TRACES | BY_HAND | SET | {"biased": BIASED, "made": MADE, "one key": ONE_KEY, "one dimension": ONE_DIMENSION}
+PASSES = (
+    TRACES
+    | BY_HAND
+    | SET
+    | {"biased": BIASED, "made": MADE, "one key": ONE_KEY, "one latent": ONE_LATENT, "one dimension": ONE_DIMENSION}
+)
 MAX_CELLS = 8
 
 

@@ -24,6 +24,7 @@ from attnviz.text.glossary import explained
 KINDS = {
     "own": Scene(),
     "a mask with a size": Scene(options=Options(mask="window")),
+    "latents": Scene(options=Options(sharing="latent")),
     "a rotation": Scene(options=Options(rope="halves")),
     "many heads": Scene(options=Options(d_model=120)),
     **{model: Scene(**parts_for_source(model)) for model in MODELS},

@@ -15,10 +15,12 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.operations.alibi import ALiBi, slopes
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
@@ -29,6 +31,7 @@ from attnviz.text.steps.mask import masks
 from attnviz.text.vocabulary import stories_of
 from attnviz.views.pictures import pictures
 
+NAMES = PARAMETER_AXES | BLOCK_AXES | LATENT_AXES
 BLOCK = ("input-norm", "attn-norm", "mlp-norm", "neurons", "mlp", "mlp-residual")
 IDS = [step.id for step in STEPS]
 OWN = {
@@ -112,9 +115,10 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
         given = {stage.name: stage.value for stage in layer.trace.stages if stage.is_given}
         alone = attend(
             layer.trace["x"].value,
-            parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES | BLOCK_AXES if name in given}),
+            parameters=Parameters(**{name: given[name] for name in NAMES if name in given}),
             mask=given["mask"],
-            **(EVERYTHING if "biased" in layer.trace else {}),
+            **(EVERYTHING | {"qk_norm": "q_normed" in layer.trace} if "biased" in layer.trace else {}),
+            absorbed="q_absorbed" in layer.trace,
             residual="residual" in layer.trace,
             norm=layer.trace["attn_norm"].operation if "attn_norm" in layer.trace else None,
             activation=layer.trace["active"].operation if "active" in layer.trace else ReLU(),
@@ -275,13 +279,17 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     assert ("need not add up to 1" in text(trace, "softmax")) == by_hand
     matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
     assert ("no matrices" in text(trace, "qkv")) == (not matrices)
-    assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2))
+    assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2) and "w_dkv" not in trace)
+    assert ("each latent into a key" in text(trace, "qkv")) == ("w_uk" in trace["k"].inputs if "k" in trace else False)
+    assert ("no key and no value is made" in text(trace, "qkv")) == ("k" not in trace)
     assert ("other sentence" in text(trace, "qkv")) == ("context" in trace and len(matrices) == 3)
     assert ("Each head has matrices of its own" in text(trace, "qkv")) == (
         len(matrices) == 3 and len(trace["q"].value) > 1 and "group" not in trace["k"].axes
     )
     n_heads = len(trace["q"].value)
-    assert (f"Each of the {n_heads} heads has queries of its own" in text(trace, "qkv")) == ("group" in trace["k"].axes)
+    assert (f"Each of the {n_heads} heads has queries of its own" in text(trace, "qkv")) == (
+        "k" in trace and "group" in trace["k"].axes
+    )
     assert ("bias" in text(trace, "qkv")) == any(f"b_{each}" in trace for each in "qkv")
     if masks(trace):
         assert ("1 means visible, 0 hidden" in text(trace, "mask")) == (trace["mask"].value.dtype == bool)
@@ -425,7 +433,7 @@ def test_bars_are_the_rows_of_a_softmax(trace):
 @EVERYWHERE
 def test_arcs_are_shown_first_and_from_the_attention_on(trace):
     titles = ["Softmax", "Weighted sum", "Concatenation", "Output", "Residual", "Answer", "Whole pass"]
-    titles += ["MLP norm", "Neurons", "MLP", "MLP residual"]
+    titles += ["Absorbed values", "MLP norm", "Neurons", "MLP", "MLP residual"]
     assert [each.title for each in steps_of(trace) if each.arcs] == [
         each.title for each in steps_of(trace) if each.title in ("Start", *titles)
     ]
@@ -460,12 +468,17 @@ def test_what_is_hidden_has_the_share_that_the_text_says(trace):
 
 @IN_ONE_LAYER
 def test_values_are_mixed_by_the_shares_and_heads_stand_side_by_side_as_the_text_says(trace):
-    assert "a mixture of the values of all keys, each by its share of the attention" in text(trace, "weighted-sum")
+    mixed = "values" if "v" in trace else "latents"
+    assert f"a mixture of the {mixed} of all keys, each by its share of the attention" in text(trace, "weighted-sum")
     n_heads = len(trace["heads"].value)
     assert ("written side by side, head 1 first" in text(trace, "concatenation")) == (n_heads > 1)
     assert ("There is one head, so its result is passed on as it is" in text(trace, "concatenation")) == (n_heads == 1)
     if not trace["heads"].overridden:
-        values = np.repeat(trace["v"].value, n_heads // len(trace["v"]), axis=0)
+        if "v" in trace:
+            values = np.repeat(trace["v"].value, n_heads // len(trace["v"]), axis=0)
+        else:
+            latents = np.repeat(trace["latent"].value, n_heads // len(trace["latent"]), axis=0)
+            values = latents @ trace["w_uv"].value
         assert np.allclose(trace["attention"].value @ values, trace["heads"].value)
     assert np.array_equal(np.hstack(trace["heads"].value), trace["concat"].value)
 
@@ -535,3 +548,40 @@ def test_the_spread_of_scores_grows_with_d_k_where_the_text_says_so(scale):
     kept = many["scaled"].value.std() / few["scaled"].value.std() == pytest.approx(1, rel=0.1)
     assert ("Dividing by \\sqrt{d_k} keeps the spread from growing" in said) == kept
     assert ("ividing by \\sqrt{d_k} would keep the spread from growing" in said) == (not kept)
+
+
+def test_a_head_with_a_steep_slope_looks_where_the_text_says():
+    said = text(trace_of(Settings("a b c d e f", n_heads=4, alibi=True)), "alibi")
+    which, where = re.search(r"a head with a (steep|flat) one looks (nearby|far away)", said).groups()
+    even = attend_projected(np.zeros((4, 6, 2)), np.zeros((4, 6, 2)), np.zeros((4, 6, 2)))["scaled"].value
+    apart = np.abs(np.subtract.outer(range(6), range(6)))
+    shares = np.exp(ALiBi(4).compute(even))
+    looks = (shares / shares.sum(axis=-1, keepdims=True) * apart).sum(axis=-1).mean(axis=-1)
+    steepest, flattest = np.argmax(slopes(4)), np.argmin(slopes(4))
+    one, other = (steepest, flattest) if which == "steep" else (flattest, steepest)
+    assert (looks[one] < looks[other]) == (where == "nearby")
+
+
+@pytest.mark.parametrize("limit", ["1", "50"])
+def test_a_softcap_leaves_the_scores_that_the_text_says(limit):
+    said = text(trace_of(Settings("a b c", softcap=limit)), "softcap")
+    near = {"0": 0.0, "the limit": float(limit)}[re.search(r"a score near (.+?) stays nearly what it is", said)[1]]
+    score = np.array([near + 0.01 * float(limit)])
+    assert Softcap(float(limit)).compute(score) == pytest.approx(score, rel=1e-3)
+    beyond = re.search(r"none gets beyond ±(.+?)\.", said)[1]
+    assert np.abs(Softcap(float(limit)).compute(np.array([-1e6, 1e6]))) == pytest.approx(float(beyond))
+
+
+@pytest.mark.parametrize("pairs", ["neighbours", "halves"])
+def test_rope_turns_the_pairs_of_dimensions_that_the_text_names(pairs):
+    trace = trace_of(Settings("a b c", d_model=8, n_heads=1, rope=pairs))
+    said = text(trace, "rotation")
+    named = re.findall(
+        r"(\d+) (?:and|are a pair, \d+ and) (\d+)", re.sub(r"(\d+) and (\d+) are a pair", r"\1 and \2", said)
+    )
+    assert len(named) >= 2
+    for one, other in named:
+        row = np.zeros((1, 3, 8))
+        row[0, :, int(one) - 1] = 1.0
+        turned = trace["q_rotated"].operation.compute(row)[0, 1]
+        assert set(np.flatnonzero(turned)) == {int(one) - 1, int(other) - 1}

@@ -58,6 +58,42 @@ def test_every_question_that_is_offered_has_the_answer_that_is_told(at):
         assert all(label in each["answer"] for label in right)
 
 
+def test_a_question_s_prompt_asks_for_what_its_answer_is():
+    """The word with the largest share, the share of the two words that it names, the pairs that are hidden."""
+    at = "sentence=the+cat+sat&heads=2&mask=causal&view=sheet"
+    asked = {
+        each["ask"]["kind"]: each
+        for each in json.loads(post(kind="questions", at=at).text)["questions"]
+        if each["ask"]["kind"] in ("word", "share", "count")
+    }
+    rows = {
+        word: [
+            float(json.loads(post(kind="moment", moment={"at": at, "text": text}).text)["text"][0][1]["text"])
+            for text in (f"{{attention[head 1, {word}, {key}]:digits}}" for key in ("the", "cat", "sat"))
+        ]
+        for word in ("the", "cat", "sat")
+    }
+    word, key = re.search(r"does “(\w+)” give to “(\w+)” in head 1\?", asked["share"]["ask"]["prompt"]).groups()
+    share = rows[word][["the", "cat", "sat"].index(key)]
+    assert asked["share"]["answer"].startswith(f"{100 * share:.0f}")
+    most = re.fullmatch(r"Which word will “(\w+)” look at most in head 1\?", asked["word"]["ask"]["prompt"])[1]
+    assert asked["word"]["answer"] == ["the", "cat", "sat"][rows[most].index(max(rows[most]))]
+    assert asked["count"]["ask"]["prompt"] == "How many pairs of words does the mask hide?"
+    assert asked["count"]["answer"] == "3 pairs"
+
+
+def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
+    """Where “tired” looks less at “animal”, the model answers “horse” (`text/flips.sentence`)."""
+    ask = {"kind": "answer", "prompt": "Which?"}
+    told = {}
+    for changes in ("", "&changes=scores[0,11,1]=30.15"):
+        made = json.loads(post(kind="moment", moment={"at": f"model=who-is-it{changes}", "ask": ask}).text)["question"]
+        right = [made["candidates"][place]["label"] for place in made["right"]]
+        said = {each["label"]: "".join(str(text) for _, text in each["told"]) for each in made["candidates"]}
+        told[changes] = right, [label for label, text in said.items() if "It was the answer before the change" in text]
+    assert list(told.values()) == [(["animal"], []), (["horse"], ["animal"])]
+
+
 def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
     def kinds(at):
         return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}

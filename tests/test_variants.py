@@ -4,6 +4,7 @@ References and equations stand in the operations. Rounding is that of float64, a
 """
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
 from attnviz.analysis.gradients import gradients
+from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
 from attnviz.core.masks import MASKS
@@ -256,9 +258,107 @@ def test_a_gain_of_rmsnorm_is_the_norm_times_it():
     np.testing.assert_array_equal(gained["attn_norm"].value, plain["attn_norm"].value * gain)
 
 
+LATENT = {
+    "w_q": drawn(HEADS, 6, D),
+    "w_dkv": drawn(1, 6, 5),
+    "w_uk": drawn(HEADS, 5, D),
+    "w_uv": drawn(HEADS, 5, 3),
+    "w_qr": drawn(HEADS, 6, 2),
+    "w_kr": drawn(1, 6, 2),
+    "g_latent": drawn(5),
+    "w_o": drawn(HEADS * 3, 6),
+}
+CONTENT = {name: w for name, w in LATENT.items() if name not in ("w_qr", "w_kr")}
+
+
+@pytest.mark.parametrize(("given", "rotation"), [(LATENT, Rotation(100.0)), (LATENT, None), (CONTENT, None)])
+@pytest.mark.parametrize("context", [None, drawn(9, 6)])
+def test_absorbed_and_made_into_keys_latents_have_one_output(given, rotation, context):
+    options = {"parameters": Parameters(**given), "rotation": rotation, "mask": None if context is not None else CAUSAL}
+    naive, absorbed = (attend(X, context, absorbed=absorbed, **options) for absorbed in (False, True))
+    # of the largest number; exp makes more of the rounding of large scores (200 seeds: 5e-16, 4e-15, 2e-15 and 1e-15)
+    for name, rounding in {"scores": 1e-15, "attention": 1e-14, "heads": 4e-15, "output": 2e-15}.items():
+        largest = np.abs(naive[name].value).max()
+        np.testing.assert_allclose(absorbed[name].value, naive[name].value, rtol=0, atol=rounding * largest)
+    assert not {"k", "v"} & absorbed.keys()
+    assert not {"q_absorbed", "latent_heads"} & naive.keys()
+
+
+@pytest.mark.parametrize("absorbed", [False, True])
+def test_latents_are_attention_in_a_loop_over_heads(absorbed):
+    """As DeepSeek writes it: keys with both parts side by side, those for positions the same in each head."""
+    trace = attend(X, parameters=Parameters(**LATENT), rotation=Rotation(100.0), mask=CAUSAL, absorbed=absorbed)
+    down = X @ LATENT["w_dkv"][0]
+    latent = down / np.sqrt((down**2).mean(axis=1, keepdims=True) + 1e-5) * LATENT["g_latent"]
+    turned = Rotation(100.0, dims=2).compute
+    found = []
+    for head in range(HEADS):
+        q = np.hstack([X @ LATENT["w_q"][head], turned(X @ LATENT["w_qr"][head])])
+        k = np.hstack([latent @ LATENT["w_uk"][head], turned(X @ LATENT["w_kr"][0])])
+        scores = np.where(CAUSAL, q @ k.T / np.sqrt(D + 2), -np.inf)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found.append(shares / shares.sum(axis=1, keepdims=True) @ latent @ LATENT["w_uv"][head])
+    np.testing.assert_allclose(trace["heads"].value, found, rtol=1e-12, atol=1e-13)
+
+
+def test_of_each_token_a_latent_and_one_part_for_positions_are_kept():
+    sizes = {}
+    for n_heads in (1, HEADS):
+        given = {name: w if name in ("w_dkv", "g_latent", "w_kr") else w[:n_heads] for name, w in LATENT.items()}
+        given["w_o"] = LATENT["w_o"][: 3 * n_heads]
+        for absorbed in (False, True):
+            trace = attend(X, parameters=Parameters(**given), rotation=Rotation(), absorbed=absorbed)
+            sizes[n_heads, absorbed] = numbers_kept(trace)
+            said = "".join(run[1] for run in next(step for step in steps_of(trace) if step.id == "latent").text)
+            kept, other = re.search(r"cache, (?:that is )?(\d+) numbers .*, not (\d+)\.", said).groups()
+            assert int(kept) == sizes[n_heads, absorbed]
+            assert int(other) == (n_heads * (D + 3) + 2 if absorbed else 5 + 2)
+    assert sizes[1, True] == sizes[HEADS, True] == 5 + 2
+    assert [sizes[n, False] for n in (1, HEADS)] == [n * (D + 3) + 2 for n in (1, HEADS)]
+
+
+def test_published_models_keep_as_many_numbers_of_a_token_as_they_say():
+    def kept(n_layers, n_heads, groups, d, **more):
+        given = {"w_q": np.ones((n_heads, 1, d))}
+        given |= more or {name: np.ones((groups, 1, d)) for name in ("w_k", "w_v")}
+        return n_layers * numbers_kept(attend(np.ones((2, 1)), parameters=Parameters(**given), absorbed=bool(more)))
+
+    assert kept(12, 12, 12, 64) == 18_432  # GPT-2
+    assert kept(32, 32, 8, 128) == 65_536  # Llama 3 8B
+    deepseek = {
+        "w_dkv": (1, 1, 512),
+        "w_uk": (2, 512, 128),
+        "w_uv": (2, 512, 128),
+        "w_qr": (2, 1, 64),
+        "w_kr": (1, 1, 64),
+    }
+    assert (
+        kept(61, 2, 1, 128, **{name: np.ones(shape) for name, shape in deepseek.items()}) == 35_136
+    )  # V3, of any heads
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        ({"w_dkv": LATENT["w_dkv"]}, {}, "need w_q, w_dkv, w_uk and w_uv"),
+        (LATENT | {"w_k": LATENT["w_uk"]}, {}, "neither w_k nor w_v"),
+        (CONTENT | {"w_kr": LATENT["w_kr"]}, {}, "come together; got w_kr alone"),
+        (LATENT | {"w_dkv": drawn(3, 6, 5)}, {}, "numbers of groups that divide it"),
+        (LATENT | {"w_uk": drawn(HEADS, 4, D)}, {}, "w_uk doesn't fit latent"),
+        (CONTENT, {"absorbed": True, "rotation": Rotation()}, "no w_qr and w_kr"),
+        (LATENT, {"absorbed": True, "qk_norm": True}, "no keys that a norm"),
+        (W, {"absorbed": True}, "got no w_dkv"),
+    ],
+)
+def test_latents_that_cannot_be_are_named(given, options, said):
+    with pytest.raises(ArrayError, match=said):
+        attend(X, parameters=Parameters(**given), **options)
+
+
 ANY = st.fixed_dictionaries(
     {
         "groups": st.sampled_from([1, 2, 4]),
+        "latents": st.sampled_from(["", "", "naive", "absorbed"]),
         "gains": st.booleans(),
         "sinks": st.booleans(),
         "qk_norm": st.booleans(),
@@ -274,10 +374,16 @@ ANY = st.fixed_dictionaries(
 STEP = 1e-5
 
 
-def pass_with(groups, gains, sinks, n_layers, mask, **options):
+def pass_with(groups, latents, gains, sinks, n_layers, mask, **options):
     random = np.random.default_rng(5)
     draw = random.standard_normal
     given = {"w_q": draw((4, 6, 4)), "w_k": draw((groups, 6, 4)), "w_v": draw((groups, 6, 3)), "w_o": draw((12, 6)) / 3}
+    if latents:
+        options |= {"qk_norm": False, "absorbed": latents == "absorbed"}
+        given = {"w_q": given["w_q"], "w_o": given["w_o"], "w_dkv": draw((groups, 6, 3)), "w_uk": draw((4, 3, 4))}
+        given |= {"w_uv": draw((4, 3, 3)), "g_latent": draw(3)}
+        if options["rotation"]:
+            given |= {"w_qr": draw((4, 6, 4)), "w_kr": draw((groups, 6, 4))}
     if gains and options["qk_norm"]:
         given |= {"g_q_norm": draw(4), "g_k_norm": draw(4)}
     if gains and options["norm"]:

@@ -6,7 +6,7 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
-from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, entry, symbol
 
@@ -67,6 +67,20 @@ STAGES = {
     "capped": ("Z^C_i", "Capped scores", "beyond the limit"),
     "biased": ("Z^B_i", "Biased scores", "slope times the distance"),
     "sinks": ("σ_i", "Sinks", "share is dropped"),
+    "w_dkv": ("W^D_i", "Latent parameters", "makes latents"),
+    "compressed": ("D_i", "Latents before the norm", "one short row"),
+    "latent": ("D^N_i", "Latents", "keys and values are made of"),
+    "g_latent": ("g^D", "Latent gain", "factor"),
+    "w_uk": ("U^K_i", "Key parameters of latents", "makes keys of latents"),
+    "w_uv": ("U^V_i", "Value parameters of latents", "makes values of latents"),
+    "w_qr": ("P^Q_i", "Position query parameters", "part of queries for positions"),
+    "w_kr": ("P^K_i", "Position key parameters", "part of keys for positions"),
+    "q_r": ("Q^P_i", "Position queries", "part of queries for positions"),
+    "k_r": ("K^P_i", "Position keys", "part of keys for positions"),
+    "q_absorbed": ("Q^D_i", "Absorbed queries", "looks for in the latents"),
+    "content_scores": ("S^C_i", "Content scores", "without their parts for positions"),
+    "position_scores": ("S^P_i", "Position scores", "part for positions"),
+    "latent_heads": ("H^D_i", "Collected latents", "mixture of latents"),
     "logits": ("L", "Logits", "score of each answer"),
     "running_max": ("M^R_i", "Running maximum", "largest score so far"),
     "running_sum": ("L^R_i", "Running sum", "so far"),
@@ -124,7 +138,9 @@ def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace
 def test_kinds(trace):
     for stage in trace.stages:
         kind = entry(stage.name).kind
-        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, *BLOCK_AXES, "w_u"))
+        assert (kind == "parameter") == (
+            split_layer(stage.name)[0] in (*PARAMETER_AXES, *BLOCK_AXES, *LATENT_AXES, "w_u")
+        )
         if stage.inputs:
             assert kind == "computed"
 
@@ -135,14 +151,20 @@ def test_roles_follow_the_values_through_the_pass(trace):
     for stage in trace.stages:
         (name, _), inputs = split_layer(stage.name), {split_layer(each)[0] for each in stage.inputs}
         role = entry(stage.name).role
-        if name in ("q", "k", "v", "q_normed", "k_normed", "q_rotated", "k_rotated"):
+        if name in (
+            "q",
+            "k",
+            "v",
+            "q_absorbed",
+            *(f"{each}_{how}" for each in "qk" for how in ("normed", "r", "rotated")),
+        ):
             assert role == name[0]
         elif entry(stage.name).kind == "parameter":
             letter = name.partition("_")[2]
             assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
         elif "w_o" in inputs:
             assert role == "output"
-        elif {"v", "heads", "running_output"} & inputs:
+        elif {"v", "heads", "running_output", "latent_heads"} & inputs:
             assert role == "v"
         else:
             assert role == ""

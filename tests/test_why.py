@@ -29,7 +29,9 @@ def test_every_reason_is_given_in_some_pass():
 
 def test_no_band_says_that_a_number_becomes_another():
     said = [
-        each for text, stories in text_of_bands._SAID.values() for each in (text, *(story.text for story in stories))
+        each
+        for text, stories in text_of_bands._SENTENCES.values()
+        for each in (text, *(story.text for story in stories))
     ]
     assert len(said) > 50
     assert not [each for each in said if "become" in each]

@@ -109,7 +109,7 @@ class Audit:
 
 
 def n_terms(trace: Trace) -> int:
-    """How many terms an audit recomputes at most."""
+    """The largest number of terms that an audit recomputes."""
     rules = ((stage.size, trace.rule(stage.name)) for stage in trace.stages)
     return sum(n_cells * rule.most_cells for n_cells, rule in rules if rule)
 
@@ -160,7 +160,7 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
 
 
 def tolerance(made_from: Terms) -> float:
-    """How far apart rounding alone can bring a number and the sum of its terms: 8 n eps times their sizes.
+    """The distance that rounding alone can bring between a number and the sum of its terms: 8 n eps times their sizes.
 
     With u = eps / 2, the error of one rounding: n products added in any order,
     fused or not, are within n u S of their exact sum to first order, where S is

@@ -6,7 +6,7 @@ from attnviz.core.trace import Trace
 
 
 def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
-    """How far each cell of a stage moved: after - before, in the stage's shape.
+    """The movement of each cell of a stage: after - before, in the stage's shape.
 
     0 where a key is hidden in both; -inf where it was hidden, inf where it came
     into sight. In a boolean mask these are -1 and 1.

@@ -22,7 +22,7 @@ DIVISORS = {"root": math.sqrt, "none": lambda d_k: 1.0, "d_k": float}
 """The divisors of scores."""
 
 REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
-"""How far from 0 each histogram reaches, the same for all lengths; what is further out stands in its last bin."""
+"""The reach of each histogram from 0, the same for all lengths; what is further out stands in its last bin."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ N_EXAMPLES = 4
 
 
 def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
-    """Which strings break, by their length; and the first of them, or of all where none does, with doors to them."""
+    """The strings that break, counted by length; and the first of them, or of all where none does, with doors."""
     results = tried(shared(changes))
     broken = [each for each in results if not each.is_right]
     examples = (broken or results)[:N_EXAMPLES]
@@ -31,7 +31,7 @@ def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, D
 
 @lru_cache(maxsize=64)
 def verdict(changes: tuple[Change, ...]) -> str:
-    """How many strings are answered right, and how many of them exactly."""
+    """The number of strings that are answered right, and of those that are answered exactly."""
     results = tried(changes)
     n_right, n_exact = sum(each.is_right for each in results), sum(each.is_exact for each in results)
     if n_exact == len(results):

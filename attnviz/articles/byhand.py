@@ -55,7 +55,7 @@ def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
 
 
 def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
-    """That training finds the same two layers, with what was measured of them; and the door to them."""
+    """The section on training, which finds the same two layers, with measured shares; and the door to them."""
     choice = MODELS[TRAINED]
     kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
     measured = []

@@ -218,6 +218,6 @@ def _trace(model: str, sentence: str, seed: int = 0, checkpoint: int | None = No
 
 
 def _right(hidden: Hidden) -> str:
-    """How many answers are right where a noun is hidden, in both of the models that answer alike."""
+    """The right answers where a noun is hidden, in both of the models that answer alike."""
     parts = [percent(held_out(model, hidden=hidden).accuracy) for model in (READ_AT_LAST, READ_AT_IT)]
     return " and ".join(dict.fromkeys(parts))

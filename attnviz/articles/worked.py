@@ -21,7 +21,7 @@ from attnviz.text.steps import STEPS, entry, steps_of
 
 @cache
 def agreement() -> Agreement:
-    """How many of all printed numbers agree."""
+    """The printed numbers of all examples by how closely they agree."""
     return Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
 
 
@@ -111,7 +111,7 @@ def lines(notebook: str) -> str:
 
 
 def counted(agreement: Agreement) -> str:
-    """How many numbers were printed, and how many of them agree, and how closely: each is in one class."""
+    """The printed numbers counted by how closely they agree: each is in one class."""
     classes = (
         (agreement.n_to_the_digit, "agree to the last digit"),
         (agreement.n_within_slack, "within rounding"),
@@ -121,7 +121,7 @@ def counted(agreement: Agreement) -> str:
 
 
 def mark(number: Number) -> str:
-    """How closely a number agrees."""
+    """The class of a number by how closely it agrees."""
     if number.to_the_digit:
         return "✓"
     return "≈" if number.agrees else "✗"

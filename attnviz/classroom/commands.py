@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from attnviz.scene.looks import VIEWERS
 
@@ -52,23 +52,28 @@ class Place(Struct, frozen=True):
         The answers to its question; None where there is none.
     is_own
         Whether the speaker shows numbers of their own, which no address has: nobody can follow there.
+    moment
+        A moment of a talk of the speaker's own, as JSON, without what is for the speaker alone; `at` is its scene.
     """
 
     at: str
     asked: Asked | None = None
     takes: Takes | None = None
     is_own: bool = False
+    moment: str = ""
 
     @property
-    def is_of_lesson(self) -> bool:
-        """Whether it is a moment of a lesson."""
-        return self.at.startswith("lesson=")
+    def kind(self) -> Literal["pass", "lesson", "talk", "question"]:
+        """The kind of page that followers see: a pass, a moment of a lesson or of a talk, or a question of a cell."""
+        if self.at.startswith("lesson="):
+            return "lesson"
+        return "talk" if self.moment else "question" if self.asked else "pass"
 
     @property
     def shown(self) -> Place:
         """The place that stands for all in which one sees the same pass and question: without where one looks."""
-        if self.is_of_lesson or self.asked or self.is_own:
-            return Place(self.at, self.asked, is_own=self.is_own)
+        if self.kind != "pass" or self.is_own:
+            return structs.replace(self, takes=None)
         texts = parse_qsl(self.at, keep_blank_values=True)
         return Place(urlencode([(name, text) for name, text in texts if name not in VIEWERS]))
 

@@ -18,6 +18,8 @@ from attnviz.lessons.moment import as_sent
 from attnviz.lessons.moment import moment as lesson_moment
 from attnviz.lessons.reference import Passes
 from attnviz.lessons.slots import filled
+from attnviz.lessons.talk import TalkError, TalkMoment
+from attnviz.lessons.talk_moment import talk_moment
 from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
 from attnviz.scene.contract.lesson import Choose, Fill, Pick, Question
@@ -42,25 +44,36 @@ class _Asking(msgspec.Struct):
     question: Pick | Choose | Fill | None
 
 
-def place_in(at: str, asked: Asked | None = None) -> Place:
-    """The place that a speaker's address says, without what is theirs alone: `present`.
+def place_in(at: str, asked: Asked | None = None, moment: TalkMoment | None = None) -> Place:
+    """The place that a speaker's address says, or a moment of a talk of theirs, without what is theirs alone.
 
     Raises
     ------
     RoomError
         If there is no such place, or the question doesn't fit it.
     """
-    try:
-        texts = dict(parse_qsl(at.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS))
-    except ValueError:
-        raise RoomError(f"An address has at most {MAX_PARAMETERS} parameters.") from None
-    if "lesson" in texts:
+    texts = _parameters_of(at if moment is None else moment.at)
+    if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
     if scene.source in (OWN_PARAMETERS, OWN_MODEL):
         return Place("", is_own=True)
-    place = Place(urlencode(query(replace(scene, present=False))), asked)
+    address = urlencode(query(replace(scene, present=False)))
+    if moment is not None:
+        return _with_takes(Place(address, moment=_without_notes(moment)))
+    place = Place(address, asked)
     return _with_takes(place) if asked else place
+
+
+def _parameters_of(at: str) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(at.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS))
+    except ValueError:
+        raise RoomError(f"An address has at most {MAX_PARAMETERS} parameters.") from None
+
+
+def _without_notes(moment: TalkMoment) -> str:
+    return msgspec.json.encode(structs.replace(moment, notes="", minutes=0)).decode()
 
 
 def _lesson_address(texts: dict[str, str]) -> str:
@@ -99,10 +112,17 @@ def _moment(place: Place) -> bytes:
     texts = dict(parse_qsl(place.at, keep_blank_values=True))
     if "lesson" in texts:
         return lesson_moment(texts["lesson"], int(texts["moment"]))
-    made = _of_scene(parse(texts).scene, place.asked)
+    made = _of_talk(place.moment) if place.moment else _of_scene(parse(texts).scene, place.asked)
     if len(made) > MAX_BYTES:
         raise RoomError(f"This pass has {len(made) / 1e6:.0f} MB: too much to send it to a class.")
     return made
+
+
+def _of_talk(text: str) -> bytes:
+    try:
+        return to_json(talk_moment(msgspec.json.decode(text, type=TalkMoment)))
+    except TalkError as error:
+        raise RoomError(str(error)) from None
 
 
 def _of_scene(scene: Scene, asked: Asked | None) -> bytes:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from attnviz.classroom.commands import Asked, Value
 from attnviz.classroom.room import RoomError
+from attnviz.lessons.talk import TalkMoment
 
 MAX_BYTES = 2_000
 """Of a request of a follower's."""
@@ -64,6 +65,7 @@ class Move(Sent, frozen=True):
 
     at: str
     asked: Asked | None = None
+    moment: TalkMoment | None = None
     is_shown: bool = False
 
 

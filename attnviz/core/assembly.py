@@ -9,13 +9,14 @@ import numpy as np
 
 from attnviz.core import order
 from attnviz.core.arrays import fitting_mask, real
+from attnviz.core.block import Block, Norm
 from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.source import GIVEN, Source
-from attnviz.core.order import UNEMBEDDING, UNLIKE, Block, Norm, Step
+from attnviz.core.order import UNEMBEDDING, UNLIKE, Step
 from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
 
@@ -54,6 +55,8 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
     if "g_q_norm" in has or "g_k_norm" in has:
         _check_affine("q_norm", block.qk_norm, has)
         _check_affine("k_norm", block.qk_norm, has)
+    if block.absorbed:
+        _check_absorbed(block, has)
     if "sinks" in has and block.normalise is not Softmax:
         raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
     if block.block_size and block.normalise is not Softmax:
@@ -111,6 +114,19 @@ def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None, *, shared
     visible = fitting_mask(mask, *scaled.shape)
     axes = ("head", "query", "key")[-visible.array.ndim :]
     build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=shared)
+
+
+def _check_absorbed(block: Block, has: Mapping[str, Stage]) -> None:
+    """Raise ArrayError unless nothing stands between queries, keys and the matrices that are absorbed."""
+    if "w_dkv" not in has:
+        raise ArrayError("What is absorbed are the matrices of keys and values from a latent; got no w_dkv.")
+    if block.qk_norm:
+        raise ArrayError("Absorbed, there are no keys that a norm could be applied to; got qk_norm.")
+    if block.rotation and not block.decoupled:
+        raise ArrayError(
+            "A rotation by positions can't be absorbed, so queries and keys have parts of their own for it; "
+            "got a rotation, but no w_qr and w_kr."
+        )
 
 
 def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:

@@ -10,19 +10,19 @@ import numpy as np
 
 from attnviz.core.arrays import real
 from attnviz.core.assembly import add_layer, check, unembed
+from attnviz.core.block import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
-from attnviz.core.initialisers import INITIALISERS
+from attnviz.core.initialisers import INITIALISERS, with_latent
 from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
 from attnviz.core.origin import Origin
-from attnviz.core.parameters import Parameters
+from attnviz.core.parameters import LATENT_AXES, Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
 from attnviz.core.streams import stream
@@ -61,11 +61,12 @@ def trace_of(settings: Settings | str) -> Trace:
         parameters=whole.parameters if whole else _drawn(settings),
         mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
         scale=whole.scale if whole else None if settings.scaled else 1.0,
-        qk_norm=settings.qk_norm,
-        rotation=settings.rotation_of(settings.d_model // settings.n_heads),
+        qk_norm=settings.qk_norm and not settings.has_latents,
+        rotation=settings.rotation,
         softcap=None if settings.softcap == "none" else float(settings.softcap),
         alibi=settings.alibi,
         block_size=None if settings.blocks == "none" else int(settings.blocks),
+        absorbed=settings.sharing == "absorbed",
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
@@ -73,7 +74,7 @@ def trace_of(settings: Settings | str) -> Trace:
         trace.beginning_with([*x.values(), *context.values()])
         .with_sources(
             {
-                **dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), drawn),
+                **dict.fromkeys(("w_q", "w_k", "w_v", "w_o", *LATENT_AXES), drawn),
                 "sinks": _SINKS[settings.sinks].format(seed=settings.seed),
                 "mask": f"the mask “{settings.mask}”: {REASONS[settings.mask].format(size=settings.mask_size)}",
             }
@@ -100,6 +101,8 @@ def attend(
     softcap: float | None = None,
     alibi: bool = False,
     block_size: int | None = None,
+    absorbed: bool = False,
+    latent_norm: RMSNorm = NORMS["rmsnorm"],
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
@@ -142,6 +145,11 @@ def attend(
         Whether each score loses a number that grows with the distance of its key.
     block_size : int, optional
         How many keys a query reads at once, with a running maximum, sum and output (FlashAttention); all by default.
+    absorbed : bool
+        Where keys and values come from latents, whether queries and what heads find take over the matrices that would
+        make them (MLA, absorbed): the same output, and each token's latent is all that is kept of it.
+    latent_norm : RMSNorm
+        What norms the latents.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
 
@@ -152,9 +160,11 @@ def attend(
         heads, concat, and with `w_o` also contributions and output, with `residual`
         that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
         q_rotated and k_rotated, after scaled capped and biased, after attention sink_share, running_max, running_sum
-        and running_output, where there are such; of an MLP hidden, active, mlp and mlp_residual; with `w_u` it ends in
-        logits and probabilities. Of several layers each has stages of its own, as in scores_2; one mask is the same
-        for all.
+        and running_output, where there are such; where keys and values come from
+        latents, compressed and latent, q_r, k_r and the scores of both parts, and absorbed q_absorbed and latent_heads
+        in place of k and v; of an MLP hidden,
+        active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
+        each has stages of its own, as in scores_2; one mask is the same for all.
 
     Raises
     ------
@@ -166,7 +176,8 @@ def attend(
     Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Layers of
     attention alone on a residual stream, and the unembedding: Elhage et al. 2021, "A Mathematical
     Framework for Transformer Circuits". A block with norms before its two parts: Radford et al. 2019,
-    "Language Models are Unsupervised Multitask Learners".
+    "Language Models are Unsupervised Multitask Learners". Latents, and what is absorbed: DeepSeek-AI 2024,
+    "DeepSeek-V2: A Strong, Economical, and Efficient Mixture-of-Experts Language Model", section 2.1.
 
     Examples
     --------
@@ -199,7 +210,7 @@ def attend(
         entering = build["x"]
         block = Block(
             each.n_heads,
-            d_k=entering.shape[-1] if each.w_q is None else each.w_q.shape[-1],
+            d_k=each.d_k or entering.shape[-1],
             scale=scale,
             normalise=normalise,
             attn_norm=norm,
@@ -211,6 +222,11 @@ def attend(
             softcap=softcap,
             alibi=alibi,
             block_size=block_size,
+            latent_norm=latent_norm,
+            expanded=not absorbed,
+            absorbed=absorbed,
+            decoupled=each.w_qr is not None,
+            unprojected=not each.has_latents,
         )
         check(block, each, entering)
         if masks is None:
@@ -284,13 +300,19 @@ def _by_name(what: str, given: object, known: Mapping[str, object]) -> object:
 
 
 def _drawn(settings: Settings) -> Parameters:
-    """Parameters as the initialiser draws them; shared keys and values have those of the first of their heads."""
+    """Parameters as the initialiser draws them; shared keys and values have those of the first of their heads.
+
+    From a latent they have matrices of their own.
+    """
     drawn = INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed)
     sinks = None
     if settings.sinks != "none":
         sinks = np.zeros(settings.n_heads)
         if settings.sinks == "drawn":
             sinks = stream("sinks", settings.seed).standard_normal(settings.n_heads)
+    if settings.has_latents:
+        name, width = settings.initialiser, settings.latent_width
+        return replace(with_latent(name, drawn, width, settings.n_turned, settings.seed), sinks=sinks)
     if settings.shared_by > 1 or sinks is not None:
         w_k, w_v = (each[:: settings.shared_by] for each in (drawn.w_k, drawn.w_v))
         return replace(drawn, w_k=w_k, w_v=w_v, sinks=sinks)

@@ -17,6 +17,9 @@ _COORDINATES = {
     "context token": "key",
     "d_k": "feature",
     "d_v": "feature",
+    "d_c": "neuron",  # as a matrix has d_model or d_k beside it
+    "d_n": "feature",
+    "d_r": "feature",
     "d_model": "dimension",
     "neuron": "neuron",
     "answer": "answer",

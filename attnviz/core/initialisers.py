@@ -2,35 +2,67 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 
 from attnviz.core import torchstream
 from attnviz.core.parameters import Parameters, banded
 from attnviz.core.streams import stream
 
 
+def _normal(random, shape, columns):
+    return random.normal(0, shape[0] ** -0.5, shape)
+
+
+def _xavier(random, shape, columns):
+    limit = math.sqrt(6 / (shape[0] + columns))
+    return random.uniform(-limit, limit, shape)
+
+
+def _uniform(random, shape, columns):
+    return random.random_sample(shape)
+
+
+def _standard_normal(random, shape, columns):
+    return random.standard_normal(shape)
+
+
+def _linear(random, shape, columns):
+    return random.uniform(-(shape[0] ** -0.5), shape[0] ** -0.5, shape)
+
+
+DRAWS: dict[str, Callable] = {
+    "normal": _normal,
+    "xavier": _xavier,
+    "uniform": _uniform,
+    "standard normal": _standard_normal,
+    "pytorch": _linear,
+}
+"""How each draws a matrix, by its name: `draw(random, shape, columns)` gets the columns of the matrix used at once.
+
+`torch.nn.MultiheadAttention` has no latents: the matrices around these are drawn as `torch.nn.Linear` draws its own.
+"""
+
+
 def normal(d_model: int, n_heads: int, seed: int) -> Parameters:
     """N(0, 1 / d_model): keeps the spread of the scaled scores near 1 at every size."""
-    return _drawn(d_model, n_heads, seed, lambda random, shape, _: random.normal(0, d_model**-0.5, shape))
+    return _drawn(d_model, n_heads, seed, _normal)
 
 
 def xavier(d_model: int, n_heads: int, seed: int) -> Parameters:
     """Uniform on +-sqrt(6 / (rows + columns)) of each head's own matrix (Glorot and Bengio 2010, equation 16)."""
-
-    def draw(random, shape, columns):
-        limit = math.sqrt(6 / (d_model + columns))
-        return random.uniform(-limit, limit, shape)
-
-    return _drawn(d_model, n_heads, seed, draw)
+    return _drawn(d_model, n_heads, seed, _xavier)
 
 
 def uniform(d_model: int, n_heads: int, seed: int) -> Parameters:
     """Uniform on [0, 1): every score is large and positive, so attention is nearly one-hot."""
-    return _drawn(d_model, n_heads, seed, lambda random, shape, _: random.random_sample(shape))
+    return _drawn(d_model, n_heads, seed, _uniform)
 
 
 def standard_normal(d_model: int, n_heads: int, seed: int) -> Parameters:
     """N(0, 1): the scores spread by a factor of d_model, so attention is one-hot."""
-    return _drawn(d_model, n_heads, seed, lambda random, shape, _: random.standard_normal(shape))
+    return _drawn(d_model, n_heads, seed, _standard_normal)
 
 
 def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
@@ -54,13 +86,30 @@ def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
 def _drawn(d_model: int, n_heads: int, seed: int, draw: Callable) -> Parameters:
     """Draw W_Q, W_K, W_V and W_O whole, each from a stream of its own, and cut the first three into bands.
 
-    `draw(random, shape, columns)` gets the columns of the matrix that is used at once.
     Drawn whole, the big matrices stay the same numbers when the number of heads changes.
     """
     d_k = d_model // n_heads
     shape = (d_model, d_model)
     w_q, w_k, w_v = (banded(draw(stream(name, seed), shape, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=draw(stream("w_o", seed), shape, d_model))
+
+
+def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed: int) -> Parameters:
+    """Drawn parameters with keys and values of the same lengths from one latent of `width` numbers for each token.
+
+    With d_r each query and key has so many numbers more, to be turned by their positions.
+    """
+    n_heads, d_model, d_k = drawn.w_k.shape
+
+    def draw(name: str, rows: int, columns: int, bands: int = n_heads) -> np.ndarray:
+        whole = DRAWS[initialiser](stream(name, seed), (rows, bands * columns), columns)
+        return banded(whole, bands)
+
+    found = {"w_dkv": draw("w_dkv", d_model, width, 1)}
+    found |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
+    if d_r:
+        found |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
+    return replace(drawn, w_k=None, w_v=None, **found)
 
 
 INITIALISERS: dict[str, Callable[[int, int, int], Parameters]] = {

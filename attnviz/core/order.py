@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 
 from attnviz.core.arrays import real
+from attnviz.core.block import ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.alibi import ALiBi
@@ -18,15 +19,14 @@ from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.lastquotient import LastQuotient
-from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
-from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.operations.runningmaximum import RunningMaximum
 from attnviz.core.operations.runningoutput import RunningOutput
 from attnviz.core.operations.runningsum import RunningSum
@@ -36,63 +36,6 @@ from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.stage import Stage
-
-Norm = RMSNorm | LayerNorm
-Activation = ReLU | GELU
-RELU = ReLU()
-NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
-ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
-"""By their names; GELU is the exact one, as in PyTorch."""
-
-
-@dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
-class Block:
-    """A layer but for its arrays.
-
-    Attributes
-    ----------
-    n_heads : int
-        How often x is repeated where nothing projects it.
-    d_k : int or None
-        The length of a query; None if it isn't known, and scores can't be scaled.
-    scale : float, optional
-        What scores are multiplied by; 1 / sqrt(d_k) by default.
-    normalise : type of Operation
-        What makes attention of the masked scores.
-    unprojected : bool
-        Whether x itself is the queries, keys or values that have no matrix.
-    attn_norm, mlp_norm : Norm, optional
-        What stands before attention, and before the MLP.
-    residual : bool
-        Whether outputs are added to what entered.
-    activation : Activation
-        What stands between the two matrices of the MLP.
-    qk_norm : RMSNorm, optional
-        What norms each query and each key.
-    rotation : Rotation, optional
-        What turns queries and keys by their positions.
-    softcap : float, optional
-        What no score gets beyond.
-    alibi : bool
-        Whether each score loses a number that grows with the distance of its key.
-    block_size : int, optional
-        Of how many keys a query reads at once; without it all, and a row of all shares is kept.
-    """
-
-    n_heads: int
-    d_k: int | None = None
-    scale: float | None = None
-    normalise: type = Softmax
-    unprojected: bool = True
-    attn_norm: Norm | None = None
-    mlp_norm: Norm | None = None
-    residual: bool = False
-    activation: Activation = RELU
-    qk_norm: RMSNorm | None = None
-    rotation: Rotation | None = None
-    softcap: float | None = None
-    alibi: bool = False
-    block_size: int | None = None
 
 
 @dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
@@ -193,6 +136,20 @@ def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
     return _products(_shared_by(q, k))
 
 
+def _scores(block: Block, one: Stage, other: Stage) -> Operation:
+    """Of queries and keys; or of the scores of their parts."""
+    return _ADDED if one.shape == other.shape and one.axes[-1] == "key" else _dot_products(block, one, other)
+
+
+def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
+    def of_head(block: Block, x: Stage, w: Stage) -> Operation:
+        if x.shape[-1] != w.shape[2 if transposed else 1]:
+            raise ArrayError(f"{w.name} doesn't fit {x.name}: its axes {w.axes} are {w.shape}; got {x.name} {x.shape}.")
+        return HeadProjection(_shared_by(w, x), transposed)
+
+    return of_head
+
+
 def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
     return _sums(_shared_by(attention, v))
 
@@ -239,20 +196,34 @@ def _residual(block: Block, x: Stage, output: Stage) -> Operation:
 
 UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
 # made once, as those of a small pass take a twentieth of its time to make
-_CONTRIBUTIONS, _HIDE, _ADD_MASK = Contributions(), Hide(), Addition(hides=True)
+_CONTRIBUTIONS, _HIDE, _ADDED, _ADD_MASK = Contributions(), Hide(), Addition(), Addition(hides=True)
+_LAST_QUOTIENT = LastQuotient()
 _over_root, _products, _sums = (lru_cache(maxsize=128)(each) for each in (Scale, DotProducts, WeightedSum))
 _TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
 
 LAYER: tuple[Step, ...] = (
     Step("attn_norm", "x", _norm("attn_norm"), adds="g_attn_norm b_attn_norm", option="attn_norm"),
+    Step("compressed", "context|attn_norm|x w_dkv", _projection("key")),
+    Step("latent", "compressed", _norm("latent_norm"), adds="g_latent"),
     *_projected("q", "attn_norm|x", "query"),
+    Step("k", "latent w_uk", _of_head(), option="expanded"),
     *_projected("k", "context|attn_norm|x", "key"),
+    Step("v", "latent w_uv", _of_head(), option="expanded"),
     *_projected("v", "context|attn_norm|x", "key"),
+    Step("q_r", "attn_norm|x w_qr", _projection("query")),
+    Step("k_r", "context|attn_norm|x w_kr", _projection("key")),
     Step("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
     Step("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),
-    Step("q_rotated", "q_normed|q", _turned, option="rotation"),
-    Step("k_rotated", "k_normed|k", _turned, option="rotation"),
-    Step("scores", "q_rotated|q_normed|q k_rotated|k_normed|k", _dot_products),
+    Step("q_absorbed", "q w_uk", _of_head(transposed=True), option="absorbed"),
+    Step("q_rotated", "q_r|q_normed|q", _turned, option="rotation"),
+    Step("k_rotated", "k_r|k_normed|k", _turned, option="rotation"),
+    Step("position_scores", "q_rotated|q_r k_rotated|k_r", _dot_products, option="decoupled"),
+    Step("content_scores", "q_absorbed|q_normed|q k_normed|k|latent", _dot_products, option="decoupled"),
+    Step(
+        "scores",
+        "content_scores|q_absorbed|q_rotated|q_normed|q position_scores|k_rotated|k_normed|k|latent",
+        _scores,
+    ),
     Step("scaled", "scores", _scale, option="d_k"),
     Step("capped", "scaled", lambda block, _: Softcap(block.softcap), option="softcap"),
     Step("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
@@ -261,8 +232,11 @@ LAYER: tuple[Step, ...] = (
     Step("sink_share", "masked sinks", _always(SinkShare())),
     Step("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
     Step("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
-    Step("running_output", "masked running_max v", _running_output, option="block_size"),
-    Step("heads", "running_output running_sum", _always(LastQuotient())),
+    Step("running_output", "masked running_max v|latent", _running_output, option="block_size"),
+    Step("latent_heads", "running_output running_sum", _always(_LAST_QUOTIENT), option="absorbed"),
+    Step("latent_heads", "attention latent", _weighted_sum, option="absorbed"),
+    Step("heads", "latent_heads w_uv", _of_head(), option="absorbed"),
+    Step("heads", "running_output running_sum", _always(_LAST_QUOTIENT)),
     Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),
@@ -283,8 +257,12 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
     "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
+    "qk_norm": (RMSNorm(1e-6), RMSNorm()),
+    "rotation": tuple(Rotation(base, pairs) for base in (10_000.0, 500_000.0, 1_000_000.0) for pairs in PAIRS[::-1]),
+    "softcap": (50.0, 30.0),
+    "alibi": (True,),
 }
-"""The values of each option of a block, where a stage of that option is there."""
+"""The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
 
 _ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 

@@ -36,6 +36,16 @@ BLOCK_AXES = {
 }
 """Those of the parameters that a layer may have beside its projections: of norms, of sinks and of its MLP."""
 
+LATENT_AXES = {
+    "w_dkv": ("group", "d_model", "d_c"),
+    "g_latent": ("d_c",),
+    "w_uk": ("head", "d_c", "d_k"),
+    "w_uv": ("head", "d_c", "d_v"),
+    "w_qr": ("head", "d_model", "d_r"),
+    "w_kr": ("group", "d_model", "d_r"),
+}
+"""Those of keys and values that come from a latent, and of the part of queries and keys that knows positions."""
+
 ALL_AXES = PARAMETER_AXES | BLOCK_AXES
 _OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
 
@@ -55,6 +65,16 @@ class Parameters:
     w_k : ndarray (heads or groups, d_in, d_k), optional
     w_v : ndarray (heads or groups, d_in, d_v), optional
         Of fewer groups than heads, whose number they divide, each has the keys and values of so many heads in a row.
+    w_dkv : ndarray (groups, d_in, d_c), optional
+        Makes a latent of each key's token, in place of `w_k` and `w_v`; all heads share one in DeepSeek's models.
+    g_latent : ndarray (d_c,), optional
+        The gain of its norm.
+    w_uk : ndarray (heads, d_c, d_k), optional
+    w_uv : ndarray (heads, d_c, d_v), optional
+        Make the keys and values of each head of a latent.
+    w_qr : ndarray (heads, d_in, d_r), optional
+    w_kr : ndarray (groups, d_in, d_r), optional
+        Make the part of queries and keys that is turned by positions, beside that of `w_q` and `w_uk`.
     w_o : ndarray (heads * d_v, d_out), optional
     b_q, b_k : ndarray (heads or groups, d_k), optional
     b_v : ndarray (heads or groups, d_v), optional
@@ -97,10 +117,17 @@ class Parameters:
     b_hidden: np.ndarray | None = None
     w_mlp: np.ndarray | None = None
     b_mlp: np.ndarray | None = None
+    w_dkv: np.ndarray | None = None
+    g_latent: np.ndarray | None = None
+    w_uk: np.ndarray | None = None
+    w_uv: np.ndarray | None = None
+    w_qr: np.ndarray | None = None
+    w_kr: np.ndarray | None = None
 
     def __post_init__(self):
         for name, stage in self.stages.items():
             object.__setattr__(self, name, stage.value)
+        self._check_latents()
         self._check_heads()
         for name in (*"qkvo", "hidden", "mlp"):
             self._check_bias(f"b_{name}", f"w_{name}")
@@ -121,12 +148,29 @@ class Parameters:
     @cached_property
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""
-        given = ((name, getattr(self, name), axes) for name, axes in ALL_AXES.items())
+        axes_of = ALL_AXES | (LATENT_AXES if self.has_latents else {})
+        given = ((name, getattr(self, name), axes) for name, axes in axes_of.items())
         made = {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
+        if (
+            self.w_qr is not None
+        ):  # beside those of positions, queries and keys have d_n numbers of content: d_n + d_r = d_k
+            for name in {"w_q", "b_q", "w_uk"} & made.keys():
+                made[name] = replace(made[name], axes=(*made[name].axes[:-1], "d_n"))
         if self.has_groups:
             for name in _OF_GROUPS & made.keys():
                 made[name] = replace(made[name], axes=("group", *made[name].axes[1:]))
         return made
+
+    @property
+    def has_latents(self) -> bool:
+        """Whether keys and values come from latents."""
+        return any(getattr(self, name) is not None for name in LATENT_AXES)
+
+    @property
+    def d_k(self) -> int | None:
+        """How many numbers of a query are compared with a key; None where no matrix says it."""
+        widths = [each.shape[-1] for each in (self.w_q, self.w_qr) if each is not None]
+        return sum(widths) or None
 
     @property
     def has_groups(self) -> bool:
@@ -138,6 +182,26 @@ class Parameters:
     def n_heads(self) -> int:
         """How many heads they are for; 1 where nothing is projected."""
         return next((len(w) for w in (self.w_q, self.w_k, self.w_v) if w is not None), 1)
+
+    def _check_latents(self) -> None:
+        """Raise ArrayError unless keys and values come from latents wholly, or not at all."""
+        has = {name for name in (*LATENT_AXES, "w_q", "w_k", "w_v") if getattr(self, name) is not None}
+        if not self.has_latents:
+            return
+        if not {"w_dkv", "w_uk", "w_uv", "w_q"} <= has or has & {"w_k", "w_v"}:
+            raise ArrayError(
+                f"Keys and values from a latent need w_q, w_dkv, w_uk and w_uv, and neither w_k nor w_v; "
+                f"got {', '.join(sorted(has))}."
+            )
+        if ("w_qr" in has) != ("w_kr" in has):
+            raise ArrayError(f"w_qr and w_kr come together; got {'w_qr' if 'w_qr' in has else 'w_kr'} alone.")
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_uk", "w_uv", "w_qr") if name in has}
+        groups = {name: len(getattr(self, name)) for name in ("w_dkv", "w_kr") if name in has}
+        if len(set(counts.values())) > 1 or any(self.n_heads % n for n in groups.values()):
+            raise ArrayError(
+                "w_q, w_uk, w_uv and w_qr must have one number of heads, and w_dkv and w_kr numbers of groups that "
+                f"divide it; got {counts | groups}."
+            )
 
     def _check_heads(self) -> None:
         """Raise ArrayError unless each head has a query, and a key and a value of its own or of its group."""

@@ -35,7 +35,7 @@ class Selection:
     answer : int
         A place among a model's answers.
     neuron : int
-        A place among the numbers between the two matrices of an MLP.
+        A place among the numbers between the two matrices of an MLP, or among those of a latent.
     """
 
     head: int = 0

@@ -13,8 +13,9 @@ from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
 from attnviz.core.whole import N_WORDS, WHOLE, can_be_whole
 
-SHARING = ("none", "pairs", "all")
-"""Which heads share keys and values."""
+LATENTS = ("latent", "absorbed")
+SHARING = ("none", "pairs", "all", *LATENTS)
+"""Which heads share keys and values, or whether these come from a latent, and whether its matrices are absorbed."""
 ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
 """How much of a query is turned: one in how many of its dimensions."""
 MAX_CHARACTERS = 2_000
@@ -33,6 +34,8 @@ MAX_ADDRESS_CHARACTERS = 40_000
 MAX_TALK_MOMENTS = 60
 MAX_TALK_BYTES = 400_000
 """Of the file of a talk of one's own, without arrays."""
+MAX_TALK_UPLOAD_CHARACTERS = 4 * -(-MAX_FILE_BYTES // 3)
+"""Of the arrays in it, which are base64."""
 MAX_TALK_MINUTES = 120
 """Of one moment of a talk."""
 MAX_TEXT_CHARACTERS = 3_000
@@ -73,15 +76,19 @@ class Settings:
         "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
         of its own.
     positions : {"none", "sinusoidal"}
-    sharing : {"none", "pairs", "all"}
-        How many heads share keys and values; "pairs" does nothing where the number of heads is odd.
+    sharing : {"none", "pairs", "all", "latent", "absorbed"}
+        How many heads share keys and values; "pairs" does nothing where the number of heads is odd. With the last two
+        all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
+    latent_width : int
+        How many numbers a latent has, 1 to 128.
     qk_norm : bool
-        Whether queries and keys are normed.
+        Whether queries and keys are normed; where they come from a latent, that is normed instead.
     rope : {"none", "neighbours", "halves"}
         Which dimensions are the pairs that are turned by their positions.
     rope_base : {"10", "100", "10000", "500000", "1000000"}
     rope_part : {"all", "half", "quarter"}
-        How much of a query is turned: its first dimensions, at least one pair.
+        How much of a query is turned: its first dimensions, at least one pair. With keys from a latent it is a part
+        of its own, that much more.
     scaled : bool
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
@@ -130,8 +137,10 @@ class Settings:
         SHARING,
         "Keys and values shared",
         "none: each head has its own. pairs: two heads in a row share theirs, if their number is even (grouped-query "
-        "attention). all: all heads share the same (multi-query attention).",
+        "attention). all: all heads share the same (multi-query attention). latent: all are made of one short vector "
+        "for each token (MLA). absorbed: the same output without making them, as queries and heads take over matrices.",
     )
+    latent_width: int = _option(4, range(1, 129), "Latent width", "How many numbers of each token make all its keys.")
     qk_norm: bool = _option(False, (False, True), "Norm queries and keys (QK-norm)")
     rope: str = _option(
         "none",
@@ -152,7 +161,7 @@ class Settings:
         tuple(ROPE_PARTS),
         "RoPE’s part",
         "How many of the dimensions are turned, from the first on; the others don’t know the position. quarter: as in "
-        "GPT-NeoX.",
+        "GPT-NeoX. With a latent as many more dimensions are added, and those are turned.",
     )
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
     softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
@@ -197,14 +206,24 @@ class Settings:
     @property
     def shared_by(self) -> int:
         """How many heads share keys and values."""
-        return {"none": 1, "pairs": 1 + (self.n_heads % 2 == 0), "all": self.n_heads}[self.sharing]
+        return {"pairs": 1 + (self.n_heads % 2 == 0), "all": self.n_heads}.get(self.sharing, 1)
 
-    def rotation_of(self, length: int) -> Rotation | None:
-        """What turns queries and keys of a length, if anything does."""
-        if self.rope == "none":
-            return None
-        turned = max(2, length // ROPE_PARTS[self.rope_part] // 2 * 2)
-        return Rotation(float(self.rope_base), self.rope, min(turned, length // 2 * 2) or None)
+    @property
+    def has_latents(self) -> bool:
+        """Whether keys and values come from a latent."""
+        return self.sharing in LATENTS
+
+    @property
+    def n_turned(self) -> int:
+        """How many dimensions of a query and a key RoPE turns; with keys from a latent they have so many more."""
+        d_k = self.d_model // self.n_heads
+        turned = max(2, d_k // ROPE_PARTS[self.rope_part] // 2 * 2)
+        return 0 if self.rope == "none" else turned if self.has_latents else min(turned, d_k // 2 * 2)
+
+    @property
+    def rotation(self) -> Rotation | None:
+        """What turns queries and keys, if anything does."""
+        return None if self.rope == "none" else Rotation(float(self.rope_base), self.rope, self.n_turned or None)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -225,6 +244,8 @@ FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_h
 
 NEEDS: dict[str, tuple[str, Sequence[str]]] = {
     "mask_size": ("mask", SIZED),
+    "latent_width": ("sharing", LATENTS),
+    "qk_norm": ("sharing", ("none", "pairs", "all")),
     "rope_base": ("rope", PAIRS),
     "rope_part": ("rope", PAIRS),
 }

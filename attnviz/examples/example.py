@@ -65,5 +65,5 @@ class Example:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """How many of them agree, and how closely."""
+        """The counts of those that agree, by how closely."""
         return Agreement.of(self.numbers)

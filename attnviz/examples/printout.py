@@ -125,7 +125,7 @@ class PrintOut:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of some published numbers agree with the computed ones, and how closely.
+    """The agreement of some published numbers with the computed ones, as counts.
 
     Attributes
     ----------

@@ -48,4 +48,4 @@ def of_talk(form: Form, talk: Talk) -> str:
     TalkError
         If a moment doesn't fit its pass.
     """
-    return exported(form, talk.title or "A talk", [talk_moment(each) for each in talk.moment])
+    return exported(form, talk.title or "A talk", [talk_moment(each, talk.uploads) for each in talk.moment])

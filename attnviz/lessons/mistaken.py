@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.check.mistakes import of_the_mask
+from attnviz.analysis.check.causes.masking import of_the_mask
 from attnviz.analysis.check.nodes import attention_with, exact_nodes
 from attnviz.analysis.check.unseeing import UNSEEING, filled
 from attnviz.core.trace import Trace

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.lessons.lesson import LESSONS, Lesson
@@ -14,20 +15,21 @@ from attnviz.scene.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
+from attnviz.scene.scene import Upload
 
 _SESSION = "lessons"
 """The session that a moment's document is made for: that of everybody."""
 
 
-def opened(at: str) -> Passes:
-    """The passes of a moment's address.
+def opened(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Passes:
+    """The passes of a moment's address, with the files of somebody's own that it shows, each by its source.
 
     Raises
     ------
     LessonError
         If something of it doesn't fit, and would be mended with a notice.
     """
-    scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)))
+    scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)), uploads)
     resolved = resolve(scene, ANSWERS.original)
     said = (*notices, *resolved.notices, *resolved.refused)
     if said or resolved.trace is None:

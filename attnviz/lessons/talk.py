@@ -9,16 +9,26 @@ import tomllib
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
-from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_MINUTES, MAX_TALK_MOMENTS, MAX_TEXT_CHARACTERS
+from attnviz.core.settings import (
+    MAX_FILE_SIZE,
+    MAX_TALK_BYTES,
+    MAX_TALK_MINUTES,
+    MAX_TALK_MOMENTS,
+    MAX_TALK_UPLOAD_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+)
 from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.talk_uploads import UploadName, Uploads, check_size
 from attnviz.lessons.written import Text, Written, WrittenMoment
 
 _QUOTED = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
 )  # as a text may have no end, nothing is looked at twice
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){9}")
+_UPLOADS = "\n[uploads]\n"
+_UPLOAD = re.compile(r"^([a-z0-9-]{1,40}) = '([A-Za-z0-9+/]+={0,2})'$", re.MULTILINE)
 _OWN_LIMITS = ("at", "arrays")
 """Parts of a moment that are longer than a text."""
 
@@ -34,9 +44,12 @@ class TalkMoment(WrittenMoment, frozen=True):
     ----------
     minutes
         How long it is to take; 0 where nobody has said.
+    uploads
+        The names of the files of somebody's own that it shows.
     """
 
     minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
+    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=2)] = ()
 
 
 class Talk(Written, frozen=True):
@@ -47,10 +60,21 @@ class Talk(Written, frozen=True):
     title
     moment
         Its moments, in order.
+    uploads
+        The files of somebody's own that they show, by their names. In all they are no larger than a file of arrays.
+
+    Raises
+    ------
+    OwnArraysError
+        If they are larger.
     """
 
     title: Text = ""
     moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=MAX_TALK_MOMENTS)] = ()
+    uploads: Uploads = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_size(self.uploads)
 
 
 def as_talk(lesson: Lesson) -> Talk:
@@ -68,12 +92,14 @@ def read(content: bytes) -> Talk:
     TalkError
         If it is none, for whatever reason.
     """
-    _check_size(content)
+    _check_size(content, MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS)
     try:
-        text = content.decode("utf-8")
+        text, packed = _without_uploads(content.decode("utf-8"))
+        if len(text) > MAX_TALK_BYTES:
+            raise TalkError(_too_large(len(text)))
         if _DEEP_KEY.search(_QUOTED.sub("q", text)):  # tomllib would take minutes
             raise TalkError("A key of a talk's file is one name, as in text; this one has many, with points between.")
-        return _converted(tomllib.loads(text))
+        return _converted(_with_uploads(tomllib.loads(text), packed))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TalkError(f"A talk is a file in TOML, in UTF-8; this is not: {error}") from None
     except RecursionError:
@@ -85,7 +111,7 @@ def read(content: bytes) -> Talk:
 
 
 def read_json(content: bytes) -> Talk:
-    """The talk of a text in JSON.
+    """The talk of a text in JSON, as a link has it: without files of somebody's own.
 
     Raises
     ------
@@ -105,6 +131,8 @@ def write(talk: Talk) -> str:
     lines = [f"title = {_value(found.get('title', ''))}"]
     for moment in found.get("moment", ()):
         lines += ["", "[[moment]]", *(f"{name} = {_value(part)}" for name, part in moment.items())]
+    if talk.uploads:
+        lines += ["", "[uploads]", *(f"{name} = '{packed}'" for name, packed in talk.uploads.items())]
     return "\n".join([*lines, ""])
 
 
@@ -113,9 +141,44 @@ def to_json(talk: Talk) -> bytes:
     return msgspec.json.encode(talk)
 
 
-def _check_size(content: bytes) -> None:
-    if len(content) > MAX_TALK_BYTES:
-        raise TalkError(f"A talk has at most {MAX_TALK_BYTES:,} bytes; this one has {len(content):,}.")
+def _check_size(content: bytes, most: int = MAX_TALK_BYTES) -> None:
+    if len(content) > most:
+        raise TalkError(_too_large(len(content)))
+
+
+def _too_large(n_bytes: int) -> str:
+    return (
+        f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of files of somebody's own; "
+        f"this one has {n_bytes:,}."
+    )
+
+
+def _without_uploads(text: str) -> tuple[str, list[str]]:
+    """A talk's file with a mark in place of each file in it, and these: `tomllib` would take seconds for them."""
+    packed: list[str] = []
+
+    def marked(line: re.Match) -> str:
+        packed.append(line[2])
+        return f"{line[1]} = '#{len(packed) - 1}'"
+
+    before, head, table = text.partition(_UPLOADS)
+    return before + head + _UPLOAD.sub(marked, table), packed
+
+
+def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
+    """The content of a talk's file with the files in it in place of their marks.
+
+    Raises
+    ------
+    TalkError
+        If what looked like its table of files is in a text.
+    """
+    table = content.get("uploads", {})
+    marks = {f"#{place}": each for place, each in enumerate(packed)}
+    if not isinstance(table, dict) or not marks.keys() <= {each for each in table.values() if isinstance(each, str)}:
+        raise TalkError("A talk's file ends with a table [uploads], if it holds numbers of somebody's own.")
+    named = {name: marks.get(each, each) if isinstance(each, str) else each for name, each in table.items()}
+    return content | {"uploads": named} if named else content
 
 
 def _converted(found: Any) -> Talk:

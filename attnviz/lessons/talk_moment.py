@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
+from attnviz.core.errors import OwnArraysError
 from attnviz.lessons.expression import EXPRESSION_ERRORS
 from attnviz.lessons.moment import as_sent, opened
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
+from attnviz.lessons.talk_uploads import by_source
 from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
-def talk_moment(made: TalkMoment) -> Moment:
-    """A moment of a talk, as `contract.lesson` declares it.
+def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it; `uploads` are the talk's files of somebody's own.
 
     Raises
     ------
@@ -24,7 +28,7 @@ def talk_moment(made: TalkMoment) -> Moment:
         If its address opens no pass as it is, or that has no answer to its question.
     """
     check_moment(made)
-    passes = opened_politely(made.at)
+    passes = opened_politely(made.at, made.uploads, uploads)
     try:
         with np.errstate(all="ignore"):
             sent = as_sent(made, passes, filled_where_it_fits)
@@ -48,8 +52,8 @@ def _neutral(ask: Extreme, passes: Passes) -> str | None:
     return str(row.cells[min(own, len(row.cells) - 1)]) if row.of == "B" else None
 
 
-def opened_politely(at: str) -> Passes:
-    """The passes of an address that somebody may have changed.
+def opened_politely(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] = MappingProxyType({})) -> Passes:
+    """The passes of an address that somebody may have changed, with those of a talk's files that are named.
 
     Raises
     ------
@@ -57,8 +61,8 @@ def opened_politely(at: str) -> Passes:
         If it doesn't open as it is.
     """
     try:
-        return opened(at)
-    except LessonError as error:
+        return opened(at, by_source(names, uploads))
+    except (LessonError, OwnArraysError) as error:
         raise TalkError(str(error)[:400]) from None
     except ValueError:
         raise TalkError("The address of a moment has parameters, as in model=who-is-it&view=sheet.") from None

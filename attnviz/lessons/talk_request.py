@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
@@ -14,6 +14,7 @@ from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkMoment, as_talk, read, read_json, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
+from attnviz.lessons.talk_uploads import Uploads
 from attnviz.scene.document.encoding import to_json
 
 
@@ -25,12 +26,14 @@ class MomentAsked(Asked, tag="moment", frozen=True):
     """A moment with its pass, its question and its answer."""
 
     moment: TalkMoment
+    uploads: Uploads = field(default_factory=dict)
 
 
 class QuestionsAsked(Asked, tag="questions", frozen=True):
     """Which questions a scene has an answer to."""
 
     at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
+    uploads: Uploads = field(default_factory=dict)
 
 
 class FileAsked(Asked, tag="file", frozen=True):
@@ -72,12 +75,12 @@ def reply(asked: TalkRequest) -> bytes:
 
 @reply.register
 def _(asked: MomentAsked) -> bytes:
-    return to_json(talk_moment(asked.moment))
+    return to_json(talk_moment(asked.moment, asked.uploads))
 
 
 @reply.register
 def _(asked: QuestionsAsked) -> bytes:
-    return msgspec.json.encode({"questions": offered(opened_politely(asked.at))})
+    return msgspec.json.encode({"questions": offered(opened_politely(asked.at, asked.uploads, asked.uploads))})
 
 
 @reply.register

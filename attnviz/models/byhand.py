@@ -21,7 +21,7 @@ WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
 SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 about half of that
 WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
-"""How far each wave turns from one position to the next; together they tell 16 positions well apart."""
+"""The angle of each wave from one position to the next; together they tell 16 positions well apart."""
 
 BLOCKS = {"word": slice(0, 5), "position": slice(5, 11), "previous word": slice(11, 16)}
 """The blocks of the 16 numbers of a vector."""

@@ -27,7 +27,7 @@ class Choice(Protocol):
         """The model of a checkpoint, counted from 0; the last for None."""
 
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
-        """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
+        """The course of training, and the view at a checkpoint, as plain data; None where there was none."""
 
     def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
         """The kind of a text that the model of a checkpoint wrote."""

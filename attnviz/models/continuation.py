@@ -19,7 +19,7 @@ OFFERED = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the next token is drawn.
+    """The way in which the next token is drawn.
 
     Attributes
     ----------

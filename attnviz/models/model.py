@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.core.attention import attend
+from attnviz.core.block import RELU, Activation, Norm
 from attnviz.core.errors import SettingsError
 from attnviz.core.inputs import input_stages
 from attnviz.core.layers import layered
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.origin import Kind, Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
@@ -30,7 +30,7 @@ WHERE_FROM = {
 
 
 MAX_NAMED_WORDS = 8
-"""How many words that a model doesn't know are named."""
+"""The most words that a model doesn't know that are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +75,12 @@ class Model:
 
     @property
     def n_heads(self) -> int:
-        """How many heads each layer has."""
+        """The number of heads of each layer."""
         return len(self.layers[0].w_q)
 
     @property
     def n_neurons(self) -> int:
-        """How many neurons the MLP of each layer has; 0 where there is none."""
+        """The number of neurons in the MLP of each layer; 0 where there is none."""
         w_hidden = self.layers[0].w_hidden
         return 0 if w_hidden is None else w_hidden.shape[1]
 
@@ -91,7 +91,7 @@ class Model:
 
     @property
     def longest(self) -> int:
-        """How many tokens a text may have, the one that all begin with included."""
+        """The most tokens that a text may have, the one that all begin with included."""
         return MAX_TOKENS if self.positions is None else len(self.positions)
 
     @property
@@ -154,7 +154,7 @@ class Model:
         return (*self._begun(typed), *typed)
 
     def room(self, text: str) -> int:
-        """How many tokens of a text the model has places for, besides the one that all begin with."""
+        """The number of a text's tokens that the model has places for, besides the one that all begin with."""
         return self.longest - len(self._begun(self.typed(text)))
 
     def leading(self, text: str) -> str:

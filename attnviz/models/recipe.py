@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.order import Norm
+from attnviz.core.block import Norm
 from attnviz.core.parameters import Parameters
 from attnviz.core.streams import stream
 from attnviz.models.adam import Decay
@@ -73,7 +73,7 @@ class Recipe:
 
     @property
     def steps(self) -> int:
-        """How many steps of training there are."""
+        """The number of steps of training."""
         return self.checkpoints[-1]
 
     def untrained(self, seed: int) -> Model:

@@ -21,10 +21,10 @@ from attnviz.models.writing import names
 from attnviz.models.yardsticks import passed_at, recorded
 
 N_WRITTEN = 10
-"""How many texts each checkpoint writes."""
+"""The number of texts that each checkpoint writes."""
 
 AS_IN_MICROGPT = Drawing(temperature=0.5)
-"""How microgpt itself draws, from the first seed that there is."""
+"""microgpt's own way of drawing, from the first seed."""
 
 FOLDER = Path(__file__).parent / "recordings"
 

@@ -80,7 +80,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
 
 
 def met(recipe: Recipe, seed: int) -> int:
-    """How many of the held-out texts come up in training after all: where texts are drawn at random, a few may."""
+    """The number of held-out texts that come up in training after all: where texts are drawn at random, a few may."""
     if recipe.task.is_open:
         return 0  # its texts are parted before any is drawn
     _, *trained_on = batches(recipe, seed)
@@ -89,7 +89,7 @@ def met(recipe: Recipe, seed: int) -> int:
 
 
 def measures(model: Model, batch: Batch) -> dict:
-    """How well a model answers what a batch asks, and what is seen in its attention, at 4 decimals."""
+    """The loss and accuracy of a model on a batch, and the patterns of its attention, at 4 decimals."""
     arrays = passed(stages_for(model, batch), model.arrays, batch)
     patterns = model.task.patterns(arrays, batch)
     return {

@@ -30,7 +30,7 @@ NORMS = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
 AGREEMENT = 1e-4
-"""How far from the largest logit of a check one may be off, relative to it: float32 is within, another model isn't."""
+"""The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
 
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
 """The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
@@ -135,7 +135,7 @@ def _written(how: Mapping[str, str]) -> str:
 
 
 def _named(parts: Mapping[str, object], name: str, choices: Mapping[str, object]) -> str:
-    """Which of some choices a file names; the first where it names none."""
+    """The choice that a file names; the first where it names none."""
     first, *others = choices
     named = parts.get(name, first)
     if not isinstance(named, str) or named not in choices:
@@ -154,7 +154,7 @@ def _check(given: object, letters: Sequence[str], block_size: int) -> tuple[list
 
 
 def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
-    """How far the logits after some letters are from those of a check, relative to the largest of these."""
+    """The error of the logits after some letters beside those of a check, relative to the largest of these."""
     text, expected = check
     try:
         made = model.read((model.task.begin, *text))["logits"].value[-1]
@@ -173,6 +173,22 @@ def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str,
         for name, stage in (("attn_wo", "w_o"), ("mlp_fc1", "w_hidden"), ("mlp_fc2", "w_mlp")):
             matrices[f"layer{n}.{name}"] = arrays[f"{stage}{after}"].T
     return {name: array.tolist() for name, array in matrices.items()}
+
+
+def written(model: Model) -> bytes:
+    """A microgpt as a state file: `read` gives it back, to the last bit."""
+    parts = {
+        "uchars": list(model.task.letters),
+        "n_head": model.n_heads,
+        "state_dict": state_dict(model.arrays, len(model.layers)),
+        "activation": _name_among(ACTIVATIONS, model.activation),
+        "norm": _name_among(NORMS, model.norm),
+    }
+    return json.dumps(parts).encode()
+
+
+def _name_among(choices: Mapping[str, object], chosen: object) -> str:
+    return next(name for name, each in choices.items() if each == chosen)
 
 
 def _layer(state: Matrices, n_heads: int) -> Parameters:

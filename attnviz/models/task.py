@@ -19,7 +19,7 @@ Looks = tuple[tuple[int, int], ...]
 
 
 def most_probable(shares: np.ndarray) -> np.ndarray:
-    """Which answers are the most probable ones of each row; several, where they differ by rounding alone."""
+    """The most probable answers of each row; several, where they differ by rounding alone."""
     largest = shares.max(axis=-1, keepdims=True)
     return shares >= largest - 1e-9 * np.abs(largest)
 
@@ -91,7 +91,7 @@ class Task(Protocol):
         """The right answers, one for each token; all None where the tokens are no text of the task."""
 
     def looks(self, tokens: Sequence[str]) -> Looks:
-        """Which query looks at which key in each of several layers, as places; none where nobody knows."""
+        """The key that each query looks at in each of several layers, as places; none where nobody knows."""
         return ()
 
 

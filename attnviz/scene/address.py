@@ -188,7 +188,7 @@ def _usual_view(scene: Scene) -> str:
 
 
 def _usual_reveal(scene: Scene) -> int | None:
-    """How far the step has come of an address that doesn't say it."""
+    """The reveal of an address that names none."""
     return (USUAL_IN_TALK if _begins_talk(scene) else USUAL)["reveal"]
 
 
@@ -242,7 +242,7 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
 
 
 def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
-    """Which training of a model, and how far, as whole numbers; `resolve` brings them to those that there are."""
+    """The training of a model and its checkpoint, as whole numbers; `resolve` brings them to those that exist."""
     training = {}
     for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
         if name in texts and _COUNT.fullmatch(texts[name]):

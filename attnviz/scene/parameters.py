@@ -140,7 +140,7 @@ def _draw(text: str, notices: list[str]) -> dict:
 
 
 def drawing_in(message: object) -> Drawing | None:
-    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
+    """The drawing of the next token that a message or an address describes; ValueError if it describes none."""
     if message is None:
         return None
     if not isinstance(message, dict) or message.keys() != OFFERED.keys():

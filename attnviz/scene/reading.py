@@ -75,7 +75,7 @@ def shortened(scene: Scene) -> str:
 
 
 def room(scene: Scene) -> int:
-    """How many tokens of the sentence the scene's pass has places for; what follows them isn't read."""
+    """The number of the sentence's tokens that the scene's pass has places for; the rest isn't read."""
     model = reading_model(scene)
     return model.room(scene.sentence) if model else MAX_TOKENS
 

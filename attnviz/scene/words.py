@@ -9,7 +9,7 @@ from attnviz.scene.scene import READY_MADE, Scene
 
 
 def n_typed(scene: Scene) -> int:
-    """How many of the last words of its pass were typed in one sentence; 0 for two sentences and worked examples."""
+    """The number of the pass's last words that were typed in one sentence; 0 for two sentences and worked examples."""
     if scene.source in READY_MADE or scene.context.strip():
         return 0
     return min(len(words_in(scene)), room(scene))

@@ -1,1 +1,1 @@
-"""How the app is served: what answers beside its pages, and what every request passes through first."""
+"""The server of the app: the routes beside its pages, and the checks that every request passes first."""

@@ -1,4 +1,4 @@
-"""Which of Streamlit's paths may be asked: those that our pages ask for.
+"""Allowed paths: those of Streamlit's that our pages ask for.
 
 Without this, anyone could leave files in the server's memory, read how it is
 used, and have programs drive the app.
@@ -19,7 +19,7 @@ _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (acts_route.PATH, arrays_route.PATH, talk_route.PATH, room_route.PATH)
-_ASKED = (*_POSTED, lesson_route.PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
+_ROUTES = (*_POSTED, lesson_route.PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
 """Where pages are now: the first has no name of its own, and the walkthrough has taken the place of two others."""
@@ -41,7 +41,7 @@ def leads_somewhere(path: str) -> bool:
     look for the scripts of that page below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
-    return len(names) == 1 or path.endswith(_ASKED) or not _FOLDERS.isdisjoint(names)
+    return len(names) == 1 or path.endswith(_ROUTES) or not _FOLDERS.isdisjoint(names)
 
 
 def moved(path: str, query: str) -> str | None:
@@ -57,7 +57,7 @@ def moved(path: str, query: str) -> str | None:
 
 
 def methods(path: str) -> tuple[str, ...]:
-    """How a path may be asked; what is done in a viewer, somebody's own arrays and their talks are all that is sent."""
+    """The HTTP methods of a path; acts, files and talks are all that is sent."""
     return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
 
 

@@ -22,7 +22,7 @@ from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/arrays"
 
-MAX_SAID_BYTES = 8_192
+MAX_LINE_BYTES = 8_192
 """Bytes of the line of JSON before a file."""
 
 _UNDERWAY: set[Tab] = set()
@@ -81,9 +81,9 @@ async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
     async for piece in pieces:
         begun += piece
         line, separator, rest = begun.partition(b"\n")
-        if separator and len(line) <= MAX_SAID_BYTES:
+        if separator and len(line) <= MAX_LINE_BYTES:
             return line, rest
-        if len(line) > MAX_SAID_BYTES:
+        if len(line) > MAX_LINE_BYTES:
             break
     return b"", b""
 

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
-    """How uvicorn serves the app."""
+    """The settings with which uvicorn serves the app."""
     return uvicorn.Config(
         app,
         log_level="warning",

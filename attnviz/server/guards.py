@@ -20,9 +20,9 @@ from attnviz.server.websocket import Messages
 
 def routes() -> list[BaseRoute]:
     """The routes beside the pages, which start no session."""
-    own = (scripts, acts_route, arrays_route, lesson_route, talk_route)
+    modules = (scripts, acts_route, arrays_route, lesson_route, talk_route)
     of_rooms = room_route.routes()  # first: /room/moment is no lesson's
-    return [Route("/healthz", _healthy), *of_rooms, *(each.route() for each in own)]
+    return [Route("/healthz", _healthy), *of_rooms, *(each.route() for each in modules)]
 
 
 def middleware() -> list[Middleware]:

@@ -1,4 +1,4 @@
-"""Which host names the app answers to, and whose pages may talk to it.
+"""Hosts: the names that the app answers to, and the origins that may talk to it.
 
 Somebody else can point a name of theirs at this machine (DNS rebinding), and
 their page then reads the app as if it were its own. Nobody can do that with an

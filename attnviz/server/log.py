@@ -15,12 +15,12 @@ class Discreet(logging.Filter):
         """Whether the record is written; makes it the line that is."""
         if record.levelno < logging.WARNING:
             return False  # each visit is no news
-        record.msg = _told(record) + _place(record.exc_info[1] if record.exc_info else None)
+        record.msg = _first_line(record) + _place(record.exc_info[1] if record.exc_info else None)
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 
 
-def _told(record: logging.LogRecord) -> str:
+def _first_line(record: logging.LogRecord) -> str:
     """The first line of what is said, without what was put into it."""
     text = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
     return _SLOT.sub("…", text.strip().partition("\n")[0])

@@ -187,8 +187,8 @@ async def _led(held: Held, asked: requests.Speakers) -> Response:
     now = time.time()
     held.speaker = now
     match asked:
-        case requests.Move(at=at, asked=cell, is_shown=is_shown):
-            place = await _in_lane(place_in, at, cell)
+        case requests.Move(at=at, asked=cell, moment=moment, is_shown=is_shown):
+            place = await _in_lane(place_in, at, cell, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
             return _json({"number": held.room.number, "isOwn": place.is_own})
         case requests.Open(is_open=is_open):

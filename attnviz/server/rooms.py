@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from attnviz.classroom.codes import hash_of, new_code, new_secret
-from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
+from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open, Place
 from attnviz.classroom.room import Room, RoomError
-from attnviz.scene.contract.classroom import Audience, ClassNow, Pointed, Round
+from attnviz.scene.contract.classroom import AskedCell, Audience, ClassNow, Pointed, Round
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
@@ -107,6 +107,8 @@ class Held:
             number=room.number,
             at=room.place.at if room.place else "",
             shows=room.shows,
+            kind=room.place.kind if room.place else "pass",
+            asked=_asked(room.place),
             is_own=bool(room.place and room.place.is_own),
             is_shown=room.is_shown,
             round=Round(number=len(asked.rounds), is_open=asked.is_open) if asked else None,
@@ -128,6 +130,10 @@ class Held:
             counts=asked.counts if asked else [],
             pointed=pointed,
         )
+
+
+def _asked(place: Place | None) -> AskedCell | None:
+    return AskedCell(kind=place.asked.kind, cell=place.asked.cell) if place and place.asked else None
 
 
 class Rooms:

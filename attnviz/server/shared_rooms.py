@@ -15,20 +15,11 @@ from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-import msgspec
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
-
-from attnviz.classroom.codes import new_code, new_secret
-from attnviz.classroom.commands import AnyCommand, End, Hand, Make, Move, read, written
-from attnviz.classroom.room import HAND_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.codes import new_secret
+from attnviz.classroom.commands import AnyCommand, Make, read, written
+from attnviz.classroom.room import Room, RoomError
+from attnviz.server.room_log import AWAY, AWAY_SECONDS, Entry, RoomLog, order_of
 from attnviz.server.rooms import FOR_ALL, MAX_ROOMS, Held, Presence, Rooms, too_many
-
-AWAY_SECONDS = 2.0
-"""Until Redis counts as away."""
-
-READ_MS = 1_000
-"""How long one request waits for what others add."""
 
 BEAT_SECONDS = 1.0
 """Between two messages of who is here by way of this process."""
@@ -38,8 +29,6 @@ RETRY_SECONDS = 0.5
 RESULTS = 1_000
 """Commands of which a process remembers what came of them, until who sent them asks."""
 
-_ROOMS = "attnviz:rooms"
-_AWAY = (RedisError, OSError, TimeoutError)
 _log = logging.getLogger(__name__)
 
 
@@ -79,23 +68,18 @@ class SharedRooms(Rooms):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        waits = {"socket_timeout": READ_MS / 1000 + AWAY_SECONDS, "socket_connect_timeout": AWAY_SECONDS}
-        self._redis = Redis.from_url(url, **waits)
+        self._commands = RoomLog(url)
         self._name = new_secret()
         self._finding = asyncio.Lock()
 
     async def free_code(self) -> str:
         self.sweep()
-        now = time.time()
         try:
-            await self._redis.zremrangebyscore(_ROOMS, "-inf", now - SECONDS)
-            if await self._redis.zcard(_ROOMS) >= MAX_ROOMS:
-                raise too_many()
-            code = new_code()
-            while not await self._redis.zadd(_ROOMS, {code: now}, nx=True):
-                code = new_code()
-        except _AWAY:
+            code = await self._commands.take_code(MAX_ROOMS)
+        except AWAY:
             return await super().free_code()
+        if code is None:
+            raise too_many()
         return code
 
     def holding(self, made: Make) -> Held:
@@ -105,9 +89,8 @@ class SharedRooms(Rooms):
         text = written(made)
         held.commands.append(text)
         try:
-            held.position = _text(await self._redis.xadd(_stream(made.code), {"c": text}))
-            await self._redis.expire(_stream(made.code), int(SECONDS))
-        except _AWAY:
+            (held.position,) = await self._commands.add_all(made.code, [text])
+        except AWAY:
             held.is_apart = True
             held.apart.append(text)
         self._read(held)
@@ -115,24 +98,24 @@ class SharedRooms(Rooms):
     async def find(self, code: str) -> Held | None:
         async with self._finding:
             if code not in self.held and code:
-                with suppress(*_AWAY):
+                with suppress(*AWAY):
                     await self._load(code)
         return await super().find(code)
 
     async def offering(self, code: str) -> Held | None:
         try:
-            room = await self._redis.get(_hand(code))
-        except _AWAY:
+            room = await self._commands.offering(code)
+        except AWAY:
             return await super().offering(code)
-        return await self.find(_text(room)) if room else None
+        return await self.find(room) if room else None
 
     async def current(self, held: HeldShared) -> None:
         """Wait until all is read that was added before."""
         try:
-            last = await self._redis.xrevrange(_stream(held.room.code), count=1)
+            last = await self._commands.last(held.room.code)
             if last:
-                await self._until(held, lambda: _order(held.position) >= _order(_text(last[0][0])))
-        except _AWAY:
+                await self._until(held, lambda: order_of(held.position) >= order_of(last))
+        except AWAY:
             pass
 
     async def do(self, held: HeldShared, command: AnyCommand) -> None:
@@ -141,9 +124,9 @@ class SharedRooms(Rooms):
         text = written(command)
         if not held.is_apart:
             try:
-                name = await self._added(held, command, text)
+                name = await self._commands.add(held.room.code, command, text)
                 await self._until(held, lambda: name in held.results)
-            except _AWAY:
+            except AWAY:
                 self._part(held)
             else:
                 if refused := held.results.get(name):
@@ -168,23 +151,7 @@ class SharedRooms(Rooms):
             task.cancel()
         if reading:
             await asyncio.wait(reading, timeout=AWAY_SECONDS)
-        await self._redis.aclose()
-
-    async def _added(self, held: HeldShared, command: AnyCommand, text: bytes) -> str:
-        code = held.room.code
-        async with asyncio.timeout(AWAY_SECONDS):
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.xadd(_stream(code), {"c": text})
-                match command:
-                    case Move():
-                        pipe.expire(_stream(code), int(SECONDS))
-                        pipe.zadd(_ROOMS, {code: command.time})
-                    case Hand():
-                        pipe.set(_hand(command.code), code, ex=int(HAND_SECONDS))
-                    case End():
-                        pipe.expire(_stream(code), 60)
-                        pipe.zrem(_ROOMS, code)
-                return _text((await pipe.execute())[0])
+        await self._commands.close()
 
     async def _until(self, held: HeldShared, is_so) -> None:
         """Wait until something is so, which may be whenever something was read."""
@@ -192,19 +159,19 @@ class SharedRooms(Rooms):
             await held.was_read.wait_for(is_so)
 
     async def _load(self, code: str) -> None:
-        entries = await self._redis.xrange(_stream(code))
+        entries = await self._commands.entries(code)
         if entries:
-            made = read(entries[0][1][b"c"])
+            made = read(entries[0][1])
             held = self.held[code] = HeldShared(Room.made(made))
             held.speaker = 0.0
             self._replay(held, entries)
             self._read(held)
 
-    def _replay(self, held: HeldShared, entries: list) -> None:
+    def _replay(self, held: HeldShared, entries: list[Entry]) -> None:
         """Have a room be what its commands make of it."""
-        held.room = Room.made(read(entries[0][1][b"c"]))
-        held.commands = [parts[b"c"] for _, parts in entries]
-        held.position = _text(entries[-1][0])
+        held.room = Room.made(read(entries[0][1]))
+        held.commands = [text for _, text in entries]
+        held.position = entries[-1][0]
         for text in held.commands[1:]:
             with suppress(RoomError):
                 held.room.apply(read(text))
@@ -219,25 +186,25 @@ class SharedRooms(Rooms):
             try:
                 if held.is_apart:
                     await self._rejoin(held)
-                found = await self._redis.xread({_stream(code): held.position}, count=500, block=READ_MS)
-            except _AWAY:
+                found = await self._commands.after(code, held.position)
+            except AWAY:
                 self._part(held)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            for _, entries in found:
-                await self._take(held, entries)
+            if found:
+                await self._take(held, found)
 
-    async def _take(self, held: HeldShared, entries: list) -> None:
+    async def _take(self, held: HeldShared, entries: list[Entry]) -> None:
         for_all = False
         async with held.was_read:
-            for name, parts in entries:
-                command, refused = read(parts[b"c"]), None
+            for name, text in entries:
+                command, refused = read(text), None
                 try:
                     held.room.apply(command)
                 except RoomError as error:
                     refused = error
-                held.commands.append(parts[b"c"])
-                held.position = _text(name)
+                held.commands.append(text)
+                held.position = name
                 held.results[held.position] = refused
                 for_all = for_all or isinstance(command, FOR_ALL)
             while len(held.results) > RESULTS:
@@ -253,44 +220,29 @@ class SharedRooms(Rooms):
 
     async def _rejoin(self, held: HeldShared) -> None:
         """Add what was done while Redis was away, and read the room anew."""
-        code, stream = held.room.code, _stream(held.room.code)
-        if not await self._redis.exists(stream):
-            if await self._redis.set(f"{stream}:again", self._name, nx=True, ex=5):
-                await self._tell(code, held.commands)
+        code, missing = held.room.code, held.apart
+        if not await self._commands.has(code):
+            if await self._commands.lets_restore(code, self._name):
+                missing = held.commands
             else:
                 await asyncio.sleep(RETRY_SECONDS)  # another process tells it
-                await self._tell(code, held.apart)
-        else:
-            await self._tell(code, held.apart)
-        self._replay(held, await self._redis.xrange(stream))
+        await self._commands.add_all(code, missing)
+        self._replay(held, await self._commands.entries(code))
         held.apart.clear()
         held.is_apart = False
         held.tell()
-
-    async def _tell(self, code: str, commands: list[bytes]) -> None:
-        async with self._redis.pipeline(transaction=True) as pipe:
-            for text in commands:
-                pipe.xadd(_stream(code), {"c": text})
-            pipe.expire(_stream(code), int(SECONDS))
-            pipe.zadd(_ROOMS, {code: time.time()})
-            await pipe.execute()
 
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             for held in [*self.held.values()]:
-                with suppress(*_AWAY):
+                with suppress(*AWAY):
                     await self._meet(held)
 
     async def _meet(self, held: Held) -> None:
         """Tell the others who is here by way of this process, and hear it of them."""
-        key, now, own = f"{_stream(held.room.code)}:here", time.time(), held.presence
-        async with self._redis.pipeline() as pipe:
-            pipe.hset(key, self._name, msgspec.json.encode((own.here, own.around, own.speaker, now)))
-            pipe.expire(key, 60)
-            pipe.hgetall(key)
-            *_, all_here = await pipe.execute()
-        told = [msgspec.json.decode(text) for name, text in all_here.items() if _text(name) != self._name]
+        now, own = time.time(), held.presence
+        told = await self._commands.meet(held.room.code, self._name, (own.here, own.around, own.speaker, now))
         fresh = [each for each in told if now - each[3] < STALE_SECONDS]
         others = Presence(
             sum(each[0] for each in fresh), sum(each[1] for each in fresh), max((each[2] for each in told), default=0.0)
@@ -300,20 +252,3 @@ class SharedRooms(Rooms):
             held.others = others
             if is_of_counts:
                 held.tell(speaker_alone=True)
-
-
-def _stream(code: str) -> str:
-    return f"attnviz:room:{code}"
-
-
-def _hand(code: str) -> str:
-    return f"attnviz:hand:{code}"
-
-
-def _text(name: bytes | str) -> str:
-    return name.decode() if isinstance(name, bytes) else name
-
-
-def _order(name: str) -> tuple[int, int]:
-    first, _, second = name.partition("-")
-    return int(first), int(second)

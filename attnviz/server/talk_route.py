@@ -1,27 +1,40 @@
-"""The route of talks: a moment of somebody's own, what may be asked of a scene, a talk's file. Nothing is kept."""
+"""The route of talks: a moment of somebody's own, what may be asked of a scene, a talk's file. Nothing is kept.
+
+A tab is asked for the files of somebody's own that a moment shows, and is given those of a talk that is opened in it.
+"""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
+from urllib.parse import parse_qsl
 
+import msgspec
+from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.core.settings import MAX_TALK_BYTES
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError
 from attnviz.lessons.talk_request import Asked, TalkRequest, reply
+from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
+from attnviz.scene.acts.session import Session
+from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.own.received import RequestError, received
+from attnviz.scene.scene import FIRST_VISIT
 from attnviz.site.edition import talk_file
+from attnviz.ui.state.tabs import OPEN, UNKNOWN
 
 PATH = "/talk"
 
-MAX_REQUEST_BYTES = 2 * MAX_TALK_BYTES
+MAX_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS
 """Of a talk's file as a text in JSON."""
 
 _LANE = ThreadPoolExecutor(1, "talks")
 """One at a time, beside lessons: whoever asks for many makes other talks wait, and nobody else."""
-_TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes; this one has more."
+_TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of your own files; this one has more."
 
 
 class PageAsked(Asked, tag="page", frozen=True):
@@ -33,6 +46,42 @@ class PageAsked(Asked, tag="page", frozen=True):
 @reply.register
 def _(asked: PageAsked) -> bytes:
     return to_json({"page": talk_file(asked.talk)})
+
+
+class UploadsAsked(Asked, tag="uploads", frozen=True):
+    """The files that somebody gave in a tab and the scene of an address shows."""
+
+    tab: str
+    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
+
+
+class UploadsGiven(Asked, tag="give", frozen=True):
+    """A talk's files of somebody's own, for a tab that lacks them."""
+
+    tab: str
+    uploads: Uploads
+
+
+@reply.register
+def _(asked: UploadsAsked) -> bytes:
+    written = dict(parse_qsl(asked.at, keep_blank_values=True))
+    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(asked.tab).uploads).scene)})
+
+
+@reply.register
+def _(asked: UploadsGiven) -> bytes:
+    session = _session(asked.tab)
+    for upload in by_source(asked.uploads, asked.uploads).values():
+        session.keep(upload)
+    return b"{}"
+
+
+def _session(token: str) -> Session:
+    tab = OPEN.get(token)
+    if tab is None:
+        raise TalkError(UNKNOWN)
+    tab.session = tab.session or Session(FIRST_VISIT)
+    return tab.session
 
 
 def route() -> Route:
@@ -47,9 +96,9 @@ async def _talk(request: Request) -> Response:
             body += piece
             if len(body) > MAX_REQUEST_BYTES:
                 return _refusal(413, _TOO_LARGE)
-        asked = received(bytes(body), TalkRequest | PageAsked)
+        asked = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
         made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, asked)
-    except (RequestError, TalkError) as error:
+    except (RequestError, TalkError, OwnArraysError) as error:
         return _refusal(400, str(error))
     except ClientDisconnect:
         return _refusal(400, _TOO_LARGE)

@@ -54,7 +54,7 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
         If a moment doesn't fit its pass.
     """
     name, title = talk_page_name(talk), talk.title or "A talk"
-    moments = [talk_moment(each) for each in talk.moment]
+    moments = [talk_moment(each, talk.uploads) for each in talk.moment]
     planned = [each.minutes for each in talk.moment]
     minutes = max(round(sum(planned)), 1)
     entry = LessonEntry(

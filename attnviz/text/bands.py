@@ -35,8 +35,9 @@ _LARGEST = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
 _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
 _PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
 _SUM = (Story("{value} in dimension {column}."),)
+_SCORED = (Story("“{key}” has {value}."),)
 
-_SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
+_SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": (
             "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
@@ -52,9 +53,57 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "its position: {story}",
             _ASKS,
         ),
+        "latent compared": (
+            "“{word}” asks with its absorbed :blue[**query**], every {unit} answers with its latent: {story}",
+            _ASKS,
+        ),
+        **{
+            f"{keys} in content_scores": (
+                f"**Content**: “{{word}}” asks with its {query}, every {{unit}} answers with its {answer}: {{story}}",
+                _ASKS,
+            )
+            for keys, query, answer in (
+                ("k", ":blue[**query**]", ":orange[**key**]"),
+                ("k_normed", "normed :blue[**query**]", "normed :orange[**key**]"),
+                ("latent", "absorbed :blue[**query**]", "latent"),
+            )
+        },
+        "k_r in position_scores": (
+            "**Positions**: “{word}” asks with that part of its :blue[**query**], every {unit} answers with that of "
+            "its :orange[**key**]: {story}",
+            _ASKS,
+        ),
+        "k_rotated in position_scores": (
+            "**Positions**: “{word}” asks with that part of its :blue[**query**], every {unit} answers with that of "
+            "its :orange[**key**], each turned by its position: {story}",
+            _ASKS,
+        ),
         "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", _PRODUCT),
         "w_k": ("What “{key}” enters with, times the :orange[**key parameters**]: {story}", _PRODUCT),
         "w_v": ("What “{key}” enters with, times the :green[**value parameters**]: {story}", _PRODUCT),
+        "w_dkv": ("What “{key}” enters with, times the **latent parameters**: {story}", _PRODUCT),
+        "w_uk": ("The latent of “{key}”, times the head’s **key parameters**: {story}", _PRODUCT),
+        "w_uk times q": ("The :blue[**query**] of “{word}”, times the head’s **key parameters**, transposed", ()),
+        "w_uv": ("The latent of “{key}”, times the head’s **value parameters**: {story}", _PRODUCT),
+        "w_uv times latent_heads": ("What the head collected, times its **value parameters**: {story}", _PRODUCT),
+        "w_qr": ("What “{word}” enters with, times the :blue[**position query parameters**]: {story}", _PRODUCT),
+        "w_kr": ("What “{key}” enters with, times the :orange[**position key parameters**]: {story}", _PRODUCT),
+        "compressed from": ("Where the **latent** of “{key}” is from", ()),
+        "q_r from": ("Where the part for positions of the :blue[**query**] of “{word}” is from", ()),
+        "k_r from": ("Where the part for positions of the :orange[**key**] of “{key}” is from", ()),
+        "compressed sum": ("**Added up**: {story}", _SUM),
+        "q_absorbed sum": ("**Added up**: the absorbed :blue[**query**] of “{word}”, {story}", _SUM),
+        "q_r sum": ("**Added up**: the part for positions, {story}", _SUM),
+        "k_r sum": ("**Added up**: the part for positions, {story}", _SUM),
+        "latent collected": (
+            "**Collect**: every {unit} passes on its latent, in that share: {story} Added up, that is what {head} "
+            "collected for “{word}”.",
+            (Story("“{key}” {attention} × {value} in dimension {column}."),),
+        ),
+        "heads": ("**Added up**: what {head} found for “{word}”, {story}", _SUM),
+        "content_scores": ("**Compare** contents, dimension by dimension, and add up: {story}", _SCORED),
+        "position_scores": ("**Compare** positions, dimension by dimension, and add up: {story}", _SCORED),
+        "scores of Addition": ("**Add** both scores: {story}", _SCORED),
         "q from": ("Where the :blue[**query**] of “{word}” is from", ()),
         "k from": ("Where the :orange[**key**] of “{key}” is from", ()),
         "v from": ("Where the :green[**value**] of “{key}” is from", ()),
@@ -64,7 +113,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             _PRODUCT,
         ),
         **dict.fromkeys(
-            ("q_normed", "k_normed"),
+            ("q_normed", "k_normed", "latent"),
             ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
         ),
         "q_rotated row": ("**Turned** by the position of “{word}”: {story}", _SUM),
@@ -197,7 +246,8 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     layer = trace.layer_of(name)
     names = layer.names | slots
     base, _ = split_layer(name)
-    text, stories = _SAID.get(shows or base, ("{story}", ()))
+    keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
+    text, stories = next((_SENTENCES[key] for key in keys if key in _SENTENCES), ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
     stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]

@@ -12,7 +12,7 @@ Role = Literal["q", "k", "v", "output", ""]
 
 @dataclass(frozen=True)
 class Entry:
-    """How a stage is called, drawn and explained.
+    """The name, picture and explanation of a stage.
 
     Attributes
     ----------

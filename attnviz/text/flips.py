@@ -13,7 +13,7 @@ from attnviz.text.wording import percent
 
 
 def headline(trace: Trace, contest: Contest) -> str:
-    """Who is ahead as it is, and what stands below; where nobody is, that there is nothing to turn."""
+    """The leader as it is, above the list of flips; where nobody leads, that there is nothing to turn."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
     each = (

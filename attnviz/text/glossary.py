@@ -19,9 +19,10 @@ class Term:
         A regular expression, of Python and JavaScript alike, that finds it in a text in either case.
     says : str
         One sentence, where `{unit}` is what a token is called.
-    here : str
-        Its number in a pass, as a story (`attnviz.text.story`) of what is selected in the last layer; where that has
-        none of these stages there is none. Empty of a term whose number only a scene knows (`measured`).
+    here : str or tuple of str
+        Its number in a pass, as a story (`attnviz.text.story`) of what is selected in the last layer; of several the
+        first of which the pass has all stages, and where there is none, nothing. Empty of a term whose number only a
+        scene knows (`measured`).
     operation : str
         The class of the operation that it is, if it is one.
     """
@@ -29,7 +30,7 @@ class Term:
     id: str
     pattern: str
     says: str
-    here: str = ""
+    here: str | tuple[str, ...] = ""
     operation: str = ""
 
 
@@ -168,7 +169,15 @@ TERMS = (
         "The matrix with a column for each answer.",
         "Here it is {w_u:rows} × {w_u:length}.",
     ),
-    Term("d_k", r"\bd_k\b", "How many numbers a query has, and a key.", "d_k = {k:length} here, √d_k = {k:root}."),
+    Term(
+        "d_k",
+        r"\bd_k\b",
+        "How many numbers a query has, and a key.",
+        (
+            "d_k = {q:length} + {q_r:length} here, of content and for positions.",
+            "d_k = {q:length} here, √d_k = {q:root}.",
+        ),
+    ),
     Term(
         "d_v",
         r"\bd_v\b",
@@ -268,7 +277,11 @@ TERMS = (
         "RoPE",
         r"\bRoPE\b|\brotat(?:ed|ion)\b",
         "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",
-        "Here {q_rotated} is made of {q}.",
+        (
+            "Here {q_rotated} is made of {q_r}.",
+            "Here {q_rotated} is made of {q_normed}.",
+            "Here {q_rotated} is made of {q}.",
+        ),
         "Rotation",
     ),
     Term(
@@ -290,6 +303,33 @@ TERMS = (
         r"\bgroups?\b",
         "Heads that share keys and values, so that fewer of these must be kept.",
         "Groups of keys here: {k:first}.",
+    ),
+    Term(
+        "latent",
+        r"\blatents?\b|\bMLA\b|\bd_c\b",
+        "One short vector of a {unit}, of which the keys and values of all heads are made, and that is kept for them.",
+        "d_c = {latent:length} here.",
+        "HeadProjection",
+    ),
+    Term(
+        "absorbed",
+        r"\babsorbed\b",
+        "Multiplied in another order: queries and what heads collect take over a matrix, so keys need not be made.",
+        "An absorbed query has {q_absorbed:length} numbers here.",
+    ),
+    Term(
+        "d_n",
+        r"\bd_n\b",
+        "How many numbers of a query, and of a key, are compared by content.",
+        "d_n = {q:length} here.",
+    ),
+    Term(
+        "d_r", r"\bd_r\b", "How many numbers of a query, and of a key, are for positions.", "d_r = {q_r:length} here."
+    ),
+    Term(
+        "KV cache",
+        r"\bKV cache\b",
+        "Memory for the keys and values of earlier {unit}s, so that a new one needs to compute its own alone.",
     ),
     Term(
         "sink",

@@ -14,7 +14,7 @@ Runs = list[list]
 """Pairs of a style and a text. The style is one of STYLES; or "story", with stories; or "verdict", with nothing."""
 
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
-"""How a run looks: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
+"""The style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
 
 _ROLES = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
 _MARKED = re.compile(

@@ -50,7 +50,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
 
 
 def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
-    """Which key a query sees now, or sees no longer."""
+    """The key that a query sees now, or sees no longer."""
     *head, query, key = (trace.label(*at) for at in zip(trace[name].axes, cell, strict=True))
     sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
     return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"

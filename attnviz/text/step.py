@@ -41,10 +41,10 @@ class Section:
     def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Section:
         """The section with its text for a layer of a trace, and those of its stages that are there."""
         text = self.text(layer.trace, entries) if callable(self.text) else self.text
-        said = _read(text.replace("{unit}", layer.trace.origin.unit)) if isinstance(text, str) else text
+        text = _read(text.replace("{unit}", layer.trace.origin.unit)) if isinstance(text, str) else text
         return replace(
             self,
-            text=[_story_in(layer, *run) for run in said],
+            text=[_story_in(layer, *run) for run in text],
             stages=tuple(layer.names[name] for name in self.stages if name in layer.trace),
         )
 

@@ -95,7 +95,7 @@ SET = (
 _CASES = ("set", "unseeing", "hidden", "given", "")
 
 
-def said_of(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
+def applicable(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
     """The stories that a stage of the trace may have; of those that hold for a number the first is told."""
     holding = [story for story in (*stories, *SET) if story.of(trace)]
     return tuple(sorted(holding, key=lambda story: _CASES.index(story.when)))

@@ -3,7 +3,7 @@
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
-from attnviz.text.story import Story, said_of
+from attnviz.text.story import Story, applicable
 
 AXES = {
     "token": "tokens",
@@ -17,6 +17,9 @@ AXES = {
     "d_model": "d_model",
     "d_k": "d_k",
     "d_v": "d_v",
+    "d_c": "d_c",
+    "d_n": "d_n",
+    "d_r": "d_r",
     "heads * d_k": "heads · d_k",
     "heads * d_v": "heads · d_v",
 }
@@ -32,5 +35,5 @@ def symbol(stage: Stage) -> str:
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     """The stories of a stage's numbers; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
-    stories = said_of(layer.trace, entry(name).stories)
+    stories = applicable(layer.trace, entry(name).stories)
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

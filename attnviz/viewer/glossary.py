@@ -18,8 +18,15 @@ def javascript() -> str:
     )
 
 
-def _parts(term: dict[str, str]) -> str:
-    return "".join(f"    {part}: {json.dumps(term[part], ensure_ascii=False)},\n" for part in _PARTS)
+def _parts(term: dict[str, str | tuple[str, ...]]) -> str:
+    return "".join(f"    {part}: {_value(term[part])},\n" for part in _PARTS)
+
+
+def _value(value: str | tuple[str, ...]) -> str:
+    """As Biome lays it out."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return "[\n" + "".join(f"      {_value(each)},\n" for each in value) + "    ]"
 
 
 if __name__ == "__main__":

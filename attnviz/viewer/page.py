@@ -51,7 +51,7 @@ class Page:
 
     @property
     def n_bytes(self) -> int:
-        """How large its file is."""
+        """The size of its file."""
         return len(self.html.encode())
 
     def __repr__(self) -> str:

@@ -61,8 +61,12 @@ def normed(trace: Trace, stage: Stage) -> Iterator[Band]:
 
 def multiplied(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
     """A matrix of parameters, with what its rows are multiplied by, on the way to a stage."""
-    cells = Slot(matrix.name, len(matrix.axes) - 2, len(matrix.axes) - 1)
-    return Band(sentence(trace, matrix.name, sum=result.name), entry(matrix.name).title, cells, left=column(left))
+    rows, columns = len(matrix.axes) - 2, len(matrix.axes) - 1
+    if result.operation.operands[1].transposed:
+        rows, columns = columns, rows
+    times = f"{split_layer(matrix.name)[0]} times {split_layer(left.name)[0]}"
+    text = sentence(trace, matrix.name, times, sum=result.name)
+    return Band(text, entry(matrix.name).title, Slot(matrix.name, rows, columns), left=column(left))
 
 
 def contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
@@ -80,18 +84,41 @@ def joins(trace: Trace, stage: Stage) -> bool:
     return several_heads(trace.layer_of(stage.name).trace)
 
 
-def is_compared(trace: Trace, stage: Stage) -> bool:
-    """Whether a stage is the keys that queries are compared with."""
-    scores = trace.layer_of(stage.name).names.get("scores")
-    return scores is not None and stage.name in trace[scores].inputs[1:]
+def comparisons(trace: Trace, stage: Stage) -> list[Stage]:
+    """Where queries meet keys in the layer of a stage: the scores, or those of their parts."""
+    layer = trace.layer_of(stage.name)
+    scores = layer.names.get("scores")
+    if scores is None:
+        return []
+    return [trace[scores]] if is_product(trace[scores]) else list(trace.inputs(scores))
+
+
+def follows_its_factors(trace: Trace, stage: Stage) -> bool:
+    """Whether the row of a product comes right after the band with what it multiplies, and not after another one."""
+    parts = comparisons(trace, stage)
+    if stage not in parts or len(parts) == 1:
+        return True
+    order = list(trace.keys()).index
+    first, last = (
+        min(parts, key=lambda each: order(each.name)),
+        max(parts, key=lambda each: max(map(order, each.inputs))),
+    )
+    return stage is first is last
+
+
+def compared_by(trace: Trace, stage: Stage) -> Stage | None:
+    """The comparison that can be made once there is this stage: of its two the one that comes later."""
+    order = list(trace.keys())
+    return next((each for each in comparisons(trace, stage) if max(each.inputs, key=order.index) == stage.name), None)
 
 
 def is_query_or_key(trace: Trace, stage: Stage) -> bool:
     """Whether a stage is queries or keys, as they are compared or on their way to that."""
-    scores = trace.layer_of(stage.name).names.get("scores")
-    stages = trace.inputs(scores) if scores else ()
+    stages = tuple(each for scores in comparisons(trace, stage) for each in trace.inputs(scores.name)[:2])
     while stages and stage not in stages:
-        stages = tuple(each for after in stages for each in trace.inputs(after.name)[:1] if each.shape == after.shape)
+        stages = tuple(
+            each for after in stages for each in trace.inputs(after.name)[:1] if each.axes[:2] == after.axes[:2]
+        )
     return bool(stages)
 
 

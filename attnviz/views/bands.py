@@ -20,8 +20,9 @@ from attnviz.text.steps.tokens import TOKENS
 from attnviz.views.band import (
     Band,
     column,
+    compared_by,
     contributed,
-    is_compared,
+    follows_its_factors,
     is_norm,
     is_output,
     is_product,
@@ -46,7 +47,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
 
 
 def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
-    """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
+    """The page of the sheet for the bands of a step: that of a layer's words, or of what comes of them.
 
     Before them the first query has one.
 
@@ -76,8 +77,8 @@ def _is_of_sources(step: Step) -> bool:
 
 def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     base, _ = split_layer(stage.name)
-    if is_compared(trace, stage):
-        yield from _compared(trace, stage)
+    if comparison := compared_by(trace, stage):
+        yield _compared(trace, comparison)
     elif (
         base == "v"
         or is_query_or_key(trace, stage)
@@ -96,14 +97,17 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         yield from _row(trace, step, stage)
 
 
-def _compared(trace: Trace, keys: Stage) -> Iterator[Band]:
+def _compared(trace: Trace, comparison: Stage) -> Band:
     """Each key under its word, with the query at the left."""
-    query, _ = trace.inputs(trace.layer_of(keys.name).names["scores"])[:2]
-    yield Band(sentence(trace, keys.name, _shows(keys)), entry(keys.name).title, turned(keys), left=column(query))
+    query, keys = trace.inputs(comparison.name)[:2]
+    said = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
+    return Band(said, entry(keys.name).title, turned(keys), left=column(query))
 
 
-def _shows(keys: Stage) -> str:
-    base, _ = split_layer(keys.name)
+def _shows(keys: Stage, comparison: Stage) -> str:
+    base, scores = split_layer(keys.name)[0], split_layer(comparison.name)[0]
+    if scores != "scores":
+        return f"{base} in {scores}"
     return base if base == "k" else f"{base} compared"
 
 
@@ -113,6 +117,7 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     if is_summed and stage.axes[-1] != "key":
         left, matrix = trace.inputs(stage.name)[:2]
         yield multiplied(trace, matrix, left, stage)
+    is_added_up = is_summed and follows_its_factors(trace, stage)
     slots = {}
     if is_norm(stage):
         yield from normed(trace, stage)
@@ -134,7 +139,7 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         _label(stage),
         line(stage, sums=sums),
         leftover=_sink_share(trace, stage),
-        factors=is_summed,
+        factors=is_added_up,
     )
 
 
@@ -148,7 +153,8 @@ def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
 def _mixed(trace: Trace, stage: Stage) -> Band:
     """Each value under its word, with what they add up to at the right."""
     values = trace[stage.inputs[1]]
-    return Band(sentence(trace, values.name), entry(values.name).title, turned(values), right=column(stage))
+    said = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
+    return Band(said, entry(values.name).title, turned(values), right=column(stage))
 
 
 def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:

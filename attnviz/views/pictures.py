@@ -17,7 +17,7 @@ from attnviz.text.steps import entry
 from attnviz.text.steps.output import adds_up
 
 MAX_HEADS_APART = 8
-"""How many heads are drawn beside each other; of more, the selected one alone."""
+"""The most heads that are drawn beside each other; of more, the selected one alone."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Picture:
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
-    """How some stages are computed; products that share their left matrix are one picture, softmaxes of them beside.
+    """The pictures of some stages; products that share their left matrix are one picture, softmaxes of them beside.
 
     The contributions of the heads are drawn for one query, as what its output is the sum of.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from attnviz.core.layers import split_layer
@@ -14,8 +14,8 @@ from attnviz.text.step import Step
 from attnviz.text.steps import entry
 from attnviz.views.band import (
     Band,
+    compared_by,
     contributed,
-    is_compared,
     is_norm,
     is_output,
     is_product,
@@ -52,8 +52,8 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
     Nothing of those that no matrix makes.
     """
     names = trace.layers[step.layer - 1].names
-    compares = any(is_compared(trace, trace[name]) for name in step.stages)
-    made = [trace[names[name]] for name in ("q", "k", "v") if name in names] if compares else []
+    first = next((stage for stage in trace if _is_first_compared(trace, stage, names)), None)
+    made = [trace[names[name]] for name in _ONE if name in names] if first and first.name in step.stages else []
     joined = [trace[name] for name in step.stages if is_output(trace[name]) and joins(trace, trace[name])]
     return (
         *(_source(trace, stage) for stage in made if is_product(stage)),
@@ -62,7 +62,7 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
 
 
 def first_query(trace: Trace) -> tuple[Band, ...]:
-    """How the query of the first layer comes of what its word enters with, where a matrix makes it."""
+    """The source of the first layer's query, the word's embedding, where a matrix makes it."""
     query = trace[trace.layers[0].names["q"]]
     return _source(trace, query).bands if is_product(query) else ()
 
@@ -104,13 +104,18 @@ def _source(trace: Trace, stage: Stage) -> Source:
     return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), bands)
 
 
-_ONE = {"q": "query", "k": "key", "v": "value"}
+_ONE = {"compressed": "latent", "q": "query", "k": "key", "v": "value", "q_r": "position query", "k_r": "position key"}
+
+
+def _is_first_compared(trace: Trace, stage: Stage, names: Mapping[str, str]) -> bool:
+    """Whether a stage makes a comparison of a layer possible."""
+    return stage.name in names.values() and compared_by(trace, stage) is not None
 
 
 def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
     """The stages between the queries or keys and their dot products, in order."""
     for each in trace:
-        if each.axes == stage.axes and stage.name in each.inputs:
+        if each.axes[:2] == stage.axes[:2] and each.axes[-1] != "key" and stage.name in each.inputs[:1]:
             yield each
             yield from _before_scores(trace, each)
 
@@ -120,6 +125,15 @@ def _changed(trace: Trace, stage: Stage) -> Iterator[Band]:
     if is_norm(stage):
         _, *bands = normed(trace, stage)
         yield from bands
+    elif is_product(stage):
+        left, matrix = trace.inputs(stage.name)
+        yield multiplied(trace, matrix, left, stage)
+        yield Band(
+            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"),
+            entry(stage.name).title,
+            line(stage),
+            factors=True,
+        )
     else:
         yield Band(
             sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, line(stage)

@@ -87,7 +87,7 @@ def _hidden_by(trace: Trace, name: str) -> str:
 
 
 def _scale(stage: Stage) -> str:
-    """How a stage's numbers are coloured: as the vocabulary says, but for a mask that is not of booleans."""
+    """The colour scale of a stage's numbers: the vocabulary's, but for a mask that is not of booleans."""
     named = entry(stage.name).scale
     return "signed" if named == "flag" and stage.value.dtype != bool else named
 

@@ -41,7 +41,7 @@ def step_data(trace: Trace, step: Step) -> dict:
 
 
 def formulas(trace: Trace, step: Step) -> list[str]:
-    """How each stage of a step is computed, in symbols."""
+    """The formula of each stage of a step, in symbols."""
     return [_formula(trace, trace[name]) for name in step.stages if trace[name].inputs]
 
 

@@ -13,20 +13,17 @@ from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.masks import HIDES
 from attnviz.analysis.check.rounding import Precision, Rounded, half_step
-from attnviz.analysis.check.stages import ROTATED, score_stages
+from attnviz.analysis.check.stages import GAINS, score_stages
 
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
-
-_ROUGHLY = 0.25
-"""How far off, in parts of the largest number, an array may be for a closer look."""
 
 
 def targets(stage: str) -> tuple[str, ...]:
     """The stages that an array of a stage's name may be: many call scores what is scaled and masked already."""
     if stage == "scores":
         return score_stages()
-    return (stage, f"{stage}{ROTATED}") if stage in ("q", "k") else (stage,)
+    return (stage, f"{stage}_normed", f"{stage}_rotated") if stage in ("q", "k") else (stage,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +76,11 @@ def agreement(
     for target in targets(stage):
         if target not in ours:
             continue
-        read_as = target.removesuffix(ROTATED)
+        read_as = target if stage == "scores" else stage
         for layout, value in candidate.forms(own, read_as):
             expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
-            for read in (value, ~value) if value.dtype == bool else (value,):
+            expected = _for_each_head(expected, value)
+            for read in _meanings(stage, value):
                 if read.shape == expected.value.shape or stage == "mask":
                     compared, ratio = _compared(own, read_as, layout, read, expected, precision)
                     found.append((not compared.agrees, target != stage, ratio, compared))
@@ -105,7 +103,7 @@ def _compared(
     stored = half_step(own.digits, value) if precision.digits else 0.0
     allowed = ours.error + precision.epsilon * size + precision.least + 1.001 * stored
     if precision.is_rough:
-        allowed += _ROUGHLY * size.max()
+        allowed += precision.nearness * size.max()
     is_off = off > allowed
     spread = float(is_off.sum()) / max(np.count_nonzero(size), 1)
     largest, rounding = float(off.max()), precision.expected(float(size.max()))
@@ -113,6 +111,21 @@ def _compared(
         Agreement(stage, own.name, layout, value, expected, largest, rounding, not is_off.any(), spread),
         float((off / allowed).max()),
     )
+
+
+def _meanings(stage: str, value: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The ways of reading an array: of a mask both, and of a gain with the 1 that Gemma adds to it."""
+    if value.dtype == bool:
+        return value, ~value
+    return (value, 1 + value) if stage in GAINS else (value,)
+
+
+def _for_each_head(ours: Rounded, value: np.ndarray) -> Rounded:
+    """A stage that several heads share, once for each of them, beside an array that has it so."""
+    n_groups = len(ours.value) if ours.value.ndim == value.ndim > 1 else len(value)
+    if n_groups == len(value) or len(value) % n_groups:
+        return ours
+    return ours.map(lambda array: np.repeat(array, len(value) // n_groups, axis=0))
 
 
 def _averaged(rounded: Rounded) -> Rounded:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.analysis.check.arrays import OwnArray, OwnArrays, forms
+from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than
 from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden, with_pattern
@@ -68,6 +69,18 @@ class Candidate:
     def patterned(self) -> Iterator[Candidate]:
         """The passes with a sliding window or ALiBi's biases besides, which few files hold."""
         return map(Candidate.of, with_pattern(self.reading)) if self.reading else iter(())
+
+    @property
+    def turned_by(self) -> Rotation | None:
+        """How queries and keys of theirs are turned, besides the pass or in it."""
+        own = self.reading and self.reading.block.rotation
+        return Rotation.like(own, self.sizes["d"]) if own else self.rotation
+
+    @property
+    def formats(self) -> set[Format]:
+        """The formats that a pass was written in that was given; none of one that begins with their arrays."""
+        given = [stage.value for stage in self.trace.stages if stage.is_given] if self.reading is None else []
+        return {written_in(value, value.dtype)[0] for value in given if value.dtype.kind == "f"}
 
     def forms(self, own: OwnArray, stage: str) -> list[tuple[Layout, np.ndarray]]:
         """An array in attnviz's layout of a stage, for each layout that it may have."""

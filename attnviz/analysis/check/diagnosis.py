@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
-from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING
@@ -35,8 +35,8 @@ class Diagnosis:
         One for each array that a stage of the pass is compared with, in the order of the pass, without any mistake.
     mistakes : tuple of Mistake
         With these, one after the other, more stages agree: each time the first that differed, and perhaps others.
-    alternatives : tuple of Mistake
-        Others than the first of them that explain as much.
+    alternatives : tuple of tuple of Mistake
+        Others than the first of them, or pairs of others than the first two, that explain as much.
     explained : tuple of Agreement
         The stages beside the pass with the mistakes.
     unseeing : str
@@ -47,7 +47,7 @@ class Diagnosis:
     precision: Precision
     stages: tuple[Agreement, ...]
     mistakes: tuple[Mistake, ...] = ()
-    alternatives: tuple[Mistake, ...] = ()
+    alternatives: tuple[tuple[Mistake, ...], ...] = ()
     explained: tuple[Agreement, ...] = ()
     unseeing: str = UNSEEING[0]
 
@@ -65,6 +65,11 @@ class Diagnosis:
     def rest(self) -> float:
         """The magnitude of what the mistakes don't explain; 0 if they explain all."""
         return max((magnitude(each.off) for each in self.explained or self.stages if not each.agrees), default=0.0)
+
+    @property
+    def likelihood(self) -> tuple[tuple[int, int], float]:
+        """How much it explains: as many stages as there are, and of what is left as little."""
+        return self.rank, -self.rest
 
     @property
     def may_be_turned(self) -> bool:

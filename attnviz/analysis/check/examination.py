@@ -85,7 +85,8 @@ def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision
     digits = min((digits for _, digits in compared if digits), key=lambda each: each.n, default=None)
     held = {each for each, _ in compared} or {FLOAT64}
     coarsest = min(each.bits for each in held)
-    entering = {each.written[0] for each in floats.values() if each.written[0].bits < coarsest}
+    entering = {each.written[0] for each in floats.values()} | candidates.likely[0].formats
+    entering = {each for each in entering if each.bits < coarsest}
     finest_first = [
         [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
         for formats in (held, entering)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
-from attnviz.analysis.check.agreement import Agreement, agreement, targets
+from attnviz.analysis.check.agreement import Agreement, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
 from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.causes.mistake import Mistake, Setting
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
-from attnviz.analysis.check.mistakes import Mistake, mistakes_in
-from attnviz.analysis.check.nodes import Nodes, evaluated, nodes_of
+from attnviz.analysis.check.formats import FLOAT32
+from attnviz.analysis.check.mistakes import mistaken
+from attnviz.analysis.check.nodes import Nodes, nodes_of
 from attnviz.analysis.check.rotation import (
     Rotation,
     known_rotations,
@@ -25,8 +27,8 @@ from attnviz.analysis.check.rotation import (
     usual_rotations,
 )
 from attnviz.analysis.check.rounding import Precision, Rounded
-from attnviz.analysis.check.stages import from_scores_on, later_than_scores
-from attnviz.analysis.check.unseeing import UNSEEING, filled
+from attnviz.analysis.check.stages import from_scores_on, later_than_scores, score_stages
+from attnviz.analysis.check.state import State, state_of
 from attnviz.core.stage import Stage
 
 _MAX_MISTAKES = 3
@@ -40,16 +42,20 @@ _MAX_SEARCHED = 2
 
 _MAX_SCORES = 2**14
 
+MAX_PAIRED = 2**16
+"""Where a pass has at most so many scores, pairs of mistakes are tried."""
+
+_ROUNDINGS = 1e5
+"""By so many roundings no correct number is off."""
+
+_NEARER = 0.5
+"""What a mistake leaves of a difference that it explains, at most."""
+
+_FAR = 4.0
+"""By so many times the least difference others are less likely."""
+
 _ANYTHING = 1e9
 """Beyond this, how far a number is off tells nothing."""
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    nodes: Nodes
-    values: Mapping[str, Rounded]
-    stages: tuple[Agreement, ...]
-    unseeing: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +82,7 @@ class Examiner:
         return self._nearest[0]
 
     @property
-    def tied(self) -> list[tuple[Candidate, _State]]:
+    def tied(self) -> list[tuple[Candidate, State]]:
         """The passes that come nearest, if none makes all of the numbers."""
         return self._nearest[1]
 
@@ -92,26 +98,39 @@ class Examiner:
 
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
-        right = self.plain or (self.turned if may_be_turned else None)
+        right = self.plain or self.turned
         if right:
             return right
-        found = max((self._explained(*each) for each in self.tied), key=lambda found: (found.rank, -found.rest))
+        found = self._best(self.tied)
         if found.explains_all or not may_be_turned or not self._turnable:
-            return found
+            return found if found.explains_all else self._best(self.tied, in_pairs=True)
         nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
-        usual = usual_rotations(nearest[0].sizes["d"])
-        rotated = (self._explained(*self._rotated(nearest[0], each)) for each in usual)
-        if wrong := next((each for each in rotated if each.explains_all), None):
-            return wrong
+        rotated = [self._rotated(nearest[0], each) for each in usual_rotations(nearest[0].sizes["d"])]
+        best = sorted(rotated, key=lambda each: first_differing(each[1].stages).off)[:1]
+        for passes, in_pairs in ((rotated, False), (self.tied, True), (best, True)):
+            wrong = self._best(passes, in_pairs) if passes else found
+            if wrong.explains_all:
+                return wrong
+            found = max(found, wrong, key=lambda each: each.likelihood) if passes is self.tied else found
         rotated = (self._first_perfect(each, self._searched(each)) for each in nearest if each in self._turned_alone)
         return next(filter(None, rotated), found)
 
+    def _best(self, passes: Iterable[tuple[Candidate, State]], in_pairs: bool = False) -> Diagnosis:
+        """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""
+        explained = []
+        for candidate, state in passes:
+            found = self._explained(candidate, state, in_pairs)
+            if found.explains_all:
+                return found
+            explained.append(found)
+        return max(explained, key=lambda each: each.likelihood)
+
     @cached_property
-    def _nearest(self) -> tuple[Diagnosis | None, list[tuple[Candidate, _State]]]:
+    def _nearest(self) -> tuple[Diagnosis | None, list[tuple[Candidate, State]]]:
         states = []
         for group in ("likely", "with_more_hidden"):
             for candidate, nodes in self._likeliest(getattr(self.candidates, group)):
-                state = self._state(candidate, nodes, self.precision)
+                state = state_of(self.own, candidate, nodes, self.precision)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
                 states.append((candidate, state))
@@ -123,7 +142,7 @@ class Examiner:
         """Those of the nearest passes whose queries and keys may be turned."""
         return [candidate for candidate, state in self.tied if self._may_be_turned(candidate, state)]
 
-    def _may_be_turned(self, candidate: Candidate, state: _State) -> bool:
+    def _may_be_turned(self, candidate: Candidate, state: State) -> bool:
         """Whether it leaves what agrees as it is, as it does a share of the only key that is seen."""
         agreeing = {each.stage for each in state.stages if each.agrees}.intersection(from_scores_on())
         one = next(known_rotations(candidate.sizes["d"]), None) if self._may_be_rotated(candidate) else None
@@ -139,7 +158,7 @@ class Examiner:
         first = {candidate: first_differing(state.stages) for candidate, state in self.tied}
         return [candidate for candidate in self._turnable if first[candidate].stage in changed]
 
-    def _patterned(self, plain: Candidate, before: _State) -> Diagnosis | None:
+    def _patterned(self, plain: Candidate, before: State) -> Diagnosis | None:
         """Of the pass with the first sliding window, or ALiBi's biases, that makes all of the numbers."""
         first = first_differing(before.stages).stage
         if first not in from_scores_on():
@@ -148,15 +167,15 @@ class Examiner:
         kept = {name: node for name, node in before.nodes.items() if name not in masked}
         for candidate in plain.patterned:
             nodes = {**nodes_of(candidate.trace, self._given), **kept}
-            if is_perfect(self._state(candidate, nodes, self.precision, before, {first}).stages):
-                state = self._state(candidate, nodes, self.precision, before)
+            if is_perfect(state_of(self.own, candidate, nodes, self.precision, before, {first}).stages):
+                state = state_of(self.own, candidate, nodes, self.precision, before)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
         return None
 
     def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""
-        before = self._state(plain, nodes_of(plain.trace, self._given), self._rough)
+        before = state_of(self.own, plain, nodes_of(plain.trace, self._given), self._rough)
         differing = [each.stage for each in before.stages if not each.agrees]
         first = {*differing[:1]} or None  # most rotations fail there already, and all stages take thrice as long
         for rotation in rotations:
@@ -168,12 +187,12 @@ class Examiner:
         return None
 
     def _rotated(
-        self, plain: Candidate, rotation: Rotation, rough: _State | None = None, until: set[str] | None = None
-    ) -> tuple[Candidate, _State]:
+        self, plain: Candidate, rotation: Rotation, rough: State | None = None, until: set[str] | None = None
+    ) -> tuple[Candidate, State]:
         """The pass with queries and keys that are turned by their positions; roughly, on top of a rough one."""
         nodes = rough.nodes if rough else nodes_of(plain.trace, self._given)
         candidate, precision = replace(plain, rotation=rotation), self._rough if rough else self.precision
-        return candidate, self._state(candidate, rotation.nodes(nodes), precision, rough, until)
+        return candidate, state_of(self.own, candidate, rotation.nodes(nodes), precision, rough, until)
 
     def _may_be_rotated(self, plain: Candidate) -> bool:
         return plain.reading is not None and may_be_rotated(nodes_of(plain.trace, self._given), plain.sizes.get("d", 1))
@@ -186,7 +205,7 @@ class Examiner:
 
     def _off_by(self, plain: Candidate) -> Callable[[Rotation], float]:
         """How far a pass is off, by how its queries and keys are turned."""
-        before = self._state(plain, nodes_of(plain.trace, self._given), self._rough)
+        before = state_of(self.own, plain, nodes_of(plain.trace, self._given), self._rough)
         return lambda rotation: sum(min(e.off, _ANYTHING) for e in self._rotated(plain, rotation, before)[1].stages)
 
     def _off_if_turned(self, plain: Candidate) -> float:
@@ -196,89 +215,66 @@ class Examiner:
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 
+    @property
+    def _near(self) -> Precision:
+        """As precise as the result of a mistake is at least, angles in float32 included."""
+        nearness = min(_ROUNDINGS * max(self.precision.epsilon, FLOAT32.epsilon), self.precision.nearness)
+        return replace(self.precision, is_rough=True, nearness=nearness)
+
     def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
         """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
         found = [(each, nodes_of(each.trace, self._given)) for each in candidates]
         if len(found) < 2:
             return found
-        rough = [self._state(*each, self._rough).stages for each in found]
+        rough = [state_of(self.own, *each, self._rough).stages for each in found]
         ranks = [rank_of(stages) for stages in rough]
         off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
         nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
-    def _explained(self, candidate: Candidate, state: _State) -> Diagnosis:
+    def _explained(self, candidate: Candidate, state: State, in_pairs: bool) -> Diagnosis:
         first, mistakes, alternatives = state.stages, [], ()
         while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
-            found = self._with_a_mistake(candidate, state)
+            found = self._with_a_mistake(candidate, state, in_pairs)
             if not found:
                 break
             if not mistakes:
-                alternatives = tuple(mistake for mistake, _ in found[1:])
-            mistake, state = found[0]
-            mistakes.append(mistake)
+                alternatives = tuple(each for each, _ in found[1:])
+            made, state = found[0]
+            mistakes += made
         explained = state.stages if mistakes else ()
         return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
 
-    def _with_a_mistake(self, candidate: Candidate, state: _State) -> list[tuple[Mistake, _State]]:
-        """The mistakes with which most agrees, and at least the first stage that differs, and what is made of them."""
+    def _with_a_mistake(
+        self, candidate: Candidate, state: State, in_pairs: bool
+    ) -> list[tuple[tuple[Mistake, ...], State]]:
+        """The mistakes, or pairs, with which most agrees, at least the first stage that differs; and the pass."""
         agreeing = rank_of(state.stages)[0]
         until = {each.stage for each in state.stages[: agreeing + 1]}
+        first = state.stages[agreeing]
+        known = {each.stage for each in state.stages[:agreeing] if not (each.layout and each.layout.is_averaged)}
+        setting = Setting(candidate.trace, state.nodes, candidate.other_masks, set(self.own), candidate.sizes, first)
+        in_pairs = in_pairs and _may_pair(self.precision, candidate, first)
         best, found = (agreeing + 1, 0), []
-        for mistake in mistakes_in(candidate.trace, state.nodes, candidate.other_masks, set(self.own)):
-            nodes = {**state.nodes, **mistake.nodes}
-            rough = self._state(candidate, nodes, self._rough, state, until)
-            if not is_perfect(rough.stages):
-                continue
-            made = self._state(candidate, nodes, self.precision, state)
-            rank = rank_of(made.stages)
-            if not _is_finite(made.stages[agreeing]):
-                continue  # what isn't a number is explained by anything that makes none
-            if rank > best:
-                best, found = rank, []
-            if rank == best:
-                found.append((mistake, made))
-        return found
-
-    def _state(
-        self,
-        candidate: Candidate,
-        nodes: Nodes,
-        precision: Precision,
-        before: _State | None = None,
-        until: set[str] | None = None,
-    ) -> _State:
-        """The stages beside the arrays, with what suits these best where a query sees no key.
-
-        Only those that `until` names, where it does; what `before` has made already isn't made again.
-        """
-        stages = [each for each in self.own if each in nodes and (until is None or until.intersection(targets(each)))]
-        wanted = {name for each in stages for name in targets(each)} & set(nodes)
-        wanted |= {"masked"} & set(nodes) if "attention" in nodes else set()
-        old = (before.nodes, before.values) if before else None
-        values = evaluated(nodes, precision, wanted, old)
-        best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
-        if is_perfect(best.stages) or "masked" not in values or not nodes["masked"].inputs or "attention" not in nodes:
-            return best
-        unseeing = np.isneginf(values["masked"].value).all(axis=-1)
-        if not unseeing.any():
-            return best
-        for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
-            other = {**nodes, "attention": filled(nodes["attention"], nature, nodes["masked"].inputs[0])}
-            others = evaluated(other, precision, wanted, (nodes, values))
-            found = self._agreements(candidate, others, stages, precision)
-            if rank_of(found) > rank_of(best.stages):
-                best = _State(other, others, found, nature)
-        return best
-
-    def _agreements(
-        self, candidate: Candidate, values: Mapping[str, Rounded], stages: list[str], precision: Precision
-    ) -> tuple[Agreement, ...]:
-        return tuple(
-            agreement(self.own[stage], stage, values, candidate, precision)
-            for stage in stages
-            if not candidate.begins_with(stage)
-        )
+        for ways in mistaken(
+            setting, set(targets(first.stage)), known, in_pairs and _may_pair(self.precision, candidate, first)
+        ):
+            for mistakes, nodes in ways:
+                rough = state_of(self.own, candidate, nodes, self._near, state, until)
+                if not is_perfect(rough.stages):
+                    continue
+                made = state_of(self.own, candidate, nodes, self.precision, state)
+                rank = rank_of(made.stages)
+                if not _is_nearer(made.stages[agreeing], first):
+                    continue
+                if rank > best:
+                    best, found = rank, []
+                if rank == best:
+                    found.append((mistakes, made))
+            if found:
+                break
+        least = min((made.stages[agreeing].off for _, made in found), default=0.0)
+        return sorted(found, key=lambda each: each[1].stages[agreeing].off > _FAR * least)
 
     def _given(self, stage: Stage) -> Rounded:
         """A stage that was given, with what it may have lost when it was written."""
@@ -287,5 +283,16 @@ class Examiner:
         return Rounded.given(stage.value, self.precision, digits)
 
 
-def _is_finite(stage: Agreement) -> bool:
-    return stage.value is not None and bool(np.isfinite(stage.value).any())
+def _may_pair(precision: Precision, candidate: Candidate, first: Agreement) -> bool:
+    """Whether pairs of mistakes are tried: numbers must tell so many apart, and not be too many themselves."""
+    if precision.epsilon > FLOAT32.epsilon or precision.digits or precision.is_tf32:
+        return False
+    n_scores = candidate.trace["scores"].value.size if "scores" in candidate.trace else math.inf
+    return first.stage in (*score_stages(), "attention") and n_scores <= MAX_PAIRED
+
+
+def _is_nearer(stage: Agreement, before: Agreement) -> bool:
+    """Whether a mistake brings a stage nearer, not its bounds further apart: what isn't a number is near anything."""
+    if stage.value is None or not np.isfinite(stage.value).any():
+        return False
+    return stage.off <= _NEARER * before.off

@@ -45,6 +45,11 @@ class Layout:
         return self.title.startswith(_AVERAGED)
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether keys or values that heads share come once for each of these."""
+        return self.title == _REPEATED
+
+    @property
     def is_of_single_tokens(self) -> bool:
         """Whether each token is a sentence of a batch, so that it has one share for each head: its own."""
         return self.title.endswith(_SINGLE)
@@ -52,6 +57,7 @@ class Layout:
 
 IN_OUT, OUT_IN = "(in, out)", "(out, in)"
 _AVERAGED = "averaged over heads"
+_REPEATED = "repeated for each head"
 _SINGLE = "each token a sentence of its own"
 _SECOND = "heads on the second axis"
 JOINED = "heads side by side"
@@ -74,6 +80,11 @@ def _headed(heads: str, place: str, length: str) -> tuple[Layout, ...]:
         Layout(f"{place} {heads} {length}", _SECOND, "heads second"),
         Layout(f"{place} ({heads} {length})", JOINED, "joined"),
     )
+
+
+def _of_groups(length: str) -> tuple[Layout, ...]:
+    """Of keys or values that several heads may share: also with those of a group once for each of its heads."""
+    return (*_headed("g", "s", length), Layout(f"h s {length}", _REPEATED, "heads first"))
 
 
 def _matrix(rows: str, columns: str) -> tuple[Layout, ...]:
@@ -108,8 +119,10 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "w_mlp": _matrix("n", "e"),
     "b_mlp": (Layout("e"),),
     "q": _headed("h", "t", "d"),
-    "k": _headed("g", "s", "d"),
-    "v": _headed("g", "s", "v"),
+    "k": _of_groups("d"),
+    "v": _of_groups("v"),
+    **dict.fromkeys(("q_normed", "q_rotated"), _headed("h", "t", "d")),
+    **dict.fromkeys(("k_normed", "k_rotated"), _of_groups("d")),
     "scores": _ROWS,
     "scaled": _ROWS,
     "mask": (Layout("t s"), Layout("h t s"), Layout("s", "the same for every query")),

@@ -64,6 +64,9 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
         (rf"(?:{_BEFORE_O}|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", says))
         for kind, says in (("weight", _OUT_IN), ("bias", None))
     ),
+    # of Qwen 3, Gemma 3 and OLMo 2, and of gpt-oss
+    *((rf"{each}_?norm[./]weight|norm_?{each}[./]weight", Named(f"g_{each}_norm")) for each in "qk"),
+    (r"sinks?", Named("sinks")),
     # Keras and Flax
     *(
         (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", _IN_OUT if kind == "kernel" else None))
@@ -94,6 +97,10 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"b_?o|b_out|b_output", Named("b_o")),
     (r"w_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]weight", Named("w_qkv")),
     (r"b_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]bias", Named("b_qkv")),
+    *((rf"{each}_(?:rot(?:ated)?|roped?|embed)|hook_rot_{each}", Named(f"{each}_rotated")) for each in "qk"),
+    *((rf"{each}_normed|{each}_norm", Named(f"{each}_normed")) for each in "qk"),
+    (r"(?:soft_?)?capped(?:_scores)?", Named("capped")),
+    (r"biased(?:_scores)?", Named("biased")),
     (r"q|query|queries", Named("q")),
     (r"k|key|keys", Named("k")),
     (r"v|value|values", Named("v")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -81,18 +81,24 @@ def exact_nodes(trace: Trace) -> Nodes:
     return nodes_of(trace, lambda stage: Rounded.unrounded(stage.value))
 
 
+def needed(nodes: Nodes, wanted: set[str], known: Container[str] = ()) -> set[str]:
+    """The wanted stages, and all that these are made of; of known ones neither they nor what they are made of."""
+    read = set(wanted)
+    for name in reversed(nodes):
+        if name in read:
+            read.update(each for each in nodes[name].inputs if each not in known)
+    return read
+
+
 def evaluated(
     nodes: Nodes, precision: Precision, wanted: set[str], before: tuple[Nodes, Mapping[str, Rounded]] | None = None
 ) -> dict[str, Rounded]:
     """The stages that the wanted ones need, in their order; those that nothing changed, from `before`."""
-    needed = set(wanted)
-    for name in reversed(nodes):
-        if name in needed:
-            needed |= set(nodes[name].inputs)
+    read = needed(nodes, wanted)
     old_nodes, old = before or ({}, {})
     found: dict[str, Rounded] = {}
     for name, node in nodes.items():
-        if name not in needed:
+        if name not in read:
             continue
         same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
         found[name] = old[name] if same and name in old else node.make([found[i] for i in node.inputs], precision)

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
 from attnviz.analysis.check.masks import HIDES, MaskReading, besides, patterned
-from attnviz.analysis.check.stages import PROJECTIONS, beginnings, last_stages, made_of, stages
+from attnviz.analysis.check.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block, blocks_of
 from attnviz.core.settings import MAX_STAGE_NUMBERS
@@ -37,6 +37,8 @@ class Reading:
         What the layer has.
     mask : MaskReading, optional
         What hides keys.
+    adds_to_gains : bool
+        Whether 1 is added to each gain, as Gemma does.
     """
 
     sizes: Sizes
@@ -44,6 +46,7 @@ class Reading:
     arrays: Mapping[str, np.ndarray]
     block: Block
     mask: MaskReading | None = None
+    adds_to_gains: bool = False
 
 
 def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
@@ -86,7 +89,7 @@ def _numbers_of_heads(own: OwnArrays) -> list[int]:
 def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     """How long each axis of a pass is, whose stages have these shapes."""
     n_heads = next(shape[0] for name, shape in shapes.items() if name in ("scores", "masked", "attention", "q", "v"))
-    sizes: Sizes = {"h": n_heads, "g": n_heads}
+    sizes: Sizes = {"h": n_heads, "g": next((shapes[each][0] for each in "kv" if each in shapes), n_heads)}
     for name, shape in shapes.items():
         if name in stages():
             sizes = fitted(layouts_of(name)[0], shape, sizes) or sizes
@@ -104,7 +107,7 @@ def _fits(
     fitting = [(each, fit) for each in layouts_of(stage) if (fit := fitted(each, own[stage].value.shape, sizes))]
     known = [found for found in fitting if found[0].family == own[stage].orientation]
     for layout, found in _distinct(stage, own[stage].value, known or fitting):
-        if sizes["h"] > 1 and layout.is_averaged:
+        if layout.is_repeated or (sizes["h"] > 1 and layout.is_averaged):
             continue
         yield from _fits(rest, own, found | _tied(stage, found, own), layouts | {stage: layout})
 
@@ -161,10 +164,14 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout]) -> list[R
         if stage != "mask"
     }
     blocks = [replace(each, n_heads=sizes["h"], d_k=sizes.get("d")) for each in blocks_of(set(own))]
+    found = [Reading(sizes, layouts, arrays, block) for block in blocks]
+    if gains := [each for each in GAINS if each in arrays]:
+        more = arrays | {each: 1 + arrays[each] for each in gains}
+        found += [replace(each, arrays=more, adds_to_gains=True) for each in found]
     if "mask" not in layouts:
-        return [Reading(sizes, layouts, arrays, block) for block in blocks]
+        return found
     masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks]
-    return [Reading(sizes, layouts, arrays | {"mask": mask.value}, block, mask) for mask in masks for block in blocks]
+    return [replace(each, arrays={**each.arrays, "mask": mask.value}, mask=mask) for mask in masks for each in found]
 
 
 def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.analysis.check.stages import beginnings, score_stages, stages
+from attnviz.analysis.check.stages import beginnings, made_of, score_stages, stages
 from attnviz.core.arrays import real
 from attnviz.core.assembly import add_layer
 from attnviz.core.builder import Builder
@@ -44,7 +44,7 @@ def recomputed(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
 
 def _unhidden(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The arrays, with the -inf of scores that begin the pass as a mask."""
-    *_, before, masked = score_stages()
+    *_, before, masked = (each for each in score_stages() if each in made_of({"scores", *arrays}) | {"scores"})
     for name in beginnings(set(arrays)).intersection(score_stages()):
         seen = ~np.isneginf(arrays[name])
         if not seen.all():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -58,6 +58,11 @@ class Rotation:
     factor: float = 1
     is_llama3: bool = False
 
+    @classmethod
+    def like(cls, operation: operations.Rotation, d_k: int) -> Rotation:
+        """That of an operation."""
+        return cls(operation.pairs == "halves", operation.base, operation.of(d_k).dims)
+
     @property
     def angles(self) -> np.ndarray:
         """By how much each pair is turned from one position to the next."""
@@ -77,7 +82,7 @@ class Rotation:
 
     def nodes(self, nodes: Nodes) -> Nodes:
         """The stages of a pass with queries and keys that are turned before they are multiplied."""
-        turned = {f"{each}{ROTATED}": Node((each,), self._turned) for each in "qk"}
+        turned = {f"{each[0]}{ROTATED}": Node((each,), self._turned) for each in nodes["scores"].inputs}
         scores = Node(tuple(turned), partial(applied, DotProducts()))
         before = list(nodes)[: list(nodes).index("scores")]
         return {each: nodes[each] for each in before} | turned | {**nodes, "scores": scores}
@@ -85,12 +90,7 @@ class Rotation:
     def _turned(self, given: list[Rounded], precision: Precision) -> Rounded:
         (rows,) = given
         n, d = rows.value.shape[-2:]
-        angles = np.arange(n)[:, None] * self.angles
-        still = np.zeros((n, d - self.n_turned))
-        cos, sin = (
-            np.concatenate([self._of_pairs(each, each), rest], axis=-1)
-            for each, rest in ((np.cos(angles), still + 1), (np.sin(angles), still))
-        )
+        cos, sin = _turns(self, n, d)
         partners = self._partners(rows.value)
         value = rows.value * cos + partners * sin
         if precision.is_rough:
@@ -107,17 +107,29 @@ class Rotation:
             first, second = np.split(turned, 2, axis=-1)
         else:
             first, second = turned[..., ::2], turned[..., 1::2]
-        return np.concatenate([self._of_pairs(-second, first), rest], axis=-1)
+        return np.concatenate([self.of_pairs(-second, first), rest], axis=-1)
 
-    def _of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         if self.is_in_halves:
             return np.concatenate([first, second], axis=-1)
         return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
 
 
+@lru_cache(maxsize=4)  # queries and keys are turned alike
+def _turns(rotation: Rotation, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """The cosine and the sine for each number of n rows of d."""
+    angles = np.arange(n)[:, None] * rotation.angles
+    still = np.zeros((n, d - rotation.n_turned))
+    cos, sin = (
+        np.concatenate([rotation.of_pairs(each, each), rest], axis=-1)
+        for each, rest in ((np.cos(angles), still + 1), (np.sin(angles), still))
+    )
+    return cos, sin
+
+
 def may_be_rotated(nodes: Nodes, d_k: int) -> bool:
     """Whether queries and keys may be turned before a pass multiplies them."""
-    return "scores" in nodes and set(nodes["scores"].inputs) == {"q", "k"} and d_k > 1
+    return "scores" in nodes and nodes["scores"].inputs in (("q", "k"), ("q_normed", "k_normed")) and d_k > 1
 
 
 def usual_rotations(d_k: int) -> Iterator[Rotation]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.check.digits import Digits
-from attnviz.analysis.check.formats import Format
+from attnviz.analysis.check.formats import FLOAT32, Format
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
@@ -24,6 +24,7 @@ from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -48,13 +49,15 @@ class Precision:
         Whether matrices are multiplied as GPUs do in TF32: of each number in them 11 bits are read.
     is_rough : bool
         Whether errors aren't followed, to find quickly what cannot be: an array is then taken to agree if no number is
-        further off than a quarter of the largest.
+        further off than `nearness` times the largest.
+    nearness : float
     """
 
     format: Format
     digits: Digits | None = None
     is_tf32: bool = False
     is_rough: bool = False
+    nearness: float = 0.25
 
     @property
     def name(self) -> str:
@@ -148,11 +151,16 @@ def _error(operation: Operation, inputs: list[Rounded], value: np.ndarray, preci
         case Addition():
             return np.hypot(first.error, inputs[1].error) + unit * size
         case Softmax():
-            return _error_of_shares(first, value, precision)
+            return _error_of_shares(first, inputs[1:], value, precision)
         case SumNormalise():
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.least) + unit * value.shape[-1] * size
+        case Rotation():  # angles are in float32 wherever a pass is
+            far = operation.first + first.value.shape[-2]
+            return operation.lengths(first.error) + (2 * unit + 3 * far * FLOAT32.epsilon) * operation.lengths(
+                first.value
+            )
         case GELU():  # its slope is at most 1.13; far below 0, what is left of 1 - 1 was rounded as 1 is
             return 1.2 * first.error + 2 * unit * np.abs(first.value)
         case DotProducts() | WeightedSum() | Projection() | Contributions():
@@ -200,9 +208,11 @@ def _error_by_trials(
     return 2 * np.sqrt(squares / _TRIALS) + rounded + precision.least
 
 
-def _error_of_shares(masked: Rounded, shares: np.ndarray, precision: Precision) -> np.ndarray:
+def _error_of_shares(masked: Rounded, sinks: list[Rounded], shares: np.ndarray, precision: Precision) -> np.ndarray:
     z = np.where(np.isfinite(masked.value), masked.value, 0)
     largest = np.max(masked.value, axis=-1, keepdims=True, initial=-np.finfo(float).max)
+    for each in sinks:
+        largest = np.maximum(largest, each.value[..., None, None])
     apart = np.where(np.isfinite(masked.value), np.abs(z - largest), 0)
     error = np.hypot(masked.error, precision.unit * (1 + apart))
     moved = np.hypot(error, _length(shares * error))

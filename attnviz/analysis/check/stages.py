@@ -21,6 +21,7 @@ ROTATED = "_rotated"
 """The end of the name of a stage whose rows are turned by their positions."""
 
 PROJECTIONS = ("w_q", "w_k", "w_v")
+GAINS = tuple(name for name in ALL_AXES if name.startswith("g_"))
 _ENTERING: Mapping[str, Axes] = {
     "x": ("token", "d_model"),
     "context": ("context token", "d_model"),
@@ -49,10 +50,9 @@ def score_stages() -> tuple[str, ...]:
     """The stages from scores to those that the softmax reads.
 
     >>> score_stages()
-    ('scores', 'scaled', 'masked')
+    ('scores', 'scaled', 'capped', 'biased', 'masked')
     """
-    names = [step.name for step in order.LAYER]
-    return tuple(each for each in names[names.index("scores") : names.index("attention")] if each in stages())
+    return _score_stages(order.LAYER)
 
 
 def later_than_scores() -> tuple[str, ...]:
@@ -84,6 +84,12 @@ def beginnings(given: set[str]) -> set[str]:
     ['k', 'w_q', 'x']
     """
     return given - made_of(given)
+
+
+@lru_cache(maxsize=8)
+def _score_stages(layer: tuple[Step, ...]) -> tuple[str, ...]:
+    names = [step.name for step in layer]
+    return tuple(each for each in names[names.index("scores") : names.index("attention")] if each in stages())
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ from attnviz.models.task import most_probable
 
 @dataclass(frozen=True)
 class Contest:
-    """Who is ahead in one row of shares.
+    """The order of one row of shares: its leader, and the rivals.
 
     Attributes
     ----------

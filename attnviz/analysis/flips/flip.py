@@ -108,7 +108,7 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     searches = {stage.name: Smallest(row, contest, stage) for stage in row.stages[:-1]}
     affordable = _affordable(searches)
     return tuple(
-        _found(trace, contest, row, trace[name], search) if name in affordable else StageFlip(name, None, 0.0)
+        _flip_in(trace, contest, row, trace[name], search) if name in affordable else StageFlip(name, None, 0.0)
         for name, search in searches.items()
     )
 
@@ -120,7 +120,7 @@ def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
     return {name for name, total in zip(by_size, sums, strict=True) if total <= MAX_FLIP_NUMBERS}
 
 
-def _found(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
+def _flip_in(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
     interval = search.interval()
     flip = interval and _checked(trace, contest, stage.cell(row.index(stage.name, interval.cell)), interval, search)
     return StageFlip(stage.name, flip, search.most)

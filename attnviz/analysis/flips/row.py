@@ -44,7 +44,7 @@ class OneRow:
         return tuple(kept.get(axis, int(at)) for axis, at in zip(self._axes[name], places, strict=True))
 
     def n_numbers(self, name: str) -> int:
-        """How many numbers are computed for one other number in a stage."""
+        """The count of numbers that are computed for one changed number of a stage."""
         return self.arrays[name].size + sum(self.arrays[stage.name].size for stage in self._after[name])
 
     def rows(self, name: str, values: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ class OneRow:
         return array
 
     def _set(self, stage: Stage) -> np.ndarray:
-        """Which places of a part hold a number that is set by hand."""
+        """The places of a part at which a number is set by hand."""
         is_set = np.zeros(stage.shape, dtype=bool)
         for index in stage.overridden:
             is_set[index] = True

@@ -19,10 +19,10 @@ BELOW = 8
 """At how many sizes below the change that was found it is looked whether any turns the row too, and back again."""
 
 PRECISION = 1e-7
-"""How far apart the two ends of a change may be in the end, relative to it."""
+"""The distance of the two ends of a change when the search ends, relative to the change."""
 
 BATCH_NUMBERS = 2**17
-"""How many numbers are computed at a time: they stay in the processor's cache."""
+"""The numbers that are computed at a time: they stay in the processor's cache."""
 
 MANY = 64
 """Of more changes than so many fewer points are tried at a time, as most of them are soon out."""
@@ -81,7 +81,7 @@ class Smallest:
         return None
 
     def kept(self, interval: Interval) -> float:
-        """How far a turn's number may be changed with the leader alone ahead: less than `low` if others tie."""
+        """The largest change with the leader alone ahead: less than `low` if others tie."""
         low, high = 0.0, interval.low
         if self._is(Contest.is_won, [interval.cell], [interval.sign * high])[0]:
             return high

@@ -56,7 +56,7 @@ class AttentionModule:
 
     @property
     def n_heads(self) -> int | None:
-        """How many heads it says it has."""
+        """The number of heads that it declares."""
         for owner in (self.module, getattr(self.module, "config", None)):
             for name in _HEADS:
                 if isinstance(n_heads := getattr(owner, name, None), int) and n_heads > 0:

@@ -139,13 +139,13 @@ def record(
     """
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
-    found, skipped = attention_modules(model, names or {})
-    if not found:
+    modules, skipped = attention_modules(model, names or {})
+    if not modules:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
-    recorded = Recorded([each.path for each in found], skipped, tokens)
+    recorded = Recorded([each.path for each in modules], skipped, tokens)
     handles = [
-        handle for place, each in enumerate(found) for handle in _listening(each, place, recorded, sentence, names)
+        handle for place, each in enumerate(modules) for handle in _listening(each, place, recorded, sentence, names)
     ]
     try:
         yield recorded

@@ -140,6 +140,10 @@ class Rotation(Operation):
             },
         )
 
+    def lengths(self, x: np.ndarray) -> np.ndarray:
+        """At each number how long its pair is, which no angle changes; at one that stays, no less than it is."""
+        return np.hypot(*self._of_pairs(x))
+
     def _of_pairs(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first and the second number of the pair that each number is in; itself where it is in none."""
         firsts, seconds = x.copy(), x.copy()

@@ -151,7 +151,7 @@ class Names(Letters, Learnable):
 
     @property
     def n_held_out(self) -> int:
-        """How many names are held out."""
+        """The number of names that are held out."""
         return len(self.names) // HELD_OUT_PART
 
     @cached_property

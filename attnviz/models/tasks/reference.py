@@ -64,7 +64,7 @@ class Reference(Learnable):
 
     @property
     def kinds(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """Which scores are compared, where they are the same in every text and the adjective asks."""
+        """The kinds whose scores are compared, where they are the same in every text and the adjective asks."""
         plain = not self.at_it and not self.first_nouns
         return (("what animals are", "what places are"), ("animals", "places")) if plain else None
 

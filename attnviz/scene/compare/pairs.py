@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered
-from attnviz.core.settings import OPTIONS, divisors
+from attnviz.core.settings import LATENTS, OPTIONS, divisors, has_effect
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 
@@ -33,7 +33,6 @@ class Pair:
 
 
 _WITH = (
-    ("sharing", "Keys of each head / shared by all", "all"),
     ("qk_norm", "Without QK-norm / with", True),
     ("rope", "Without RoPE / with", "neighbours"),
     ("softcap", "Without a softcap / with", "1"),
@@ -85,13 +84,37 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         yield Pair("heads", f"One head / {options.n_heads}", other(n_heads=1), now)
     elif more:
         yield Pair("heads", f"One head / {more[0]}", now, other(n_heads=more[0]))
+    yield from _of_sharing(now, other)
     for name, label, value in _WITH:
+        if not has_effect(options, name):
+            continue
         plain = OPTIONS[name].default
         if getattr(options, name) == plain:
             yield Pair(name, label, now, other(**{name: value}))
         else:
             yield Pair(name, label, other(**{name: plain}), now)
     yield Pair("seed", "This seed / the next", now, other(seed=(options.seed + 1) % 2**32))
+
+
+def _of_sharing(now: Scene, other: Callable[..., Scene]) -> Iterator[Pair]:
+    """Keys of each head beside those that heads share, or that come from a latent; and both orders of multiplying."""
+    sharing = now.options.sharing
+    if sharing not in LATENTS:
+        shared = "all" if sharing == "none" else sharing
+        yield Pair("sharing", _SHARED[shared], other(sharing="none"), other(sharing=shared))
+        yield Pair("latent", _SHARED["latent"], other(sharing="none"), other(sharing="latent"))
+    else:
+        yield Pair("latent", _SHARED[sharing], other(sharing="none"), now)
+        yield Pair("absorbed", "MLA: naive / absorbed, one output", other(sharing="latent"), other(sharing="absorbed"))
+
+
+_SHARED = {
+    "pairs": "Keys of each head / shared by two",
+    "all": "Keys of each head / shared by all",
+    "latent": "Keys of each head / from a latent (MLA)",
+    "absorbed": "Keys of each head / absorbed (MLA)",
+}
+"""The labels of pairs of the keys that each head has of its own and of others."""
 
 
 def _of_models(now: Scene) -> Iterator[Pair]:

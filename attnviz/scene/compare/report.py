@@ -50,7 +50,7 @@ def parted(pairs: Pairing) -> str:
 
 
 def distance(stage: StagePair) -> str:
-    """How far apart the numbers of one stage are, as a clause."""
+    """The distance of the numbers of one stage, as a clause."""
     if stage.other:
         return stage.other
     if not stage.n_other:

@@ -141,7 +141,7 @@ class Offer(Sent):
 
 
 class StageAudit(Sent):
-    """How the audit of a stage came out."""
+    """The audit's result for a stage."""
 
     name: str
     numbers: Said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -22,6 +22,13 @@ class Round(Sent):
 
     number: Annotated[int, Meta(ge=1)]
     is_open: bool
+
+
+class AskedCell(Sent):
+    """A question of a cell: for its number, its share, or the word that its row is largest at."""
+
+    kind: Literal["number", "share", "word"]
+    cell: Said
 
 
 class Pointed(Sent):
@@ -64,6 +71,10 @@ class ClassNow(Sent):
         The address of that place; empty before the first.
     shows
         The number of the moment to ask for: the same as long as followers see the same pass and question.
+    kind
+        Whether it is a pass, a moment of a lesson or of a talk of the speaker's own, or a question of a cell.
+    asked
+        The question of a cell that is asked there; null where none is.
     is_own
         Whether the speaker shows numbers of their own, so that nobody can follow.
     is_shown
@@ -82,6 +93,8 @@ class ClassNow(Sent):
     number: Place
     at: str
     shows: Place
+    kind: Literal["pass", "lesson", "talk", "question"]
+    asked: AskedCell | None
     is_own: bool
     is_shown: bool
     round: Round | None

@@ -1,4 +1,4 @@
-"""How an address says where one looks, as constants of the browser's code, which reads and writes it too."""
+"""Constants of an address's parameters for the browser's code, which reads and writes addresses too."""
 
 from __future__ import annotations
 

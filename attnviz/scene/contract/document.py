@@ -121,7 +121,7 @@ class ChangeMade(Sent):
 
 
 class Moved(Sent):
-    """How far a stage was moved by what is set by hand."""
+    """The movement of a stage by numbers set by hand."""
 
     stage: Name
     text: str
@@ -176,7 +176,7 @@ class PairOffered(Sent):
 
 
 class StageDistance(Sent):
-    """How far the numbers of a stage are from those beside it.
+    """The distance of a stage's numbers from those beside it.
 
     Attributes
     ----------

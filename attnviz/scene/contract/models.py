@@ -10,7 +10,7 @@ from attnviz.scene.contract.sent import Cell, Name, Place, Runs, Sent, Share, Si
 
 
 class Drawing(Sent, rename=None):
-    """How a token is drawn."""
+    """The way in which a token is drawn."""
 
     temperature: Size
     top_k: Size
@@ -69,7 +69,7 @@ class Writes(Sent):
 
 
 class Kinds(Sent):
-    """How words of one kind score those of another; colours reach to `limit` at every checkpoint."""
+    """The mean scores of words of one kind for those of another; colours reach to `limit` at every checkpoint."""
 
     title: str
     rows: list[str]
@@ -79,7 +79,7 @@ class Kinds(Sent):
 
 
 class Training(Sent):
-    """How a model came to its parameters, and what those of the checkpoint that is shown do.
+    """The training of a model, and the checkpoint that is shown.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class RuleLine(Sent):
 
 
 class RuleVariant(Sent):
-    """How cells of one case are computed."""
+    """The computation of the cells of one case."""
 
     lines: list[RuleLine]
     conclusion: str
@@ -56,7 +56,7 @@ class RuleVariant(Sent):
 
 
 class Rule(Sent):
-    """Which cells a cell is computed from, said once for all cells of a stage.
+    """The cells that a cell is computed from, once for all cells of a stage.
 
     Attributes
     ----------

@@ -9,13 +9,13 @@ from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
 
 MAX_NAMED_WORDS = 4
-"""How many of the words that a model doesn't know are named."""
+"""The most words that a model doesn't know that are named."""
 
 MAX_OFFERED_WORDS = 3
-"""How many words that it knows are offered for them."""
+"""The most known words that are offered for them."""
 
 MIN_LIKENESS = 0.7
-"""How much of its letters a word has in common with one that is offered for it, as difflib counts."""
+"""The least ratio of common letters, as difflib counts, of a word and one that is offered for it."""
 
 
 def notices(resolved: SceneWithPass) -> list[str]:

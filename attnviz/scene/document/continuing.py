@@ -75,7 +75,7 @@ def _kept_before(n: int, trace: Trace) -> dict:
 
 
 N_NAMES = 100
-"""That are written at once."""
+"""The number of texts that are written at once."""
 
 
 def _names(resolved: SceneWithPass) -> dict:

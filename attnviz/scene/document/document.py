@@ -63,7 +63,7 @@ class Body(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """How large it is."""
+        """Its size."""
         parts = (self.template.parts, self.parameters.parts, *self.parts.values())
         return sum(memoryview(each).nbytes for each in parts)
 

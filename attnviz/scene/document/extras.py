@@ -55,13 +55,13 @@ class Extras:
         return replace(self, **parts | {"heads": heads})
 
     def kept(self, scene: Scene) -> Extras:
-        """Those of the answers that follow: its heads, and the seed as it was typed until the scene has another."""
+        """The extras of later answers: the heads, and the seed as it was typed until the scene has another."""
         is_left = self.seed and has_options(scene) and not typed_seed(scene, self)[0]
         return Extras(seed=None if is_left else self.seed or None, heads=self.heads)
 
 
 NO_EXTRAS = Extras()
-"""Those of a first visit."""
+"""The extras of a first visit."""
 
 
 def typed_seed(scene: Scene, extras: Extras) -> tuple[str, list[str]]:

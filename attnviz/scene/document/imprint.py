@@ -31,7 +31,7 @@ def _settings(options: Options) -> str:
 
 
 def _which(scene: Scene) -> str:
-    """Which of a model's trainings is shown, where there are several."""
+    """The training of a model that is shown, where there are several."""
     model = choice_of(scene)
     steps = model.checkpoints(scene.model_seed)
     seed = [f"seed {scene.model_seed}"] if len(model.seeds) > 1 else []

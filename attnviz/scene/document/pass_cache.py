@@ -88,7 +88,7 @@ class Shared:
 
     @property
     def n_bytes(self) -> int:
-        """How much is kept."""
+        """The bytes that are kept."""
         return sum(entry.n_bytes for entry in self._kept.values())
 
     def peek(self, key: Key) -> Entry | None:
@@ -154,7 +154,7 @@ class Answers:
 
     @property
     def n_bytes(self) -> int:
-        """How much is kept besides the closed set."""
+        """The bytes that are kept besides the closed set."""
         return self._shared.n_bytes
 
     def _body(self, resolved: SceneWithPass, session: str, extras: Extras) -> Body:
@@ -176,7 +176,7 @@ class Answers:
 
 
 def _is_of_one(resolved: SceneWithPass) -> bool:
-    """Whether nobody else asks for the like, or it is too large to be kept."""
+    """Whether the pass is one person's alone, or too large to be kept."""
     scene = resolved.scene
     is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
     return bool(scene.changes) or is_own or _n_bytes(resolved.original) > MAX_PASS_BYTES
@@ -187,4 +187,4 @@ def _n_bytes(trace: Trace) -> int:
 
 
 ANSWERS = Answers()
-"""Those of this process."""
+"""The cache of this process."""

@@ -13,7 +13,7 @@ from attnviz.views.numbers import chunks
 
 
 def writers_data(trace: Trace) -> dict | None:
-    """Who wrote to the stream, with what each adds to each logit; of heads also what each key adds.
+    """The writers to the stream and their parts of each logit; of heads also each key's part.
 
     None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
     """

@@ -40,7 +40,7 @@ class OwnParameters:
 
     @classmethod
     def of(cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]]) -> OwnParameters:
-        """Those of a pass that reaches from queries, keys and values to head outputs.
+        """The parameters of a pass that reaches from queries, keys and values to head outputs.
 
         Parameters
         ----------

@@ -9,7 +9,8 @@ from attnviz.analysis.check.masks import MaskReading
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.unseeing import UNSEEING
-from attnviz.text.check.words import listed, shortened, title
+from attnviz.text.check.causes import listed, shortened
+from attnviz.text.check.words import title
 
 _UNKNOWN = {
     "normalised": "normalised queries and keys",
@@ -51,7 +52,9 @@ def how_read(finding: Finding) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
-    if rotation := found.candidate.rotation:
+    if reading and reading.adds_to_gains:
+        sentences.append("To your gains 1 was added, as Gemma does.")
+    if rotation := found.candidate.turned_by:
         how = _of_a_rotation(rotation, found.candidate.sizes["d"])
         unshown = "" if rotation.operation else ", of which attnviz shows no pass"
         sentences.append(f"Your queries and keys are rotated by their positions ({how}){unshown}.")

@@ -9,15 +9,16 @@ import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import Conventions
+from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
-from attnviz.analysis.check.mistakes import Mistake
 from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
+from attnviz.text.check.causes import CAUSES, cause, code, listed, shortened
 from attnviz.text.check.notes import how_read, unknown
 from attnviz.text.check.table import Row, html_of
-from attnviz.text.check.words import capital, cause, listed, off, shortened, title, to_rounding
+from attnviz.text.check.words import capital, off, title, to_rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +33,8 @@ class Comparison:
         The first that differs by more than rounding.
     causes : tuple of Mistake
         With these mistakes, one after the other, more of the arrays agree.
-    alternatives : tuple of Mistake
-        Others than the first cause that these arrays don't tell from it.
+    alternatives : tuple of tuple of Mistake
+        Others than the first cause, or pairs of them, that these arrays don't tell from it.
     explained : bool
         Whether all of the arrays agree, if need be with the causes.
     read : tuple of str
@@ -60,7 +61,7 @@ class Comparison:
     stages: tuple[Agreement, ...]
     first: Agreement | None
     causes: tuple[Mistake, ...]
-    alternatives: tuple[Mistake, ...]
+    alternatives: tuple[tuple[Mistake, ...], ...]
     explained: bool
     read: tuple[str, ...]
     not_recomputed: tuple[str, ...]
@@ -72,14 +73,14 @@ class Comparison:
     block: Block | None
 
     def __str__(self) -> str:
-        return "\n".join((*self.verdict, *self.notes))
+        return "\n".join((*self.verdict, *self.code, *self.notes))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """The same in a notebook, with a table of all arrays."""
         sentences = self.verdict if self.first else self.verdict[1:]
-        return html_of((self.headline, *sentences, *self.notes), self.rows)
+        return html_of((self.headline, *sentences, *self.code, *self.notes), self.rows)
 
     @property
     def headline(self) -> str:
@@ -88,6 +89,14 @@ class Comparison:
             return self.verdict[0]
         because = f" {capital(cause(self.causes[0]))}." if self.causes else ""
         return f"The first stage that differs: {title(self.first.stage)}.{because}"
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """A line of code that makes the first cause, and the right one, as people write attention in PyTorch."""
+        if not self.causes:
+            return ()
+        wrong, right = code(self.causes[0])
+        return f"Wrong: {wrong}", f"Right: {right}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -114,7 +123,9 @@ class Comparison:
             "your numbers agree."
         ]
         if self.alternatives:
-            sentences.append(f"These numbers would be the same if {' or if '.join(map(cause, self.alternatives[:2]))}.")
+            others = (" and ".join(map(cause, each)) for each in self.alternatives)
+            sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
+        sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         sentences += [f"Besides, {cause(each)}." for each in more]
         return sentences if self.explained else [*sentences, "Something else differs too."]
 

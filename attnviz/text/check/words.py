@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
-from attnviz.analysis.check.mistakes import Mistake
+from attnviz.text.check.causes import SYMBOLS
 from attnviz.text.steps import full_title
 
-MAX_NAME_CHARACTERS = 40
 _MOST_TIMES = 1e6
 """A larger factor says nothing that the two numbers don't."""
-
-SYMBOLS = {
-    **{f"w_{letter}": f"W_{letter.upper()}" for letter in "qkvo"},
-    **{f"b_{letter}": f"b_{letter.upper()}" for letter in "qkvo"},
-    **{letter: letter.upper() for letter in "qkv"},
-}
-"""The words for parameters, queries, keys and values."""
 
 
 def title(stage: str) -> str:
@@ -82,39 +72,6 @@ def _times(roundings: float) -> str:
     return "about as much" if round(roundings) <= 1 else f"{round(roundings):,} times less"
 
 
-def cause(mistake: Mistake) -> str:
-    """A mistake as a clause."""
-    mask = f"the mask {shortened(mistake.about)}".strip()
-    about = listed([SYMBOLS.get(each, each) for each in mistake.about.split()]) if mistake.about else ""
-    one = " " not in mistake.about
-    return {
-        "unscaled": "the scores were not divided by √d_k",
-        "scaled otherwise": f"the scores were divided by {about}, not by √d_k",
-        "mask inverted": f"{mask} was applied the other way round",
-        "mask not applied": f"{mask} was not applied",
-        "mask multiplied": "the scores were multiplied by the mask, so that a hidden key kept a score of 0",
-        "mask off by one": "the mask reached one key too far, so that a query saw the key after those it may see",
-        "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
-        "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
-        "attention along the batch": "attention ran along the batch axis (in nn.MultiheadAttention: a wrong "
-        "batch_first), so that each token attended only to itself",
-        "transposed": f"{about} {'was' if one else 'were'} used transposed",
-        "heads split without transposing": f"{about} {'was' if one else 'were'} cut into heads without transposing",
-        "heads joined without transposing": "the heads were joined without transposing",
-        "bias forgotten": f"{about} {'was' if one else 'were'} not added",
-    }[mistake.id]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names with commas and “and”."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def capital(sentence: str) -> str:
     """A sentence with a capital letter first, unless a symbol begins it."""
     return sentence if sentence[1:2] == "_" else sentence[:1].upper() + sentence[1:]
-
-
-def shortened(name: str) -> str:
-    """Someone's name for an array, short enough for a sentence."""
-    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 3]}..."

@@ -15,6 +15,7 @@ from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.blocks import BLOCKS
 from attnviz.text.steps.concatenation import CONCATENATION
+from attnviz.text.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT
 from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.mlp import MLP, MLP_RESIDUAL
 from attnviz.text.steps.neurons import NEURONS
@@ -35,9 +36,10 @@ from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
-_SCORED = (PROJECTIONS, QK_NORM, ROTATION, SCORES, SCALING, SOFTCAP, ALIBI, MASK)
-_ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
-LAYER = (ATTN_NORM, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
+_COMPARED = (LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
+_SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
+_ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
+LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 """All steps; those of LAYER come once for each layer of a pass."""
@@ -74,21 +76,21 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     """
     first, last = trace.layers[0], trace.layers[-1]
     steps = [
-        *_said((QUESTION,), last),
-        *_said(ENTERING, first),
+        *_steps_in((QUESTION,), last),
+        *_steps_in(ENTERING, first),
         *(step for layer in trace.layers for step in _of_layer(trace, layer)),
-        *_said(LEAVING, last),
+        *_steps_in(LEAVING, last),
     ]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 
 
-def _said(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
+def _steps_in(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
     entries = ENTRIES | {name: entry(full) for name, full in layer.names.items()}
     return [step.of(layer, entries) for step in steps if step.is_in(layer.trace)]
 
 
 def _of_layer(trace: Trace, layer: Layer) -> list[Step]:
     if trace.n_layers == 1:
-        return _said(LAYER, layer)
-    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _said(LAYER, layer)]
+        return _steps_in(LAYER, layer)
+    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _steps_in(LAYER, layer)]

@@ -6,13 +6,14 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
+from attnviz.text.steps.latent import MADE, NOT_MADE
 from attnviz.text.story import PARTS, Story
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
 
 def _some_matrices(trace: Trace) -> bool:
-    return 0 < sum(name in trace for name in _MATRICES) < len(_MATRICES)
+    return 0 < sum(name in trace for name in _MATRICES) < len(_MATRICES) and "w_dkv" not in trace
 
 
 def _any_matrix(trace: Trace) -> bool:
@@ -24,7 +25,7 @@ def _several_heads(trace: Trace) -> bool:
 
 
 def _has_groups(trace: Trace) -> bool:
-    return "group" in trace["k"].axes
+    return "k" in trace and "group" in trace["k"].axes
 
 
 def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -36,6 +37,37 @@ def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return (
         f"Each of the {n_heads} heads has queries of its own, but {n_heads // n_groups} heads in a row share the keys "
         f"and values of one of {n_groups} groups."
+    )
+
+
+def _of_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Each head’s matrices turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
+        "latent into a :orange[**key**] (what it offers) and a :green[**value**] (what it passes on)."
+    )
+
+
+def _not_made(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Each head’s matrix turns each row of ${x}$ into a :blue[**query**] (what the token looks for); no "
+        ":orange[**key**] and no :green[**value**] is made, as the latents stand for both."
+    )
+
+
+def _same_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    whose = "all heads" if len(trace["latent"]) == 1 else "the heads of a group"
+    return f"The latents are the same for {whose}, the matrices are not."
+
+
+def _of_positions(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    n, many = trace["q_r"].shape[-1], len(trace["k_r"]) > 1
+    whose = "each group’s heads share" if many else "all heads share"
+    numbers = "one number" if n == 1 else f"{n} numbers"
+    return (
+        f"Beside that of content, a query and a key have a part of {numbers} for **positions**, which no latent makes; "
+        f"{whose} that of a key."
     )
 
 
@@ -60,6 +92,9 @@ def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
+_OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of parameters.")
+
+
 def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
     """The entries of one projection: of its matrix, of its bias, and of what it makes."""
     w, b = f"w_{role}", f"b_{role}"
@@ -72,6 +107,7 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     makes = (
         Story(f"{says}, as it is given.", "given"),
         Story(f"{says}; of its input, {PARTS}.", of=has(w)),
+        *(Story(f"{says}{of_latent}", of=has(f"w_u{role}")) for of_latent in _OF_LATENT if role != "q"),
         Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
         Story(f"{says}, its input times a column of parameters.", of=has(w)),
         Story(f"{says}: its input, as it is.", of=lacks(w)),
@@ -99,6 +135,33 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     }
 
 
+def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:
+    """The entries of the part of queries or keys that knows positions, and of its matrix."""
+    letter, says = role.upper(), f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
+    return {
+        f"w_{role}r": Entry(
+            f"P^{letter}_i",
+            f"Position {one} parameters",
+            f"the matrix that makes the part of {many} for positions",
+            kind="parameter",
+            stories=(
+                Story(
+                    "In {head}, dimension {row} of what enters is multiplied by {value} on its way to dimension "
+                    f"{{column}} of the {one}’s part for positions.",
+                ),
+            ),
+        ),
+        f"{role}_r": Entry(
+            f"{letter}^P_i",
+            f"Position {many}",
+            f"the part of {many} for positions",
+            role,
+            one=f"position {one}",
+            stories=(Story(f"{says}; of its input, {PARTS}."), Story(f"{says}.")),
+        ),
+    }
+
+
 PROJECTIONS = Step(
     id="qkv",
     title="Q, K, V",
@@ -111,9 +174,20 @@ PROJECTIONS = Step(
             "why",
             "To look, to be found and to pass on are three tasks, so there is a vector for each: :blue[**query**], "
             ":orange[**key**] and :green[**value**].",
+            lambda trace: not NOT_MADE(trace),
+        ),
+        Section(
+            "why queries alone",
+            "To look is the :blue[**query**]’s task; what latents offer and pass on to each head is in them already, "
+            "so no key and no value is made.",
+            NOT_MADE,
         ),
     ),
     sections=(
+        Section("of latents", _of_latents, MADE),
+        Section("not made", _not_made, NOT_MADE),
+        Section("of positions", _of_positions, has("q_r")),
+        Section("same latents", _same_latents, both(has("w_dkv"), lacks("q_r"))),
         Section(
             "one sentence",
             _one_sentence,
@@ -150,10 +224,12 @@ PROJECTIONS = Step(
         Section("groups", _groups, _has_groups),
         Section("biases", "A **bias** is added to each row.", _biases),
     ),
-    stages=("q", "k", "v"),
+    stages=("q", "k", "v", "q_r", "k_r"),
     entries={
         **_entries("q", "query", "queries", does="asks with", meaning="what each token looks for"),
         **_entries("k", "key", "keys", does="offers", meaning="what each token offers"),
         **_entries("v", "value", "values", does="passes on", meaning="what each token passes on"),
+        **_position_entries("q", "query", "queries", does="asks with"),
+        **_position_entries("k", "key", "keys", does="offers"),
     },
 )

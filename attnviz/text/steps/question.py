@@ -11,7 +11,7 @@ from attnviz.text.step import Section, Step
 from attnviz.text.story import Story, selection_story
 
 MAX_QUOTED_WORDS = 16
-"""How many words of a sentence a heading quotes."""
+"""The most words of a sentence that a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
@@ -27,7 +27,7 @@ def sentence(labels: Sequence[str]) -> str:
     return quoted + " …" * (len(labels) > MAX_QUOTED_WORDS)
 
 
-def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
+def _question(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
@@ -56,7 +56,7 @@ def _is_no_text_of_its_task(trace: Trace) -> bool:
 QUESTION = Step(
     id="question",
     title="Start",
-    headings=(Section("asked", _asked),),
+    headings=(Section("asked", _question),),
     why=(Section("why", "What a {unit} means depends on the others, so attention lets it take in something of them."),),
     sections=(
         Section("task", _task, origin("learnt", "built")),

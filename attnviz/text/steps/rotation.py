@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attnviz.core.numerals import digits
 from attnviz.core.trace import Trace
-from attnviz.text.condition import Condition
+from attnviz.text.condition import Condition, has, lacks
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -43,7 +43,7 @@ def _reads(role: str, source: str) -> Condition:
 def _entry(role: Role, one: str, many: str) -> Entry:
     """The entry of turned queries or keys."""
     turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
-    sources = (f"{role}_normed", role)
+    sources = (f"{role}_normed", f"{role}_r", role)
     return Entry(
         f"{role.upper()}^R_i",
         f"Rotated {many}",
@@ -66,6 +66,13 @@ ROTATION = Step(
             "why",
             "A dot product sees only the angle between two vectors: with each turned by its position, a score depends "
             "on how far apart two {unit}s are, and not on where they stand.",
+            lacks("q_r"),
+        ),
+        Section(
+            "why apart",
+            "A dot product sees only the angle between two vectors: with the parts for positions turned, their score "
+            "depends on how far apart two {unit}s are, and that of content on no position.",
+            has("q_r"),
         ),
     ),
     sections=(
@@ -73,6 +80,13 @@ ROTATION = Step(
             "pairs",
             "**RoPE** takes the dimensions of each :blue[query] and :orange[key] in pairs, and turns each pair by an "
             "angle, the position times a speed; values stay as they are.",
+            lacks("q_r"),
+        ),
+        Section(
+            "pairs apart",
+            "**RoPE** takes the dimensions of each :blue[query]’s and :orange[key]’s part for positions in pairs, and "
+            "turns each pair by an angle, the position times a speed.",
+            has("q_r"),
         ),
         Section("which", _pairs),
         Section("partial", _partial, _is_partial),

@@ -1,5 +1,7 @@
 """Scaling: the scores over the square root of d_k."""
 
+from collections.abc import Mapping
+
 from attnviz.core.trace import Trace
 from attnviz.text.condition import Condition
 from attnviz.text.entry import Entry
@@ -32,6 +34,19 @@ def _multiplied(trace: Trace) -> bool:
 
 def _by_a_number(trace: Trace) -> bool:
     return not _divided(trace) and is_scaled(trace)
+
+
+def _spread(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    parts = ""
+    if "q_r" in trace:
+        content, positions = (trace[name].shape[-1] for name in ("q", "q_r"))
+        parts = f", here {content} of content and {positions} for positions"
+    if "q_absorbed" in trace:
+        begins = f"These are the scores of keys of `d_k` numbers{parts}: the more, the wider they spread"
+    else:
+        begins = f"A dot product adds `d_k` products{parts}; the more it adds, the wider the scores spread"
+    then = "The softmax of widely spread scores gives almost all attention to one key."
+    return f"{begins}, by about $\\sqrt{{d_k}}$. {then}"
 
 
 _BASES = (2, 3)
@@ -70,11 +85,7 @@ SCALING = Step(
         ),
     ),
     sections=(
-        Section(
-            "spread",
-            "A dot product adds `d_k` products; the more it adds, the wider the scores spread, by about $\\sqrt{d_k}$. "
-            "The softmax of widely spread scores gives almost all attention to one key.",
-        ),
+        Section("spread", _spread),
         Section("divided", "Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`.", _divided),
         Section("off", "Dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`.", is_unscaled),
         Section(

@@ -120,7 +120,7 @@ SOFTMAX = Step(
                 *scored(
                     f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the rest "
                     "{scores:part.rest}.",
-                    of=_exponentiates,
+                    of=both(_exponentiates, lacks("content_scores")),
                 ),
                 *scored(f"{_RANKED}.", of=_exponentiates),
                 Story(f"{_GIVES}: it sees no other key, and the sink takes {_REST}.", of=has("sinks")),

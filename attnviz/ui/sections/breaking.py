@@ -37,14 +37,14 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         label_visibility="collapsed",
     )
     if title == OWN:
-        _own(shown, of_all[-1] if of_all else FIRST)
+        _draw_change(shown, of_all[-1] if of_all else FIRST)
     for change in changes:
         if change not in of_all:
             st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
     st.markdown(f"{verdict(of_all)} {chosen.summary if chosen else ''}")
 
 
-def _own(shown: Shown, change: Change) -> None:
+def _draw_change(shown: Shown, change: Change) -> None:
     """Choose a parameter, one of its numbers, and what it is set to."""
     built = MODEL.arrays[change.stage]
     index = (*change.index, 0, 0)[: built.ndim]

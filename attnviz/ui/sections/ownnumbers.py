@@ -32,7 +32,7 @@ with torch.no_grad():
 arrays = {"x": x, "attn_mask": hidden, "attention": shares, "output": output, "tokens": tokens}
 np.savez("numbers.npz", **attention.state_dict(), **arrays)
 """
-"""How arrays are saved from PyTorch."""
+"""Code that saves arrays from PyTorch."""
 
 _component = st.components.v2.component(
     "attnviz.numbers", html='<div class="article" aria-busy="true"></div>', js=loader("numbers")
@@ -87,7 +87,7 @@ check = [list(name), [logit.data for logit in logits[-1]]]
 written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
 json.dump(written, open("microgpt.json", "w"))
 """
-"""How a microgpt is saved."""
+"""Code that saves a microgpt."""
 
 
 def draw_saving(session: Session) -> None:

@@ -34,7 +34,7 @@ class CpuQuota:
     at: float = field(default_factory=time.monotonic)
 
     def wait(self, now: float) -> float:
-        """How many seconds work that is asked for now has to wait."""
+        """The seconds that work which is asked for now has to wait."""
         self.used = max(self.used - SECONDS_PER_SECOND * (now - self.at), 0.0)
         wait = max(self.used - FREE_SECONDS, 0.0) / SECONDS_PER_SECOND
         self.used, self.at = self.used - SECONDS_PER_SECOND * wait, now + wait

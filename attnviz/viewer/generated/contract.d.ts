@@ -54,6 +54,8 @@ export interface ClassNow {
   number: number;
   at: string;
   shows: number;
+  kind: "lesson" | "pass" | "question" | "talk";
+  asked: AskedCell | null;
   isOwn: boolean;
   isShown: boolean;
   round: Round | null;
@@ -240,6 +242,12 @@ export interface LessonEntry {
   planned?: Array<number>;
 }
 
+/** A question of a cell: for its number, its share, or the word that its row is largest at. */
+export interface AskedCell {
+  kind: "number" | "share" | "word";
+  cell: string;
+}
+
 /** The question of the place where a class is. */
 export interface Round {
   number: number;
@@ -313,7 +321,7 @@ export interface ChangeMade {
   index: Array<number | null>;
 }
 
-/** How far a stage was moved by what is set by hand. */
+/** The movement of a stage by numbers set by hand. */
 export interface Moved {
   stage: string;
   text: string;
@@ -449,7 +457,7 @@ export interface Note {
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
-/** How the audit of a stage came out. */
+/** The audit's result for a stage. */
 export interface StageAudit {
   name: string;
   numbers: string;
@@ -514,7 +522,7 @@ export interface Axis {
   coordinates: Array<[string, number]>;
 }
 
-/** Which cells a cell is computed from, said once for all cells of a stage. */
+/** The cells that a cell is computed from, once for all cells of a stage. */
 export interface Rule {
   result: string;
   sizes: Record<string, number>;
@@ -561,7 +569,7 @@ export interface Flip {
   value: number | null;
 }
 
-/** How a model came to its parameters, and what those of the checkpoint that is shown do. */
+/** The training of a model, and the checkpoint that is shown. */
 export interface Training {
   curve: Array<[number, number, number]>;
   checkpoints: Array<number>;
@@ -576,7 +584,7 @@ export interface Training {
   writes: Writes | null;
 }
 
-/** How far the numbers of a stage are from those beside it. */
+/** The distance of a stage's numbers from those beside it. */
 export interface StageDistance {
   text: string;
   other: number;
@@ -586,7 +594,7 @@ export interface StageDistance {
   of: number;
 }
 
-/** How a token is drawn. */
+/** The way in which a token is drawn. */
 export interface Drawing {
   temperature: number;
   top_k: number;
@@ -655,7 +663,7 @@ export interface RuleArray {
   values: Array<string | null>;
 }
 
-/** How cells of one case are computed. */
+/** The computation of the cells of one case. */
 export interface RuleVariant {
   lines: Array<RuleLine>;
   conclusion: string;
@@ -669,7 +677,7 @@ export interface Pattern {
   value: number;
 }
 
-/** How words of one kind score those of another; colours reach to `limit` at every checkpoint. */
+/** The mean scores of words of one kind for those of another; colours reach to `limit` at every checkpoint. */
 export interface Kinds {
   title: string;
   rows: Array<string>;

@@ -35,22 +35,11 @@ function ofCandidates({ candidates, right, isCode }, counts, isShown) {
     ...candidates.map(({ label }, place) => {
       const isRight = isShown && right.includes(place),
         line = element("li", isRight ? "right" : "");
+      const own = ofRounds.map(round => round.get(place) ?? 0);
       line.append(
-        ...drawRounds(
-          ofRounds.map(round => round.get(place) ?? 0),
-          most,
-        ),
+        drawRounds(own, most),
         element(isCode ? "code" : "span", "label", label),
-      );
-      line.append(
-        element(
-          "span",
-          "count",
-          textOf(
-            ofRounds.map(round => round.get(place) ?? 0),
-            isRight,
-          ),
-        ),
+        element("span", "count", textOf(own, isRight)),
       );
       return line;
     }),
@@ -77,7 +66,7 @@ function ofShares({ right, text }, counts, isShown) {
     ...Array.from({ length: BINS }, (_, bin) => {
       const line = element("li"),
         own = binned.map(bins => bins[bin]);
-      line.append(...drawRounds(own, most));
+      line.append(drawRounds(own, most));
       if (own.some(Boolean))
         line.append(element("span", "heard", `${percent(bin / (BINS - 1))}: ${textOf(own, false)}`));
       return line;
@@ -86,7 +75,7 @@ function ofShares({ right, text }, counts, isShown) {
   const rail = element("div", "rail");
   if (isShown) {
     const mark = element("span", "truth", text);
-    mark.style.left = `${100 * Math.min(Math.max(right, 0), 1)}%`;
+    mark.style.setProperty("--at", `${100 * Math.min(Math.max(right, 0), 1)}%`);
     rail.append(mark);
   }
   const ends = element("p", "ends");
@@ -123,19 +112,24 @@ function ofAnyNumbers({ right, text, tolerance }, counts, isShown) {
   );
 }
 
-function drawRounds(counts, most) {
-  return counts.map((count, nth) => {
-    const stack = element("span", `stack${nth + 1 < counts.length ? " before" : ""}`),
-      rows = Math.ceil(most / IN_A_ROW);
-    stack.ariaHidden = "true";
-    stack.style.setProperty("--closer", String(Math.min(1, MOST_ROWS / rows)));
-    stack.append(...Array.from({ length: count }, () => element("i")));
-    return stack;
-  });
+// The dots of each round beside each other, the first paler. `most` is how many the highest stack of all has.
+export function drawRounds(counts, most) {
+  const rounds = element("span", "rounds"),
+    rows = Math.ceil(most / IN_A_ROW);
+  rounds.ariaHidden = "true";
+  rounds.style.setProperty("--closer", String(Math.min(1, MOST_ROWS / rows)));
+  rounds.append(
+    ...counts.map((count, nth) => {
+      const stack = element("span", `stack${nth + 1 < counts.length ? " before" : ""}`);
+      stack.append(...Array.from({ length: count }, () => element("i")));
+      return stack;
+    }),
+  );
+  return rounds;
 }
 
-function textOf(counts, isRight) {
+export function textOf(counts, isRight) {
   const last = counts.at(-1) ?? 0,
-    text = counts.length > 1 ? `${counts[0]} → ${last}` : last ? String(last) : "";
-  return isRight ? `${text || "0"} ✓` : text;
+    text = counts.some(Boolean) ? counts.join(" → ") : "";
+  return isRight ? `${text || last} ✓` : text;
 }

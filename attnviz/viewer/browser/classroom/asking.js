@@ -10,9 +10,12 @@ import { verdictOn } from "../lesson/verdict.js";
 const ROWS = ["scores", "scaled", "masked", "attention"],
   SHARES = ["attention", "probabilities"];
 
-// Returns {button, panel, at(place), isOpen, update()}: what opens a dialog in its home, for the number that is selected.
+// Returns {button, panel, at(place), isOpen, join(asked, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
+// selected; it is opened and closed too where another device of the speaker's has asked, and has gone on.
 export function makeAsking(speaker, home) {
-  const stage = element("dialog", "class-stage viewer"),
+  const stage = element("dialog", "class-stage viewer asks"),
+    head = element("header"),
+    room = element("p"),
     count = element("p", "class-count"),
     board = makeBoard(),
     truth = element("div", "verdict"),
@@ -21,11 +24,14 @@ export function makeAsking(speaker, home) {
     panel = makePopover(opener, "class-ask", "What the class is asked");
   let place = null,
     question = null,
-    isShown = false;
+    asked = null, // {kind, cell}
+    isShown = false,
+    isLeft = false; // whether another device closes it
   stage.setAttribute("aria-label", "A question to the class");
-  stage.append(count, board.element, truth, acts);
+  head.append(room, count);
+  stage.append(head, board.element, truth, acts);
   stage.onkeydown = event => {
-    event.stopPropagation(); // a remote's button shows the answer, and goes on after that
+    // a remote's button shows the answer, and goes on after that
     if (!["PageDown", "ArrowRight"].includes(event.key)) return;
     event.preventDefault();
     if (isShown) stage.close();
@@ -33,22 +39,26 @@ export function makeAsking(speaker, home) {
   };
   stage.onclose = () => {
     question = null;
-    speaker.shows({ at: place.at });
+    if (!isLeft) speaker.shows({ at: place.at });
+    isLeft = false;
   };
   const ask = async (kind, cell) => {
     panel.hidePopover();
-    asked = { kind, cell };
+    begin({ kind, cell }, false);
     speaker.shows({ at: place.at, asked });
-    isShown = false;
-    question = null;
-    write(count, "The question is put …");
-    openDialog(stage, home);
     await untilThere(speaker);
     if (speaker.now?.round === null || !stage.open) return stage.close();
     question = (await speaker.moment()).question;
     update();
   };
-  let asked = null;
+  function begin(what, isShownThere) {
+    asked = what;
+    isShown = isShownThere;
+    question = null;
+    redraw(room, ["room ", element("strong", "", speaker.room.code)]);
+    write(count, "The question is put …");
+    openDialog(stage, home);
+  }
   const show = () => {
     isShown = true;
     speaker.shows({ at: place.at, asked, isShown });
@@ -57,6 +67,7 @@ export function makeAsking(speaker, home) {
   function update() {
     if (!stage.open || !question || !speaker.now) return;
     const { audience, round } = speaker.now;
+    isShown ||= speaker.isTold && speaker.now.isShown;
     write(count, `${audience.here} here · ${audience.answered} answered`);
     board.update(question, audience.counts, isShown, plainOf(question.prompt));
     redraw(truth, isShown ? verdictOn(question, null).said.map(runs => element("p", "", plainOf(runs))) : []);
@@ -92,6 +103,16 @@ export function makeAsking(speaker, home) {
         ),
         ...(ROWS.includes(kind) ? [button("Which word has the largest in this row?", () => ask("word", cell))] : []),
       ]);
+    },
+    join: async (what, isShownThere) => {
+      begin(what, isShownThere);
+      speaker.shows({ at: place.at, asked, isShown }, true);
+      question = (await speaker.moment()).question;
+      update();
+    },
+    leave: () => {
+      isLeft = stage.open;
+      stage.close();
     },
     update,
   };

@@ -3,6 +3,8 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { codedOf, drawCode } from "../viewer/qrCode.js";
 
+const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
+
 // Where one joins: {shown, typed, coded} of a site; `typed` is what people type, `coded` what a phone's camera reads.
 export function doorsOf(site, { code, link }) {
   const base = new URL(".", site);
@@ -11,9 +13,14 @@ export function doorsOf(site, { code, link }) {
 
 // Returns {element, open(room)}; a click or Escape closes it.
 export function makeClassCode(site) {
-  const box = element("dialog", "qr-code class-code");
+  const box = element("dialog", "qr-code class-code asks"); // a remote's button closes it
   box.setAttribute("aria-label", "The code of the class");
   box.onclick = () => box.close();
+  box.onkeydown = event => {
+    if (!CLOSING.has(event.key)) return;
+    event.preventDefault();
+    box.close();
+  };
   return {
     element: box,
     open: room => {

@@ -1,5 +1,6 @@
 // A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
 // which what would give the answer away is covered until the speaker shows it.
+import { afterFrame } from "../elements/afterFrame.js";
 import { element, redraw } from "../elements/element.js";
 import { makeMistakePicture } from "../lesson/mistakePicture.js";
 import { makePassPicture } from "../lesson/passPicture.js";
@@ -26,6 +27,7 @@ export function makeClassMoment({ answer, touched }) {
     question = null,
     picture = null,
     kind = "",
+    wasShown = false,
     isOpen = false;
   said.setAttribute("aria-label", "The moment");
   status.setAttribute("role", "status");
@@ -46,7 +48,8 @@ export function makeClassMoment({ answer, touched }) {
   return {
     element: body,
     show: (shown, { round, isShown }, own) => {
-      if (shown !== moment) {
+      const isNew = shown !== moment;
+      if (isNew) {
         moment = shown;
         question = moment.question && makeQuestion(moment.question, answer, "Send");
       }
@@ -73,6 +76,9 @@ export function makeClassMoment({ answer, touched }) {
           : []),
       ]);
       question?.update({ answer: own, isShown, isClosed: !isOpen });
+      // a phone has no room for it all; its picture is drawn first
+      if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
+      wasShown = isShown;
       if (areWordsAlone) return drawn.replaceChildren();
       const wanted = moment.picture?.kind ?? "pass";
       if (wanted !== kind) {

@@ -33,6 +33,7 @@ export function mountClass(root, code, host) {
     fetched = 0, // the moment that is here, by `shows`
     own = null, // {number, round, value}
     pending = null, // an answer that is to be sent
+    seen = null, // the moment that is on the screen
     view = null, // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
@@ -70,6 +71,7 @@ export function mountClass(root, code, host) {
   function hear(state) {
     isLost = false;
     now = state;
+    if (state.hasEnded) stop(); // nobody is asked again
     arrive();
   }
   // Who comes back hears what they said.
@@ -144,7 +146,10 @@ export function mountClass(root, code, host) {
     view = null;
     arrive();
   }
-  const cellHere = () => touchedCell || (view?.cell?.() ?? moment?.asked ?? moment?.answer ?? "");
+  // The number that one points at; what the answer is read off is none before it is shown.
+  const cellHere = () =>
+    touchedCell ||
+    (view?.cell?.() ?? moment?.asked ?? (now?.isShown || !moment?.question ? moment?.answer : null) ?? "");
   function pointAt() {
     const cell = pointed ? "" : cellHere();
     pointed = cell;
@@ -178,7 +183,7 @@ export function mountClass(root, code, host) {
       return;
     }
     if (now.isOwn || fetched !== now.shows) return;
-    showIn(isMoment(moment, now) ? "moment" : "viewer");
+    showIn(now.kind === "pass" ? "viewer" : "moment");
   }
   function showIn(kind) {
     if (view?.kind !== kind) {
@@ -187,6 +192,8 @@ export function mountClass(root, code, host) {
       main.replaceChildren(view.element);
     }
     view.show(moment, now, answerNow());
+    if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
+    seen = moment;
   }
   function said() {
     if (isLost) return LOST;
@@ -220,9 +227,4 @@ export function mountClass(root, code, host) {
       view?.end();
     },
   };
-}
-
-// A moment of a lesson, or a question to the class; all else is a pass to look at.
-function isMoment({ question, picture }, { at }) {
-  return at.startsWith("lesson=") || question !== null || picture !== null;
 }

@@ -1,6 +1,7 @@
 // The speaker of a class: where they are is told to it, and how many are there and what they said is heard.
 
 const NAME = "attnviz class";
+const LED = "attnviz class led"; // the number of the place for which another page was opened
 const HERE_MS = 8000; // between two signs of life
 const LATER_MS = 1000;
 
@@ -12,8 +13,9 @@ export function makeSpeaker(line, storeOf) {
     beat = null,
     wanted = null, // {at, asked, isShown} as it should be
     sent = "", // as it was told last
-    number = -1, // of the place that was told last
     isSending = false,
+    number = takeLed(storeOf), // of the place that was told last, or for which this page was opened; -1 where there is none
+    isOpenedThere = number >= 0,
     said = ""; // what went wrong
   const listeners = new Set(),
     tell = () => {
@@ -39,7 +41,7 @@ export function makeSpeaker(line, storeOf) {
         const isFirst = now === null;
         now = state;
         if (state.hasEnded) return forget("The class has ended.");
-        if (isFirst) number = state.number;
+        if (number < 0) number = state.number;
         if (!isFirst || !isShownThere()) flush();
         tell();
       },
@@ -52,7 +54,8 @@ export function makeSpeaker(line, storeOf) {
   };
   // Whether the answer is shown to the class already, where this page does not show it: another device or a page before did.
   function isShownThere() {
-    return Boolean(now?.isShown && wanted && !wanted.isShown && !wanted.asked && now.at === wanted.at);
+    const isThere = now?.number === number && wanted && !wanted.asked && now.at === wanted.at;
+    return Boolean(isThere && now.isShown && !wanted.isShown);
   }
   async function flush() {
     if (!room || !now || !wanted || isSending || JSON.stringify(wanted) === sent) return;
@@ -95,10 +98,12 @@ export function makeSpeaker(line, storeOf) {
     get isTold() {
       return !isSending && JSON.stringify(wanted) === sent && now !== null && now.number >= number;
     },
-    // Where another device of the speaker's has led the class: {at, isShown}, or null where nobody else has.
+    // Where another device of the speaker's has led the class: {at, kind, asked, isShown}, or null where nobody else has.
     get led() {
       const isElsewhere = now !== null && !isSending && number >= 0 && now.number > number;
-      return isElsewhere || (!isSending && isShownThere()) ? { at: now.at, isShown: now.isShown } : null;
+      return isElsewhere || (!isSending && isShownThere())
+        ? { at: now.at, kind: now.kind, asked: now.asked, isShown: now.isShown }
+        : null;
     },
     // Goes where the other device is.
     followed: () => {
@@ -113,13 +118,18 @@ export function makeSpeaker(line, storeOf) {
       } else said = why;
       tell();
     },
-    // Speaks with what another device was given.
+    // Speaks with what another device was given, on the page that is opened next.
     take: given => {
       room = given;
       keep();
     },
-    shows: place => {
-      wanted = { asked: null, isShown: false, ...place };
+    // The next page shows the place of that number: it does not lead the class there again.
+    leaves: nth => storeOf().setItem(LED, String(nth)),
+    // Tells where this page is; what it shows as another device `isLed` it there, the class knows.
+    shows: (place, isLed = false) => {
+      wanted = { asked: null, moment: null, isShown: false, ...place };
+      if (isLed || isOpenedThere) sent = JSON.stringify(wanted);
+      isOpenedThere = false;
       flush();
     },
     openAnswers: isOpen => done({ do: "open", isOpen }),
@@ -136,6 +146,16 @@ export function makeSpeaker(line, storeOf) {
       return () => listeners.delete(listener);
     },
   };
+}
+
+function takeLed(storeOf) {
+  try {
+    const text = storeOf().getItem(LED);
+    storeOf().removeItem(LED);
+    return text === null ? -1 : Number(text);
+  } catch {
+    return -1;
+  }
 }
 
 function read(storeOf) {

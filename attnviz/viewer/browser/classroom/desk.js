@@ -6,11 +6,16 @@ import { makeAsking } from "./asking.js";
 import { makeBoard } from "./answerDots.js";
 import { doorsOf, makeClassCode } from "./classCode.js";
 import { makeClassMenu } from "./classMenu.js";
+import { makePlacedDots } from "./placedDots.js";
+
+const ELSEWHERE =
+  "Your other device gives a talk of its own, which this one does not have: what you do here leads the class away from it.";
 
 // `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
-// has it; changed() is told that a class was opened, or has ended. Returns {element, board, dialogs, isOpen, open(), shows(place), end()}; a place is {at, isShown, question, title} of a
-// moment, or {at, pass, focus} of a viewer.
-export function makeDesk(speaker, site, lead, changed) {
+// has it, else `open(at)` opens the page that has; changed() is told that a class was opened, or has ended. Returns {element,
+// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown, question, title, picture, moment} of a moment, the last where
+// it is one of a talk of one's own, or {at, pass, focus} of a viewer.
+export function makeDesk(speaker, site, { lead, open }, changed) {
   const bar = element("section", "class-bar"),
     door = button("", () => code.open(speaker.room), "class-door"),
     count = element("p", "class-count"),
@@ -24,6 +29,8 @@ export function makeDesk(speaker, site, lead, changed) {
   let place = null,
     asked = "", // the question that is on the board
     wasOpen = Boolean(speaker.room),
+    dots = null, // over the picture
+    ledTo = null, // where another device has led this page, until something else is done here
     isAnswersShown = false;
   bar.setAttribute("aria-label", "Class");
   said.setAttribute("role", "status");
@@ -56,6 +63,7 @@ export function makeDesk(speaker, site, lead, changed) {
     bar.hidden = !room;
     board.element.hidden = true;
     if (!room) {
+      dots?.hide();
       write(said, speaker.said);
       bar.hidden = !speaker.said;
       door.hidden = count.hidden = acts.hidden = true;
@@ -67,7 +75,9 @@ export function makeDesk(speaker, site, lead, changed) {
     door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
     write(
       said,
-      speaker.said || (now?.isApart ? "The servers of the class have lost each other: those here go on." : ""),
+      speaker.said ||
+        (now?.isApart ? "The servers of the class have lost each other: those here go on." : "") ||
+        (now?.kind === "talk" && !place?.moment ? ELSEWHERE : ""),
     );
     if (!now) return write(count, "");
     const { here, around, answered, counts } = now.audience;
@@ -81,11 +91,29 @@ export function makeDesk(speaker, site, lead, changed) {
     menu.update(place);
     asking.update();
     const isOnBoard = Boolean(isAnswersShown && now.round && place?.question);
-    board.element.hidden = !isOnBoard;
-    board.element.classList.toggle("truth-beside", now.isShown);
-    if (isOnBoard) board.update(place.question, counts, place.isShown, place.title);
-    const led = speaker.led;
-    if (led && lead(led.at, led.isShown)) speaker.followed();
+    const isInPlace = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
+    if (!isOnBoard) dots?.hide();
+    board.element.hidden = !isOnBoard || isInPlace;
+    board.element.classList.toggle("truth-beside", !board.element.hidden && now.isShown);
+    if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
+    if (speaker.led && !ledTo?.isGoing) go(speaker.led);
+  }
+  function go(to) {
+    speaker.followed();
+    asking.leave();
+    if (!to.at || to.kind === "talk") return;
+    ledTo = { ...to, isGoing: true };
+    const isHere = lead(to.at, to.isShown);
+    if (!isHere) open(to.at);
+    else if (to.kind === "question") asking.join(to.asked, to.isShown);
+    ledTo.isGoing = false;
+  }
+  // Whether a place is shown as another device has led here.
+  function isLed({ at, isShown = false }) {
+    if (ledTo?.isGoing)
+      ledTo.at = at; // as this page writes it
+    else if (ledTo?.at !== at || ledTo.isShown !== isShown) ledTo = null;
+    return ledTo !== null;
   }
   const stop = speaker.onChange(() => {
     draw();
@@ -96,8 +124,14 @@ export function makeDesk(speaker, site, lead, changed) {
   draw();
   return {
     element: bar,
-    board: board.element,
+    // Draws answers in a moment: on a board, or where it has them in its picture.
+    standIn: body => {
+      dots = makePlacedDots(body);
+      body.prepend(board.element);
+      body.append(dots.element);
+    },
     dialogs,
+    takeFocus: () => door.focus({ preventScroll: true }),
     get isOpen() {
       return Boolean(speaker.room);
     },
@@ -111,7 +145,8 @@ export function makeDesk(speaker, site, lead, changed) {
       const name = at.question ? at.at : "";
       if (name !== asked) isAnswersShown = false;
       asked = name;
-      if (!asking.isOpen) speaker.shows({ at: at.at, isShown: at.isShown ?? false });
+      if (!asking.isOpen)
+        speaker.shows({ at: at.at, isShown: at.isShown ?? false, moment: at.moment ?? null }, isLed(at));
       draw();
     },
     end: stop,

@@ -26,7 +26,7 @@ export function makeChoice(act) {
   };
 }
 
-// Those of one group stand under its name.
+// The options of one group stand under its name.
 function drawOptions(options) {
   const groups = new Map(),
     drawn = [];

@@ -26,7 +26,7 @@ export function rovingFocus(box, rows, arrive = _place => {}) {
   });
 }
 
-// Which one Tab leads to.
+// The element that Tab leads to.
 export function setTabStop(all, one) {
   for (const each of all) each.tabIndex = each === one ? 0 : -1;
 }

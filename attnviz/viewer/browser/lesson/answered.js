@@ -13,6 +13,11 @@ export function keepAnswer(name, answer) {
   states.set(name, { answer, isShown: true });
 }
 
+// What was shown is asked again.
+export function coverAnswer(name) {
+  states.delete(name);
+}
+
 export function forgetShown() {
   states.clear();
 }

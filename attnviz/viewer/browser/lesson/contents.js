@@ -5,8 +5,9 @@ import { makePopover } from "../elements/popover.js";
 import { minutesText } from "./course.js";
 
 // go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit() and startFrom(), where there is
-// a talk of one's own, open it and make it of the lesson that one is in. Returns {button, panel, update(lessons, place, memory, own)}.
-export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null }) {
+// a talk of one's own, open it and make it of the lesson that one is in; openClass(), where that can be, opens a class, and isClass()
+// says whether it is open. Returns {button, panel, update(lessons, place, memory, own)}.
+export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null, openClass, isClass }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
@@ -21,8 +22,9 @@ export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null
   mine.hidden = !edit;
   if (edit)
     mine.append(saying, button("Your own talk", shut(edit)), button("Begin one with this lesson", shut(startFrom)));
-  const starting = mine.lastElementChild;
-  panel.append(list, mine, score, forgetting);
+  const starting = mine.lastElementChild,
+    inClass = button("Open a class: phones follow you", shut(openClass));
+  panel.append(list, inClass, mine, score, forgetting);
   return {
     button: opener,
     panel,
@@ -31,6 +33,7 @@ export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null
         saying,
         own ? `${own.name}: ${own.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
       );
+      inClass.hidden = !openClass || isClass();
       if (edit) starting.hidden = place.lesson === own?.id;
       list.replaceChildren(
         ...lessons.map(each => {

@@ -50,7 +50,7 @@ export function makeFoot(acts) {
       const held = box.getRootNode().activeElement;
       first.hidden = !isFirst;
       ways.hidden = isFirst;
-      out.hidden = isFirst || !moment;
+      out.hidden = (isFirst && !place.present) || !moment;
       box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
       back.disabled = isStart;
       on.disabled = isEnd && isDone;

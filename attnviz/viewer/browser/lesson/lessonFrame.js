@@ -24,7 +24,7 @@ export function makeLessonFrame(root) {
       box.append(head, body, foot, heard, ...over);
       if (desk) {
         box.prepend(desk.element);
-        body.prepend(desk.board);
+        desk.standIn(body);
         box.append(desk.dialogs);
       }
       root.replaceChildren(box);

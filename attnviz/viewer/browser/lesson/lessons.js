@@ -5,7 +5,7 @@ import { readPass } from "../pass/pass.js";
 import { makePresenting } from "../scene/present.js";
 import { makeQrCode } from "../viewer/qrCode.js";
 import { makeGlossary } from "../words/glossary.js";
-import { answeredIn, forgetShown, keepAnswer } from "./answered.js";
+import { answeredIn, coverAnswer, forgetShown, keepAnswer } from "./answered.js";
 import { makeContents } from "./contents.js";
 import { aboutOf, heardOf, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
@@ -27,13 +27,13 @@ import { verdictOn } from "./verdict.js";
 // `given` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether somebody else can open it
 //   fetched(place), has(place), hrefTo(place): what gives a moment, whether a place is on this page, the link to one
-//   open(address), hrefOf(address): what opens a scene in the walkthrough and says whether it can, and its link
+//   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): where the browser keeps things
-//   desk(lead, changed), where a class can be opened: makes what its speaker has
+//   desk(lead, changed, isPresented), where a class can be opened: makes what its speaker has
 //   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
 //   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
-// Returns {go(place), print(), end()}.
+// Returns {go(place), print(), openClass(), end()}.
 export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
@@ -53,7 +53,12 @@ export function mountLessons(root, given, host) {
     { box, body, said, heard } = frame,
     picture = makeMomentPicture(answered),
     over = makeTalkEnd();
-  const desk = host.desk?.(lead, () => moment && draw()) ?? null;
+  const desk =
+    host.desk?.(
+      lead,
+      () => moment && draw(),
+      () => place?.present,
+    ) ?? null;
   const foot = makeFoot({
       press,
       back,
@@ -77,6 +82,8 @@ export function mountLessons(root, given, host) {
       hrefTo: host.hrefTo,
       edit: mine?.open,
       startFrom: mine && (() => mine.startFrom(place.lesson)),
+      openClass: desk?.open,
+      isClass: () => desk?.isOpen,
     }),
     code = makeQrCode(window, host.isLinked),
     glossary = makeGlossary(box, ".lesson-said p");
@@ -151,14 +158,16 @@ export function mountLessons(root, given, host) {
   function open(address) {
     if (address && place.present) host.leave?.(place, beside(1));
     if (!address) memory.opensWalkthrough = true;
-    return host.open(address);
+    return host.open(address, place);
   }
   // Where another device of the speaker's has led the class.
   function lead(at, isShown) {
     const to = placeIn(lessons, `?${at}`);
     if (!to || !place) return false;
-    if (searchOf({ ...to, present: place.present }) !== searchOf(place)) go({ ...to, present: place.present });
-    else if (isShown && moment && !isDone()) show(null);
+    if (!isShown) coverAnswer(nameOf(to));
+    else if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
+    if (nameOf(to) !== nameOf(place)) go({ ...place, ...to, present: place.present });
+    else if (moment) redrawSaid();
     return true;
   }
   function forget() {
@@ -280,11 +289,17 @@ export function mountLessons(root, given, host) {
     );
   }
   function tellClass() {
-    if (place.lesson === ID) return; // a class opens what everybody can
-    const { question: about } = moment,
-      title = about ? about.prompt.map(([, text]) => text.text ?? text).join("") : "",
-      at = searchOf({ ...place, present: false }).slice(1);
-    desk?.shows({ at, isShown: isDone(), question: about, title, pass });
+    const isOwn = place.lesson === ID,
+      { question: about } = moment;
+    desk?.shows({
+      at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
+      moment: isOwn ? mine.momentAt(place) : null,
+      isShown: isDone(),
+      question: about,
+      title: about ? about.prompt.map(([, text]) => text.text ?? text).join("") : "",
+      picture: picture.element,
+      pass,
+    });
   }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
@@ -322,6 +337,7 @@ export function mountLessons(root, given, host) {
   return {
     go,
     print,
+    openClass: desk?.open,
     end: () => {
       remote.end();
       stopFollowing?.();

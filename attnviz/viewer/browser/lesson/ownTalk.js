@@ -31,6 +31,10 @@ export function makeOwnTalk(storeOf, window) {
     get talk() {
       return talk;
     },
+    // All moments that there are, and those that Undo brings back.
+    get moments() {
+      return [talk, ...before].flatMap(({ moment }) => moment);
+    },
     get canUndo() {
       return before.length > 0;
     },

@@ -1,7 +1,8 @@
 // What is asked of the server about a talk, which keeps nothing of it: a moment with its pass, questions, a file.
+import { uploadsOf } from "./talkList.js";
 
-// `templates` puts together what it sends of a pass.
-export function makeTalkAsking(site, templates) {
+// `templates` puts together what it sends of a pass; `uploads` (talkUploads.js) has the files of one's own that moments show.
+export function makeTalkAsking(site, templates, uploads) {
   const kept = new Map(); // the moments that have come, by what they are made of: some go on without a server
   const ask = async said => {
     const answer = await fetch(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
@@ -9,9 +10,10 @@ export function makeTalkAsking(site, templates) {
     return answer.json();
   };
   const fetched = async moment => {
-    const sent = await ask({ kind: "moment", moment });
+    const sent = await ask({ kind: "moment", moment, uploads: await uploads.of(uploadsOf([moment])) });
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
+  const whole = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
   return {
     moment(moment) {
       const name = JSON.stringify(moment);
@@ -22,10 +24,27 @@ export function makeTalkAsking(site, templates) {
       }
       return kept.get(name);
     },
-    questions: async at => (await ask({ kind: "questions", at })).questions,
-    fileOf: async talk => (await ask({ kind: "file", talk })).file,
-    questionsFileOf: async (talk, form) => (await ask({ kind: "export", form, talk })).file,
-    pageOf: async talk => (await ask({ kind: "page", talk })).page,
-    talkOf: async said => (await ask({ kind: "talk", ...said })).talk,
+    questions: async moment => {
+      const files = await uploads.of(uploadsOf([moment]));
+      return (await ask({ kind: "questions", at: moment.at, uploads: files })).questions;
+    },
+    fileOf: async talk => (await ask({ kind: "file", talk: await whole(talk) })).file,
+    questionsFileOf: async (talk, form) => (await ask({ kind: "export", form, talk: await whole(talk) })).file,
+    pageOf: async talk => (await ask({ kind: "page", talk: await whole(talk) })).page,
+    // The talk of a file, a link or a lesson; its files are kept.
+    async talkOf(said) {
+      const { uploads: files = {}, ...talk } = (await ask({ kind: "talk", ...said })).talk;
+      await uploads.keep(files);
+      return talk;
+    },
+    // The names of the files that a scene of a tab shows, which are kept.
+    async uploadsOfScene(tab, at) {
+      const { uploads: files } = await ask({ kind: "uploads", tab, at });
+      await uploads.keep(files);
+      return Object.keys(files);
+    },
+    // Gives a tab the files of these names.
+    give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
+    sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
   };
 }

@@ -2,16 +2,21 @@
 import { button } from "../elements/button.js";
 import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
 import { element } from "../elements/element.js";
+import { makeTakeaway } from "./takeaway.js";
 import { saveFile } from "../viewer/download.js";
 import { drawCode, MOST_BYTES } from "../viewer/qrCode.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
 import { added, entryOf, ID, MOST_MOMENTS, nameOf } from "./talkList.js";
 import { MOST, packed, unpacked } from "./talkLink.js";
+import { MOST_CHARACTERS } from "./talkUploads.js";
 
+const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
+const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
-// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place), open(address)}.
-// Returns {standIn(home), collect({at, picture}), open(), ...}.
+// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
+// place of the talk, and does there what is said, "print" or "openClass".
+// Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
 export function makeTalkDesk(own, asking, host) {
   const code = element("p", "code");
   const chooser = element("input");
@@ -23,11 +28,17 @@ export function makeTalkDesk(own, asking, host) {
   };
   const opening = button("Open a file", () => chooser.click());
   opening.dataset.always = "true";
+  const takeaway = makeTakeaway({
+    title: () => nameOf(own.talk),
+    questions: form => asking.questionsFileOf(own.talk, form),
+    print: async () => doThere("print"),
+  });
   const ways = [
     button("Copy link", () => attempt(copyLink)),
     button("QR code", () => attempt(showCode)),
     button("↓ File", () => attempt(saveTalk)),
     button("↓ Page", () => attempt(savePage)),
+    takeaway.button,
     opening,
   ];
   const drawer = makeTalkDrawer(own, asking, {
@@ -35,13 +46,17 @@ export function makeTalkDesk(own, asking, host) {
       drawer.close();
       host.give({ lesson: ID, moment, present: true });
     },
-    open: at => {
+    open: moment => {
       drawer.close();
-      host.open(at);
+      host.open(moment);
     },
     ways,
   });
-  drawer.element.append(code, chooser);
+  drawer.element.append(code, chooser, takeaway.panel);
+  const doThere = what => {
+    drawer.close();
+    host.give({ lesson: ID, moment: 1, present: false }, what);
+  };
 
   const attempt = async act => {
     code.replaceChildren();
@@ -56,16 +71,21 @@ export function makeTalkDesk(own, asking, host) {
     url.hash = await packed(own.talk);
     return url;
   }
+  const hasUploads = () => own.talk.moment.some(({ uploads }) => uploads?.length);
   async function copyLink() {
+    if (hasUploads()) return OWN_NUMBERS;
     const { href, hash, hostname, protocol } = await linkOf();
     if (hash.length > MOST)
       return `The link would have ${hash.length.toLocaleString("en")} characters, and some programs cut off what is longer than ${MOST.toLocaleString("en")}: send the file.`;
     return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
   }
   async function showCode() {
+    if (hasUploads()) return OWN_NUMBERS;
     const { href, hostname, protocol } = await linkOf();
-    if (href.length > MOST_BYTES)
-      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. Copy the link, or send the file.`;
+    if (href.length > MOST_BYTES) {
+      code.replaceChildren(button("Open a class", () => doThere("openClass")));
+      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
+    }
     code.replaceChildren(drawCode(href));
     return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
   }
@@ -99,18 +119,24 @@ export function makeTalkDesk(own, asking, host) {
   return {
     standIn: drawer.standIn,
     open: () => drawer.open(),
-    // Keeps a scene, and its small picture, as the last moment.
-    collect({ at, picture }) {
-      const n = own.talk.moment.length;
-      if (n < MOST_MOMENTS) {
+    // Keeps a scene, and its small picture, as the last moment; `tab` is the one that has the files of one's own which it shows.
+    async collect({ at, picture }, tab) {
+      const n = own.talk.moment.length,
+        refuse = said => {
+          drawer.open();
+          drawer.say(said);
+        };
+      if (n >= MOST_MOMENTS) return refuse(FULL);
+      try {
+        const uploads = tab ? await asking.uploadsOfScene(tab, at) : [],
+          moment = uploads.length ? { at, uploads } : { at };
+        if ((await asking.sizeOf([...own.talk.moment, moment])) > MOST_CHARACTERS) return refuse(TOO_LARGE);
         own.keepPicture(at, picture);
-        own.change(added(own.talk, { at }));
+        own.change(added(own.talk, moment));
         drawer.open(n);
-      } else {
-        drawer.open();
-        drawer.say(FULL);
+      } catch (error) {
+        refuse(sayingOf(error));
       }
-      return true;
     },
     // A lesson, as a start.
     startFrom: async lesson => {

@@ -8,7 +8,7 @@ import { makeTalkForm } from "./talkForm.js";
 
 const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
 
-// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(address), acts}, of which the last are
+// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways}, of which the last are
 // the elements of what else is done with the whole talk. Returns {element, standIn(home), open(place), say(text)}.
 export function makeTalkDrawer(own, asking, { give, open, ways }) {
   const box = element("dialog", "viewer talk-drawer asks"),
@@ -27,7 +27,7 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
   let home = null,
     chosen = -1,
     drawn = "";
-  const giving = button("Give the talk", () => give(Math.max(chosen, 0) + 1), "check"),
+  const giving = button("Give the talk", () => give(1), "check"),
     undo = button("Undo", () => own.undo()),
     away = button("Throw away", () => {
       own.change(NOTHING);
@@ -45,7 +45,8 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
       edit: (parts, what) => own.change(edited(own.talk, chosen, parts), what && `${what} ${chosen}`),
       move: by => move(chosen, chosen + by),
       remove: () => remove(chosen),
-      open: () => open(own.talk.moment[chosen].at),
+      give: () => give(chosen + 1),
+      open: () => open(own.talk.moment[chosen]),
     },
     asking,
   );
@@ -79,7 +80,7 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
       order = JSON.stringify([chosen, moments.map(({ at }) => at)]);
     if (chosen >= n) chosen = -1;
     if (title.value !== own.talk.title) title.value = own.talk.title;
-    write(count, n ? `${countOf(moments)} Kept in this browser, and nowhere else.` : "");
+    write(count, n ? `${countOf(moments)} Kept in this browser, and nowhere else.${ownNumbersIn(moments)}` : "");
     how.hidden = n > 0;
     for (const each of [giving, away, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
     undo.disabled = !own.canUndo;
@@ -160,6 +161,13 @@ function countOf(moments) {
   const minutes = minutesOf(moments),
     n = moments.length;
   return `${n} ${n === 1 ? "moment" : "moments"}${minutes ? `, ${minutes} min planned` : ""}.`;
+}
+
+// A link can't hold numbers of one's own.
+function ownNumbersIn(moments) {
+  const n = moments.filter(({ uploads }) => uploads?.length).length;
+  if (!n) return "";
+  return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
 // What a moment is known by: what is said, or else what its scene is of.

@@ -6,7 +6,7 @@ import { answerOf } from "./question.js";
 const NONE = "none",
   OWN = "own";
 
-// acts: {edit(parts, what), move(by), remove, open}; asking is what asks the server. Returns {element, update(moment, place, n)}.
+// acts: {edit(parts, what), move(by), remove, give, open}: the last two show it as it is given, and as it was collected; asking is what asks the server. Returns {element, update(moment, place, n)}.
 export function makeTalkForm(acts, asking) {
   const box = element("div", "moment-form"),
     answer = element("p", "answer");
@@ -33,7 +33,7 @@ export function makeTalkForm(acts, asking) {
   const up = button("Move up", () => acts.move(-1)),
     down = button("Move down", () => acts.move(1)),
     line = element("p", "acts");
-  line.append(up, down, button("Open it", acts.open), button("Delete", acts.remove));
+  line.append(up, down, button("Try it", acts.give), button("Open it", acts.open), button("Delete", acts.remove));
   box.append(
     labelled("What you say", text),
     labelled("Question", question),
@@ -58,7 +58,7 @@ export function makeTalkForm(acts, asking) {
     const { at } = now;
     offeredAt = at;
     offered = [];
-    const found = await asking.questions(at).catch(() => []);
+    const found = await asking.questions(now).catch(() => []);
     if (now.at !== at) return;
     offered = found;
     drawQuestions();

@@ -53,6 +53,11 @@ export function nameOf({ title }) {
   return title.trim() || "Your talk";
 }
 
+// The names of the files of one's own that moments show.
+export function uploadsOf(moments) {
+  return [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
+}
+
 // Whether what a browser has kept is a talk: the server reads it more strictly.
 export function isTalk(found) {
   return typeof found?.title === "string" && Array.isArray(found.moment) && found.moment.every(isMoment);

@@ -23,7 +23,7 @@ export function showDistances(buttons, columns, { other }) {
   });
 }
 
-// How much of a stage is another: all of it where it has no numbers to compare.
+// The part of a stage that differs: all of it where it has no numbers to compare.
 function shareOf({ matched, other, of }) {
   return matched ? other / of : 1;
 }

@@ -24,6 +24,7 @@ const pages = new WeakMap(); // root -> its page
 let server = null; // what tells the server of it
 const FIRST = "lesson=who-is-it&moment=1"; // where a class begins that was led nowhere
 let left = null;
+let tab = ""; // what the server knows this one by
 let speaker = null; // of a class, as long as the tab lasts
 
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
@@ -33,12 +34,13 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const ownTalk = ownTalkAt(site, templates);
   if (answer.lessons) return teach(root, answer, site, ownTalk, address => setTriggerValue("opened", address));
   ownTalk.leadsTo(() => setTriggerValue("run", "lessons"));
+  tab = answer.tab;
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
     desk: deskAt(site),
     run: what => setTriggerValue("run", what),
-    collect: ownTalk.collect,
+    collect: (pass, where) => ownTalk.collect(pass, where, tab),
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
@@ -51,7 +53,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
     ownTalk.standIn(root);
   } else join({ page: shown });
   shown.given(answer);
-  if (answer.lacksFile) giveFile(answer, site);
+  ownTalk.lent(answer).then(isLent => {
+    if (isLent) serverAt(site).act("nothing", true);
+    else if (answer.lacksFile) giveFile(answer, site);
+  });
   return onceGone(root, () => {
     if (pages.delete(root)) left = shown.end();
   });
@@ -59,13 +64,15 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
 function teach(root, given, site, ownTalk, open) {
+  const talk = ownTalk.ofLessons(open);
   const host = {
-    ...ownTalk.ofLessons(open),
+    ...talk,
     address: addressOf(window),
     fetched: fetchedFrom(site, templates),
     has: () => true,
     hrefTo: searchOf,
-    open: address => {
+    open: (address, place) => {
+      talk.lends(place);
       open(address);
       return true;
     },
@@ -90,13 +97,12 @@ function teach(root, given, site, ownTalk, open) {
   });
 }
 
-// What a page of a class is given.
+// The host of a page of a class.
 function classHost(site) {
-  const hrefOf = at => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
   return {
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
-    hrefOf,
+    hrefOf: at => hrefOf(site, at),
     storeOf: () => sessionStorage,
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Another device of the speaker's begins where the class is.
@@ -105,9 +111,9 @@ function classHost(site) {
         heard = { own: () => {}, lost: () => {}, gone: () => {} };
       line.listen(given, () => false, {
         ...heard,
-        now: ({ at }) => {
+        now: ({ at, number }) => {
           speakerAt(site).take(given);
-          location.assign(hrefOf(at || FIRST));
+          openFor(site, number, at || FIRST, false);
         },
       });
     },
@@ -121,7 +127,21 @@ function speakerAt(site) {
 
 // Makes what the speaker of a class has on a page.
 function deskAt(site) {
-  return (lead, changed) => makeDesk(speakerAt(site), site, lead, changed);
+  return (lead, changed, isPresented) => {
+    const own = speakerAt(site),
+      open = at => openFor(site, own.now.number, at, isPresented());
+    return makeDesk(own, site, { lead, open }, changed);
+  };
+}
+
+function hrefOf(site, at) {
+  return String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
+}
+
+// Opens the page of an address where another device has led the class.
+function openFor(site, number, at, isPresented) {
+  speakerAt(site).leaves(number);
+  location.assign(hrefOf(site, isPresented ? `${at}&present=1` : at));
 }
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.

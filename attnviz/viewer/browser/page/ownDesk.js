@@ -6,11 +6,15 @@ import { searchOf } from "../lesson/course.js";
 import { makeOwnTalk } from "../lesson/ownTalk.js";
 import { makeTalkAsking } from "../lesson/talkAsking.js";
 import { makeTalkDesk } from "../lesson/talkDesk.js";
+import { ID, uploadsOf } from "../lesson/talkList.js";
 import { smallPictureOf } from "../lesson/talkPicture.js";
+import { makeTalkUploads } from "../lesson/talkUploads.js";
 import { searchAt } from "../scene/address.js";
 import { addressOf } from "../seams/history.js";
 
-const UNDER_WAY = "attnviz talk under way"; // {here, next, from}: addresses; from is where the talk was begun
+const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
+const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
+const OWN_SOURCE = /own-(parameters|microgpt)/; // in an address
 let desk = null;
 
 export function ownTalkAt(site, templates) {
@@ -31,15 +35,26 @@ function makeDesk(site, templates) {
     toLessons = () => {}, // opens the page of lessons
     lessons = null, // what is mounted there
     open = null; // opens a scene from there in the walkthrough
-  const ownTalk = makeOwnTalk(() => localStorage, window);
-  const talkDesk = makeTalkDesk(ownTalk, makeTalkAsking(site, templates), {
+  const ownTalk = makeOwnTalk(() => localStorage, window),
+    uploads = makeTalkUploads(indexedDB),
+    asking = makeTalkAsking(site, templates, uploads);
+  uploads.retain(uploadsOf(ownTalk.moments));
+  const talkDesk = makeTalkDesk(ownTalk, asking, {
     site,
-    give: place => {
-      if (lessons) return lessons.go(place);
-      keep({ here: searchOf(place), next: null, from: window.location.search.slice(1) });
+    give: (place, what = "") => {
+      if (lessons) {
+        lessons.go(place);
+        lessons[what]?.();
+        return;
+      }
+      keep({ here: searchOf(place), next: null, from: place.present ? window.location.search.slice(1) : null, what });
       toLessons();
     },
-    open: at => (open ? open(at) : window.location.assign(new URL(`walkthrough?${at}`, site))),
+    open: moment => {
+      lends(moment);
+      if (open) open(moment.at);
+      else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
+    },
   });
   const draw = () => {
     if (lessons !== null || !kept().here) way.remove();
@@ -61,12 +76,29 @@ function makeDesk(site, templates) {
     true,
   );
   return {
-    collect: (pass, where) => {
+    // `tab` is the one that the pass is of.
+    collect: (pass, where, tab) => {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link));
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
-      return talkDesk.collect({ at, picture: smallPictureOf(pass, where) });
+      talkDesk.collect(
+        { at, picture: smallPictureOf(pass, where) },
+        OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null,
+      );
+      return true;
     },
-    // What opens the page of lessons from here.
+    // Whether a tab that shows a moment of the talk lacks the files of one's own in it, and it has been given them.
+    async lent({ tab, lacksFile }) {
+      const { names = [], tab: last = null } = read(LENT);
+      if (!names.length || (last === tab && !lacksFile)) return false;
+      write(LENT, { names, tab });
+      try {
+        await asking.give(tab, names);
+        return true;
+      } catch {
+        return false; // the walkthrough says then that it lacks them
+      }
+    },
+    // Sets the act that opens the page of lessons from here.
     leadsTo: act => {
       toLessons = act;
       lessons = null;
@@ -77,10 +109,11 @@ function makeDesk(site, templates) {
       talkDesk.standIn(root);
       draw();
     },
-    // What the page of lessons is given.
+    // The host's part for the page of lessons.
     ofLessons: opens => ({
       own: talkDesk,
       resumed: () => kept().here ?? "",
+      lends: ({ lesson, moment }) => lends(lesson === ID ? ownTalk.talk.moment[moment - 1] : {}),
       leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
       left: () => {
         const { from } = kept();
@@ -92,7 +125,9 @@ function makeDesk(site, templates) {
     async arrive(page, opens) {
       lessons = page;
       open = opens;
-      keep({ from: kept().from });
+      const { from, what } = kept();
+      keep({ from });
+      page[what]?.();
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
@@ -101,16 +136,29 @@ function makeDesk(site, templates) {
   };
 }
 
+// A moment is opened in the walkthrough, whose tab is given the files of one's own that it shows.
+function lends({ uploads = [] }) {
+  write(LENT, { names: uploads });
+}
+
 function kept() {
+  return read(UNDER_WAY);
+}
+
+function keep(parts) {
+  write(UNDER_WAY, parts);
+}
+
+function read(name) {
   try {
-    return JSON.parse(sessionStorage.getItem(UNDER_WAY)) ?? {};
+    return JSON.parse(sessionStorage.getItem(name)) ?? {};
   } catch {
     return {};
   }
 }
 
-function keep(parts) {
+function write(name, parts) {
   try {
-    sessionStorage.setItem(UNDER_WAY, JSON.stringify(parts));
+    sessionStorage.setItem(name, JSON.stringify(parts));
   } catch {} // then a talk is begun and left where it is shown
 }

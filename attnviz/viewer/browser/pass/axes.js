@@ -13,7 +13,7 @@ export function placeAt(axis, selection) {
   return Math.floor(place / sharedBy(axis));
 }
 
-// How many places of the coordinates share one of the axis.
+// The number of places of the coordinates that share one of the axis.
 export function sharedBy({ coordinates, labels }) {
   return coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
 }
@@ -54,7 +54,7 @@ export function shortNameAt(axis, place) {
   return placeNameAt(axis, place).replace("dimension", "dim");
 }
 
-// How many places the stages have along each coordinate: the longest axis counts.
+// The number of places along each coordinate: the longest axis counts.
 export function lengthsOf(stages) {
   const lengths = {};
   for (const { axes } of stages) {

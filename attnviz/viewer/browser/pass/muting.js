@@ -1,6 +1,6 @@
 // Muting: of which heads and neurons all numbers were set by hand, so that they pass nothing on.
 
-// Which of the changes sets all numbers at an index whose other places are left out or null; -1 where none does.
+// The place of the change that sets all numbers at an index whose other places are left out or null; -1 where none does.
 /** @param {Pass} pass */
 export function changeAt({ document: { changes } }, stage, index) {
   return changes.findIndex(each => each.stage === stage && String(each.index) === String(index));

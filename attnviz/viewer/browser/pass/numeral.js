@@ -72,7 +72,7 @@ export function grouped(n) {
   return n.toLocaleString("en");
 }
 
-// How many there are, in words up to twelve.
+// A count, in words up to twelve.
 export function counted(n) {
   return SMALL[n] ?? String(n);
 }

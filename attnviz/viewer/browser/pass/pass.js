@@ -49,7 +49,7 @@ export function readPass(document) {
     nearestStep: id => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
     // The step that shows a stage.
     stepOf: name => steps.get(pass.nearestStep(stages.get(name).step)),
-    // How a cell was computed; null if what decides it was not sent.
+    // The computation of a cell; null if what decides it was not sent.
     terms: (name, index) => {
       if (pass.isOverridden(name, index)) return given("set by hand");
       if (!stages.get(name).rule) return given(stages.get(name).recipe);
@@ -108,7 +108,7 @@ function among(runs) {
   return { size: runs.length, has: place => runs.some(([first, n]) => first <= place && place < first + n) };
 }
 
-// How the numbers of stages are asked; `numbers(name)` has all of one in a row, NaN where they were not sent.
+// The numbers of stages; `numbers(name)` has all of one in a row, NaN where they were not sent.
 function numbering(stages, numbers) {
   return {
     numbers,
@@ -116,7 +116,7 @@ function numbering(stages, numbers) {
       const value = numbers(name)[flattened(stages.get(name).shape, index)];
       return Number.isNaN(value) ? undefined : value;
     },
-    // Those along the last axis.
+    // The numbers along the last axis.
     row: (name, index) => {
       const { shape } = stages.get(name);
       const start = flattened(shape, [...index.slice(0, -1), 0]);

@@ -43,7 +43,7 @@ export function bestOf(pass, cell) {
   ]);
 }
 
-// Those of a cell's row, where all their numbers are the same.
+// The words on a cell’s row, where all their numbers are the same.
 /** @param {Pass} pass */
 export function alikeOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);

@@ -32,7 +32,7 @@ export function readRule(rule, numbersIn) {
   };
 }
 
-// How a cell is computed, at its places of the letters; undefined if what decides it was not sent.
+// The variant of a rule for a cell, at its places of the letters; undefined if what decides it was not sent.
 export function variantAt({ variants, chosen }, places) {
   return variants[chosen ? numberAt(chosen, places) : 0];
 }

@@ -98,7 +98,7 @@ declare global {
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
     collect?(pass: Pass, where: Where): boolean;
-    desk?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void) => any;
+    desk?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void, isPresented: () => boolean) => any;
   }
 
   /** A part of the viewer, with whatever else it can do. */

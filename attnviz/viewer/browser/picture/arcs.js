@@ -4,7 +4,7 @@ import { svgElement } from "../elements/element.js";
 const THICKEST = 13,
   LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
-// Those of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
+// The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
 /** @param {Pass} pass @param {Look} look */
 export function arcsOf(pass, look, attention, cell) {
   return pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {

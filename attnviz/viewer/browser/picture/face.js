@@ -30,7 +30,7 @@ export function isHidden({ name, stage }, pass, index) {
   return stage.scale === "flag" ? pass.number(name, index) === 0 : pass.isHidden(name, index);
 }
 
-// How the numbers of a slot are coloured. Slopes, and differences, share a scale of their own.
+// The colours of the numbers of a slot. Slopes, and differences, share a scale of their own.
 export function scaleOf({ name, stage }, { look, limit }) {
   return look.titleOf(name) ? { scale: "signed", limit } : stage;
 }

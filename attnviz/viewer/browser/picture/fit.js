@@ -44,7 +44,7 @@ function isInside({ width, height }, box) {
   return width <= box.width && height <= box.height;
 }
 
-// How good it is: digits are worth more than any size of cells, and what is not inside is worth little.
+// The worth of a layout: digits are worth more than any size of cells, and what is not inside is worth little.
 function sizeOf(layout, box) {
   const size = Math.sqrt(layout.cell[0] * layout.cell[1]);
   return isInside(layout, box) ? size + (layout.written ? 1000 * layout.font : 0) : size / 1000;
@@ -60,7 +60,7 @@ function writtenAt(layout, font, box, options) {
   const label = Math.max(options.labels * font, options.least ?? 0),
     tight = laidOut(layout, least, { font, label, written: true }, options);
   if (!isInside(tight, box)) return tight;
-  // What is left over makes cells easier to tell apart, up to a size that still looks like a table.
+  // The room left over makes cells easier to tell apart, up to a size that still looks like a table.
   const roomy = least.map((size, axis) => {
     const left = [box.width - tight.width, box.height - tight.height][axis] / Math.max(tight.cells[axis], 1);
     return Math.floor(size + Math.max(0, Math.min(left, [1.1, 1][axis] * font)));

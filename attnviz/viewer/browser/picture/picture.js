@@ -15,7 +15,7 @@ import { focusOf, stepAt } from "../scene/state.js";
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
 
-// What is pressed in its cells goes to the brush, too, where there is one.
+// Presses in its cells go to the brush, too, where there is one.
 export function makePicture(tools, brush = NO_BRUSH) {
   const box = element("section", "picture");
   box.setAttribute("aria-label", "The picture");

@@ -73,7 +73,7 @@ export function shapeOf({ size, given, stage, rows, columns }) {
   return { lengths: (isWhole ? size : whole).join(" × "), counted, some: isWhole ? "" : some };
 }
 
-// How wide the band of one head is where heads lie side by side on an axis, else 0.
+// The width of the band of one head where heads lie side by side on an axis, else 0.
 export function bandOf({ coordinates }) {
   return coordinates.length > 1 ? coordinates.at(-1)[1] : 0;
 }

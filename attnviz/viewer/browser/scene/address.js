@@ -38,7 +38,7 @@ function usualView(isPresented) {
   return (isPresented ? USUAL_IN_TALK : USUAL).view;
 }
 
-// How far the step of an address has come that doesn't say it.
+// The reveal of an address that names none.
 /** @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
   const beginsTalk = where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length;
@@ -155,6 +155,12 @@ export function isSame(search, other) {
   one.sort();
   two.sort();
   return one.toString() === two.toString();
+}
+
+// Whether two addresses are of the same pass, wherever in it they look.
+export function isOfSamePass(search, other) {
+  const nowhere = Object.fromEntries(PARAMETERS.map(name => [name, null]));
+  return isSame(mended(search, nowhere), mended(other, nowhere));
 }
 
 // Signs that need no escape stay readable: cells and trails are full of them.

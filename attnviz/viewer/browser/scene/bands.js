@@ -53,7 +53,7 @@ export function layerOfPage(page) {
   return Number(page.split("-").at(-1));
 }
 
-// How many reveals a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
+// The number of reveals of a step, and the one in which each of its bands comes to light: its rows in the first, what they add
 // up to in the last. Numbers that are multiplied stand there before their sum, and what has no sentence comes with the next.
 export function revealsOfBands({ bands }) {
   let count = 0;

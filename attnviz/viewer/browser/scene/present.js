@@ -46,6 +46,7 @@ export function makePresenting(page, root, follow, code, tellBlank = () => {}) {
   const act = command => {
     const wasCoded = code.close(),
       isCodes = command === "code" || (wasCoded && command === "leave");
+    if (command === "leave" && root.querySelector("[popover=auto]:popover-open")) return false; // Escape closes that
     const wasBlank = isBlank();
     if (command === "blank" && isPresenting()) {
       blank(!wasBlank);

@@ -2,7 +2,7 @@
 import { isOfSheet, isSheet, revealsOfBands, toCome } from "./bands.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 
-// How far each reveal has come: how many cells of the selected row, and how many rows, are there by then.
+// The progress of each reveal: how many cells of the selected row, and how many rows, are there by then.
 const REVEALS = {
   nothing: { cells: 0, rows: 0 },
   lit: { cells: 0, rows: 0 },
@@ -49,7 +49,7 @@ export function resultStages(pass, where) {
   ];
 }
 
-// What is there at a reveal: the same everywhere else, and `part` further while Play is between this reveal and the next.
+// The numbers that are there at a reveal: the same everywhere else, and `part` further while Play is between this reveal and the next.
 // {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
 /** @param {Pass} pass @param {Where} where */
 export function revealAt(pass, where, part = null) {

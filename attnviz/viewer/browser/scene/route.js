@@ -44,7 +44,7 @@ export function isCounted(pass, where) {
   return where.present && isShort(pass, where);
 }
 
-// What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
+// The request to a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
 /** @param {Pass} pass @param {Where} where */
 export function askedOnward(pass, where) {

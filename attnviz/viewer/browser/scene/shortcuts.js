@@ -81,7 +81,7 @@ function makeNumbers(act) {
   };
 }
 
-// What the viewer stands in is nothing that has the keyboard: the page, or its main part, which a click into it leaves it to.
+// The page, or its main part, which a click into it leaves the keyboard to, doesn't count as having it.
 function isAround(held, root) {
   return held.contains(root) || held.contains(root.getRootNode().host);
 }

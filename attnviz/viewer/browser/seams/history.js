@@ -49,7 +49,7 @@ export function addressOf(window) {
       shown = parameters;
     },
     move,
-    // What stands behind the # has been read.
+    // Drops the text behind the #, which has been read.
     dropHash: () => taken.replace(`${location.pathname}${location.search}`),
     // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
     show: now => {

@@ -4,7 +4,7 @@ import { makeSlot } from "../picture/slot.js";
 
 const MOST_ROWS = 8,
   ALONE = 6,
-  LEAST_ALONE = 2; // of a matrix of more rows those with the largest products stand alone, the others together
+  LEAST_ALONE = 1; // of a matrix of more rows those with the largest products stand alone, the others together
 const MOST_PLACES = 16,
   MOST_BESIDE = 8,
   KEPT = 12,
@@ -183,7 +183,7 @@ function rightColumnsOf(pass, right, selection) {
     : all;
 }
 
-// Those places, so many of them, whose numbers are largest, in their order; of equal ones those whose next numbers are.
+// So many places with the largest numbers, in their order; of equal ones those whose next numbers are larger.
 function largest(places, count, ...numbersAt) {
   const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
   const after = (one, other) =>

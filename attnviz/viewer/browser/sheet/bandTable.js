@@ -43,7 +43,7 @@ export function makeBandTable(acts) {
   };
 }
 
-// How many columns parts have, but for the last.
+// The number of columns of parts, but for the last.
 export function widthOf(parts) {
   return Math.max(
     ...parts.map(part => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0)),

@@ -75,7 +75,7 @@ function numberAt({ pass }, { name, index }, row, column) {
   return pass.number(name, index(row, column));
 }
 
-// How far apart pairs of numbers are: how many, how many of those hide a key in one of them, and by how much at most.
+// The distance of pairs of numbers: how many differ, how many of those hide a key in one of them, and by how much at most.
 function noteOn(pairs, tolerance, unit) {
   const others = pairs.filter(([one, other]) => areApart(one, other, tolerance)),
     sizes = others.map(([one, other]) => Math.abs(other - one));

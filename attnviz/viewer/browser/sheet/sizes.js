@@ -32,7 +32,7 @@ const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is said: of a line, and of the page's; pixels, before lines are less high
 
-// How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
+// The number of columns that have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
 export function roomForColumns(box, { others, letters, least, isPaper, isBare, most = MOST_NARROW, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX),
@@ -50,7 +50,7 @@ export function roomForColumns(box, { others, letters, least, isPaper, isBare, m
   return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
-// How many lines of digits have room one above the other, some of them with a button; a narrow page grows downwards.
+// The number of lines of digits that have room one above the other, some of them with a button; a narrow page grows downwards.
 export function roomForLines(box, { parts, above, least, buttons }) {
   const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX,
     higher = Math.max(0, TARGET_PX - line) * buttons;
@@ -64,7 +64,7 @@ function isNarrowPage() {
   return globalThis.innerWidth <= NARROW_PX;
 }
 
-// How many lines some lines are.
+// The weight of some lines, in lines.
 export function weightOf(lines) {
   return lines.reduce(
     (sum, { fixed, isSingle, isHeader }) => sum + (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1),
@@ -145,12 +145,12 @@ export function setSizes(
   return strip;
 }
 
-// How wide a number or a name of so many letters is, with what is beside it, in units of the font's size.
+// The width of a number or a name of so many letters, with what is beside it, in units of the font's size.
 function wide(count, letters, isPaper) {
   return (isPaper ? Math.max(WIDE_LETTER, letters.wide) : letters.wide) * count + AIR;
 }
 
-// How wide the columns are, and the last one, beside what is said; where numbers need more, what is said has less.
+// The widths of the columns, and of the last one, beside the sentences; where numbers need more, sentences have less.
 function widths(width, columns, { said, label }, needs) {
   const shared = width - said - label,
     end = Math.max(LEAST_END_PX, shared / (columns + 1)),

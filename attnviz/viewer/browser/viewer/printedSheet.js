@@ -65,7 +65,7 @@ function drawHead(pass, where, { name }) {
   return head;
 }
 
-// Which head it is that looks, where there are several.
+// The head that looks, where there are several.
 /** @param {Pass} pass @param {Where} where */
 function headOf(pass, where) {
   const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);

@@ -1,4 +1,4 @@
-// The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, as a moment of a talk,
+// The toolbar: Play, Compare, Present, Class, Copy link, the link as a QR code, Print, all of it as a page to download, as a moment of a talk,
 // and the step in NumPy.
 import { LABELS } from "../../generated/where.js";
 import { afterFrame } from "../elements/afterFrame.js";
@@ -17,7 +17,7 @@ import { whenOther } from "../elements/whenOther.js";
 
 export function makeToolbar(
   play,
-  { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose, collect },
+  { startPlay, present, openClass, isClass, look, showCode, isLinked, shell, download, print, act, choose, collect },
 ) {
   const box = element("div", "toolbar");
   let link = {},
@@ -45,8 +45,10 @@ export function makeToolbar(
       status.textContent = "";
     }, 5000);
   });
-  const coded = button("QR code", showCode),
+  const inClass = button("Class", openClass),
+    coded = button("QR code", showCode),
     page = button("↓ Page", download);
+  inClass.title = "Phones in the room follow you, and answer your questions";
   page.title = "Download as a page: one file, which opens without a server";
   for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
   page.hidden = !shell;
@@ -71,6 +73,7 @@ export function makeToolbar(
     compared.button,
     compared.panel,
     presenting,
+    inClass,
     copy,
     coded,
     printed,
@@ -101,6 +104,7 @@ export function makeToolbar(
     views.title = areLettersOn() ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
+    inClass.hidden = !openClass || isClass(); // then its own bar has all of it
     coded.title = areLettersOn() ? "Key Q" : "";
     collecting.title = `Keeps what you see for a talk of your own${areLettersOn() ? ": key M" : ""}`;
     compared.update(pass);

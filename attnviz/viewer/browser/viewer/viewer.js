@@ -5,7 +5,7 @@ import { coloursOf } from "../elements/colour.js";
 import { isNarrowFrame } from "../elements/narrow.js";
 import { readPass } from "../pass/pass.js";
 import { makeTools } from "../picture/tools.js";
-import { hasView, readPlace, searchAt } from "../scene/address.js";
+import { hasView, isOfSamePass, readPlace, searchAt } from "../scene/address.js";
 import { isOfSheet, isSheet } from "../scene/bands.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { makePlay, ticksOf } from "../scene/play.js";
@@ -28,7 +28,7 @@ import { makeViews } from "./views.js";
 // where there are settings, takes the next of the example sentences, and says whether there is one;
 // address has read(), write(search, isNewPlace) and onArrival(listener);
 // page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
-// so: send says false then. desk(lead, changed), where a class can be opened, makes what its speaker has. `left` is what an earlier viewer's end() gave: one begins where it was left.
+// so: send says false then. desk(lead, changed, isPresented), where a class can be opened, makes what its speaker has. `left` is what an earlier viewer's end() gave: one begins where it was left.
 // Returns {show(document), end()}.
 /** @param {HTMLElement} root @param {Host} host */
 export function mount(root, host, left = null) {
@@ -71,6 +71,18 @@ export function mount(root, host, left = null) {
       pass,
       focus: focusOf(pass, where),
     });
+  // Goes where another device of the speaker's has led the class, where that is in this pass.
+  const lead = at => {
+    const { present } = where,
+      search = host.address.read();
+    if (!isOfSamePass(`?${at}`, search)) return false;
+    stop();
+    arrive({ ...readPlace(pass, `?${at}`), present });
+    chosen = here();
+    write(false);
+    render();
+    return true;
+  };
   const stop = () => {
     play.end();
     part = null;
@@ -120,9 +132,14 @@ export function mount(root, host, left = null) {
 
   const desk =
       host.desk?.(
-        () => false,
-        () => pass && render(),
-      ) ?? null, // another device leads through lessons alone
+        lead,
+        () => {
+          if (!pass) return;
+          desk.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
+          render();
+        },
+        () => where?.present,
+      ) ?? null,
     edge = makeEdge(),
     follow = makeCommands(host, { now, go, send, begin, edge }),
     code = makeQrCode(window, !host.alone, desk?.open),
@@ -133,6 +150,8 @@ export function mount(root, host, left = null) {
   const toolbar = makeToolbar(play, {
     startPlay: () => play.start(ticksOf(pass, where)),
     present: () => follow("present"),
+    openClass: desk?.open,
+    isClass: () => desk?.isOpen,
     look: view => go({ view, reveal: null }),
     showCode: code.open,
     isLinked: !host.alone,

@@ -96,8 +96,13 @@ export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
   const { layers, words, measured } = pass.document,
     { attention } = layers.at(-1),
     ofLayer = attention.slice("attention".length);
-  const renamed = here.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
-  const example = here ? pass.selectionStory({ of: attention, stories: [["", renamed]] }, cell) : [];
+  const renamed = text =>
+    text.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
+  const stories = [here]
+    .flat()
+    .filter(Boolean)
+    .map(text => ["", renamed(text)]);
+  const example = stories.length ? pass.selectionStory({ of: attention, stories }, cell) : [];
   return [
     ["", says.replace("{unit}", words.unit)],
     ...(example.length ? [["", " "], ...example.map(({ style, text }) => [style ?? "", text])] : []),

@@ -131,7 +131,10 @@ export const TERMS = [
     id: "d_k",
     pattern: "\\bd_k\\b",
     says: "How many numbers a query has, and a key.",
-    here: "d_k = {k:length} here, √d_k = {k:root}.",
+    here: [
+      "d_k = {q:length} + {q_r:length} here, of content and for positions.",
+      "d_k = {q:length} here, √d_k = {q:root}.",
+    ],
   },
   {
     id: "d_v",
@@ -251,7 +254,11 @@ export const TERMS = [
     id: "RoPE",
     pattern: "\\bRoPE\\b|\\brotat(?:ed|ion)\\b",
     says: "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",
-    here: "Here {q_rotated} is made of {q}.",
+    here: [
+      "Here {q_rotated} is made of {q_r}.",
+      "Here {q_rotated} is made of {q_normed}.",
+      "Here {q_rotated} is made of {q}.",
+    ],
   },
   {
     id: "ALiBi",
@@ -270,6 +277,36 @@ export const TERMS = [
     pattern: "\\bgroups?\\b",
     says: "Heads that share keys and values, so that fewer of these must be kept.",
     here: "Groups of keys here: {k:first}.",
+  },
+  {
+    id: "latent",
+    pattern: "\\blatents?\\b|\\bMLA\\b|\\bd_c\\b",
+    says: "One short vector of a {unit}, of which the keys and values of all heads are made, and that is kept for them.",
+    here: "d_c = {latent:length} here.",
+  },
+  {
+    id: "absorbed",
+    pattern: "\\babsorbed\\b",
+    says: "Multiplied in another order: queries and what heads collect take over a matrix, so keys need not be made.",
+    here: "An absorbed query has {q_absorbed:length} numbers here.",
+  },
+  {
+    id: "d_n",
+    pattern: "\\bd_n\\b",
+    says: "How many numbers of a query, and of a key, are compared by content.",
+    here: "d_n = {q:length} here.",
+  },
+  {
+    id: "d_r",
+    pattern: "\\bd_r\\b",
+    says: "How many numbers of a query, and of a key, are for positions.",
+    here: "d_r = {q_r:length} here.",
+  },
+  {
+    id: "KV cache",
+    pattern: "\\bKV cache\\b",
+    says: "Memory for the keys and values of earlier {unit}s, so that a new one needs to compute its own alone.",
+    here: "",
   },
   {
     id: "sink",

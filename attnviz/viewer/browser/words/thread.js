@@ -51,7 +51,7 @@ export function makeThread(tools) {
     const role = pass.document.words.shared && isShifted ? "key" : line === lines.query ? "query" : "key";
     tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
   }
-  // How the selected query came to the share of a key; a step that shows none has the key selected.
+  // Leads to the share of the selected query for a key; a step that shows none has the key selected.
   function inspect(key) {
     const { pass, where } = shown,
       { arcs, attention } = stepAt(pass, where),

@@ -1,0 +1,63 @@
+"""Talk uploads: the files of somebody's own that a talk's file holds, arrays or a model, as base64 of an `.npz`."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+from msgspec import Meta
+
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.scene.own.packing import packed, unpacked
+from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload
+
+UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
+Uploads = Annotated[dict[UploadName, str], Meta(max_length=2 * MAX_TALK_MOMENTS)]
+"""Each file as base64, by its name: a pass and one beside it in each moment."""
+
+
+def of_scene(scene: Scene) -> dict[str, str]:
+    """The files that a scene, and the one beside it, shows; the same file has the same name."""
+    return dict(_named(each.upload) for each in (scene, scene.other) if each is not None and each.upload is not None)
+
+
+def _named(upload: Upload) -> tuple[str, str]:
+    content = packed(upload)
+    return f"own-{hashlib.sha256(content).hexdigest()[:16]}", base64.b64encode(content).decode()
+
+
+def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
+    """The files of these names, each by the source that a scene has of it.
+
+    Raises
+    ------
+    OwnArraysError
+        If one isn't there, or is broken.
+    """
+    files = (_read(name, uploads) for name in names)
+    return {OWN_PARAMETERS if isinstance(each, OwnParameters) else OWN_MODEL: each for each in files}
+
+
+def _read(name: str, uploads: Mapping[str, str]) -> Upload:
+    if name not in uploads:
+        raise OwnArraysError("The numbers of this moment are not in the talk. Open the file that has them.")
+    try:
+        content = base64.b64decode(uploads[name], validate=True)
+    except ValueError:
+        raise OwnArraysError("The numbers of a talk are base64 of an .npz; these are not.") from None
+    return unpacked(content)
+
+
+def check_size(uploads: Mapping[str, str]) -> None:
+    """Hold that all files of a talk are no larger than one file of arrays may be.
+
+    Raises
+    ------
+    OwnArraysError
+    """
+    if sum(map(len, uploads.values())) > MAX_TALK_UPLOAD_CHARACTERS:
+        raise OwnArraysError(f"A talk holds at most {MAX_FILE_SIZE} of somebody's own numbers; this one has more.")

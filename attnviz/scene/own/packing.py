@@ -1,0 +1,109 @@
+"""Packing: what somebody gave, arrays or a model, as an `.npz` for the file of their talk, and read from one."""
+
+from __future__ import annotations
+
+import io
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct
+
+from attnviz.analysis.check.files import ArrayFile, read_file
+from attnviz.analysis.check.recomputation import recomputed
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.order import ACTIVATIONS, NORMS, Block
+from attnviz.models import statefile
+from attnviz.models.built import Built
+from attnviz.models.choice import Choice
+from attnviz.scene.own.parameters import OwnParameters
+
+_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
+_NORMS = {"": None} | NORMS
+_LAYER, _MODEL, _WORDS, _WORDS_OF_KEYS = "layer", "microgpt", "tokens", "context_tokens"
+_LONGEST = 128
+"""Of an axis of what the walkthrough shows."""
+_BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
+
+
+class _Layer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A block of somebody's own arrays, as it is written."""
+
+    n_heads: Annotated[int, Meta(ge=1, le=_LONGEST)]
+    d_k: Annotated[int, Meta(ge=1)] | None
+    unprojected: bool
+    residual: bool
+    activation: Literal[tuple(_ACTIVATIONS)]
+    attn_norm: Literal[tuple(_NORMS)]
+    mlp_norm: Literal[tuple(_NORMS)]
+
+    @classmethod
+    def of(cls, block: Block) -> _Layer:
+        """Those of a block that own arrays are read as (see `core.order.blocks_of`)."""
+        return cls(
+            block.n_heads,
+            block.d_k,
+            block.unprojected,
+            block.residual,
+            _name_of(block.activation, _ACTIVATIONS),
+            _name_of(block.attn_norm, _NORMS),
+            _name_of(block.mlp_norm, _NORMS),
+        )
+
+    @property
+    def block(self) -> Block:
+        """The block again."""
+        return Block(
+            self.n_heads,
+            self.d_k,
+            unprojected=self.unprojected,
+            residual=self.residual,
+            activation=_ACTIVATIONS[self.activation],
+            attn_norm=_NORMS[self.attn_norm],
+            mlp_norm=_NORMS[self.mlp_norm],
+        )
+
+
+def packed(upload: OwnParameters | Choice) -> bytes:
+    """What somebody gave, as an `.npz`: `unpacked` gives it back, to the last bit."""
+    if isinstance(upload, OwnParameters):
+        layer = msgspec.json.encode(_Layer.of(upload.block)).decode()
+        arrays = {**upload.given, _LAYER: np.array([layer]), _WORDS: np.array(upload.words)}
+        arrays[_WORDS_OF_KEYS] = np.array(upload.words_of_keys)
+    else:
+        arrays = {_MODEL: np.frombuffer(statefile.written(upload.at(0)), np.uint8)}
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+@np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
+def unpacked(content: bytes) -> OwnParameters | Choice:
+    """What somebody gave, of an `.npz` that may hold anything.
+
+    Raises
+    ------
+    OwnArraysError
+        If it is none of `packed`.
+    """
+    file = read_file("numbers.npz", content)
+    try:
+        return _read(file)
+    except OwnArraysError:
+        raise
+    except Exception:  # arrays that don't fit each other fail wherever they first meet
+        raise OwnArraysError(_BROKEN) from None
+
+
+def _read(file: ArrayFile) -> OwnParameters | Choice:
+    if _MODEL in file.arrays:
+        return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
+    if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):
+        raise OwnArraysError(_BROKEN)
+    layer = msgspec.json.decode(file.texts[_LAYER][0], type=_Layer)
+    return OwnParameters.of(recomputed(file.arrays, layer.block), layer.block, file.texts)
+
+
+def _name_of(value: object, names: dict[str, object]) -> str:
+    return next(name for name, each in names.items() if each == value)

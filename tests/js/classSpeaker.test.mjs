@@ -1,0 +1,110 @@
+// The speaker of a class: what this device does leads it, what another has done leads this one, and nothing goes back and forth.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
+
+const ROOM = { code: "KTQWRM", key: "key", link: "link", seat: "seat" };
+const settled = () => new Promise(done => setTimeout(done));
+
+function storeOf(items = {}) {
+  const kept = new Map(Object.entries(items));
+  return {
+    getItem: name => kept.get(name) ?? null,
+    setItem: (name, text) => kept.set(name, text),
+    removeItem: name => kept.delete(name),
+  };
+}
+
+// A room that two devices share, as the server has it: each has a line of its own.
+function makeRoom() {
+  let state = { number: 0, at: "", kind: "pass", asked: null, isShown: false, hasEnded: false };
+  const devices = [],
+    moves = [];
+  const tell = () => {
+    for (const hear of devices) hear({ ...state });
+  };
+  return {
+    moves,
+    line: name => ({
+      post: (_code, { do: what, at, isShown }) => {
+        if (what !== "move") return Promise.resolve({ isDone: true, status: 200, data: {} });
+        moves.push(`${name} ${at}${isShown ? " shown" : ""}`);
+        const isElsewhere = at !== state.at;
+        state = { ...state, at, isShown, number: state.number + Number(isElsewhere) };
+        setTimeout(tell);
+        return Promise.resolve({ isDone: true, status: 200, data: { number: state.number, isOwn: false } });
+      },
+      listen: (_seat, _isAround, { now }) => {
+        devices.push(now);
+        setTimeout(() => now({ ...state }));
+        return () => {};
+      },
+    }),
+  };
+}
+
+function device(room, name, items) {
+  const store = storeOf({ "attnviz class": JSON.stringify(ROOM), ...items }),
+    speaker = makeSpeaker(room.line(name), () => store);
+  speaker.store = store;
+  return speaker;
+}
+
+test("what one device does, another is led to, and tells nobody", async t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const room = makeRoom(),
+    [one, other] = ["one", "other"].map(name => device(room, name));
+  one.shows({ at: "step=scores" });
+  other.shows({ at: "step=scores" });
+  await settled();
+  await settled();
+  const before = room.moves.length;
+  one.shows({ at: "step=softmax" });
+  await settled();
+  await settled();
+  assert.equal(one.led, null, "it went there itself");
+  assert.deepEqual(other.led, { at: "step=softmax", kind: "pass", asked: null, isShown: false });
+  other.followed();
+  other.shows({ at: "step=softmax&view=sheet" }, true); // as it writes it
+  await settled();
+  assert.equal(other.led, null);
+  assert.deepEqual(room.moves.slice(before), ["one step=softmax"]);
+  other.shows({ at: "step=answer" });
+  await settled();
+  await settled();
+  assert.equal(one.led.at, "step=answer");
+});
+
+test("an answer that one device shows is shown by the other", async t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const room = makeRoom(),
+    [one, other] = ["one", "other"].map(name => device(room, name));
+  for (const each of [one, other]) each.shows({ at: "lesson=a&moment=1" });
+  await settled();
+  await settled();
+  one.shows({ at: "lesson=a&moment=1", isShown: true });
+  await settled();
+  await settled();
+  assert.equal(other.led.isShown, true);
+  other.followed();
+  other.shows({ at: "lesson=a&moment=1", isShown: true }, true);
+  assert.equal(other.led, null);
+});
+
+test("a page that was opened for a place of the class leads nobody there, and hears where the class has gone meanwhile", async t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const room = makeRoom(),
+    one = device(room, "one");
+  one.shows({ at: "step=scores" });
+  await settled();
+  await settled();
+  one.leaves(1);
+  const opened = device(room, "opened", { "attnviz class led": "1" });
+  one.shows({ at: "step=softmax" });
+  await settled();
+  await settled();
+  opened.shows({ at: "step=scores&view=sheet" });
+  await settled();
+  assert.deepEqual(room.moves, ["one step=scores", "one step=softmax"]);
+  assert.equal(opened.led.at, "step=softmax");
+});
