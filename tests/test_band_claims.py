@@ -300,14 +300,11 @@ CLAIMS = {
     rf"^By the end of the block of “(.+)”, “(.+)” has collected {NUMBER} {IN}, not yet divided by the sum\.$": (
         lambda at, key, query, number, dimension: at.is_kept(query, key, "running_output", number, int(dimension) - 1)
     ),
-    rf"^In dimension (\d+), “(.+)” collects {NUMBER}: its running output after the last block, over .+\.$": (
+    rf"^In dimension (\d+)(?: of the latents)?, “(.+)” collects {NUMBER}: its running output after the .+ sum\.$": (
         lambda at, dimension, query, number: (
             at.is_asking(query)
-            and number == short(at.stage("heads").value[at.selection.head, at.selection.query, int(dimension) - 1])
+            and number == short(at.made.value[at.selection.head, at.selection.query, int(dimension) - 1])
         )
-    ),
-    rf"^“(.+)” sees no key in head \d+, so it collects nothing: {NUMBER} {IN}\.$": lambda at, query, number, _: (
-        at.is_asking(query) and number == "0.00" and not read(at.trace, at.band.cells, at.selection).any()
     ),
     rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
     rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,

@@ -83,18 +83,19 @@ OF_ONE_HEAD = {
     "gelu": (GELU(), SQUARE),
     "gelu by tanh": (GELU(tanh=True), SQUARE),
 }
-SINKS = array(4)
-SCORES = np.where(DRAW.random((4, ROW, COLUMN)) < 0.6, array(4, ROW, COLUMN), -np.inf)
+RUNNING = np.random.default_rng(37)  # of its own, so that the arrays beside stay as they are
+SINKS, VALUES = RUNNING.standard_normal(4), RUNNING.standard_normal((2, COLUMN, 7))
+SCORES = np.where(RUNNING.random((4, ROW, COLUMN)) < 0.6, RUNNING.standard_normal((4, ROW, COLUMN)), -np.inf)
 SCORES[0, 0, :2] = -np.inf
 LARGEST = {None: RunningMaximum(2).compute(SCORES), "sinks": RunningMaximum(2).compute(SCORES, SINKS)}
-VALUES = array(2, COLUMN, 7)
+OUTPUT, SUMS = RUNNING.standard_normal((2, ROW, COLUMN, 7)), RUNNING.random((2, ROW, COLUMN)) * [1, 1, 1, 1, 0]
 OF_ALL_HEADS = {
     "running maximum": (RunningMaximum(2), SCORES),
     "running maximum and sinks": (RunningMaximum(3), SCORES, SINKS),
     "running sum": (RunningSum(2), SCORES, LARGEST[None]),
     "running sum and sinks": (RunningSum(2), SCORES, LARGEST["sinks"], SINKS),
     "running output of groups": (RunningOutput(2, 2), SCORES, LARGEST[None], VALUES),
-    "last quotient": (LastQuotient(), array(2, ROW, COLUMN, 7), np.abs(array(2, ROW, COLUMN)) * [1, 1, 1, 1, 0]),
+    "last quotient": (LastQuotient(), OUTPUT, SUMS),
     "identity for each head": (Identity("query", 2), SQUARE),
     "concatenation": (Concatenation(), HEADS),
     "contributions": (Contributions(), HEADS, BANDS),
@@ -221,7 +222,7 @@ def evaluated(steps, before, z, v):
 
 def test_the_latex_of_a_last_quotient_is_that_of_the_last_block():
     assert LastQuotient().latex("Y", "O", "L") == r"Y: \quad h = \frac{o_b}{l_b} \text{ after the last block}"
-    output, sums = array(2, ROW, COLUMN, 7), np.abs(array(2, ROW, COLUMN))
+    output, sums = OUTPUT, SUMS + 1
     for head, query in np.ndindex(2, ROW):
         expected = output[head, query, -1] / sums[head, query, -1]
         np.testing.assert_array_equal(LastQuotient().compute(output, sums)[head, query], expected)

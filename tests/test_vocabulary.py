@@ -164,7 +164,7 @@ def test_roles_follow_the_values_through_the_pass(trace):
             assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
         elif "w_o" in inputs:
             assert role == "output"
-        elif {"v", "heads", "running_output", "latent_heads"} & inputs:
+        elif name in ("heads", "running_output") or {"v", "heads"} & inputs:
             assert role == "v"
         else:
             assert role == ""
