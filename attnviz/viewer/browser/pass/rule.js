@@ -60,18 +60,20 @@ export function resultsOf({ cells, value, isExponential, countAt }, places) {
   return results;
 }
 
-function exponentiate(results, [score, largest], places) {
-  const [raised, lowered] = [score, largest].map(slot => new Float64Array(results.length).fill(1));
-  multiply(raised, score, places);
-  multiply(lowered, largest, places);
-  for (let i = 0; i < results.length; i += 1) results[i] *= Math.exp(raised[i] - lowered[i]);
+function exponentiate(results, cells, places) {
+  const [score, largest] = cells.slice(0, 2).map(slot => firstOf(slot, results.length, places));
+  for (let i = 0; i < results.length; i += 1) results[i] *= Math.exp(score[i] - largest[i]);
 }
 
 // The numbers of a slot, at each place it runs over.
 export function runOf(slot, places) {
-  const results = new Float64Array(slot.count).fill(1);
-  multiply(results, slot, places);
-  return results;
+  return firstOf(slot, slot.count, places);
+}
+
+function firstOf(slot, count, places) {
+  const numbers = new Float64Array(count).fill(1);
+  multiply(numbers, slot, places);
+  return numbers;
 }
 
 function multiply(results, { pattern, numbers }, places) {
