@@ -299,6 +299,8 @@ export function mountLessons(root, given, host) {
       title: about ? about.prompt.map(([, text]) => text.text ?? text).join("") : "",
       picture: picture.element,
       pass,
+      scene: moment.at,
+      selected: () => (isDone() ? picture.selected() : null),
     });
   }
   // Terms have no number as long as that may be the answer.
