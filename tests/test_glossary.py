@@ -40,6 +40,7 @@ FIELD = re.compile(
 
 DOING = {
     "Compare",
+    "Divide",
     "Scale",
     "Mask",
     "Subtract",
