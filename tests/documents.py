@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from attnviz.scene.address import parse
+from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document import document as scene_document
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.template import template_of
@@ -38,7 +39,7 @@ def document_bytes(fitted, *, arrival=0, **asked):
     """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
     given, a = {"arrival": arrival}, fitted.other
     if a:
-        given |= {"other": scene_document.other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
+        given |= {"other": other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
     return scene_document.document_json(scene_document.body(fitted, Extras(**asked)), fitted, **given)
 
 

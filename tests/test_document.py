@@ -331,8 +331,8 @@ def test_slopes_beyond_float64_are_a_sentence():
         Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
     )
     found = slopes(trace, "output[0,0]")
-    assert "beyond float64" in found["text"]
-    assert found["values"] == {}
+    assert "beyond float64" in found.text
+    assert found.values == {}
 
 
 @of_each("name", [*TRACES])

@@ -20,7 +20,7 @@ from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.compare.report import differing, distance, paired_data, parted
+from attnviz.scene.compare.report import differing, distance, parted
 from attnviz.scene.document.document import where
 from attnviz.scene.document.imprint import imprint
 from attnviz.scene.resolution import resolve
@@ -209,7 +209,7 @@ def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
 
 
 def test_what_differs_is_said_of_each_in_its_own_place():
-    said = {name: paired_data(*map(resolve, PAIRS[name]))["between"] for name in PAIRS}
+    said = {name: differing(*map(resolve, PAIRS[name])) for name in PAIRS}
     assert said["six words: mask"] == [("Mask", "none", "causal")]
     assert said["six words: scaled"] == [("Divide scores by √d_k", "yes", "no")]
     assert said["two layers: training"] == [("Training", "none", "600 steps")]

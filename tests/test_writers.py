@@ -71,10 +71,10 @@ NAMES = {
 def test_a_writer_is_called_what_its_cell_is():
     made = set()
     for trace in PASSES.values():
-        for writer in writers_data(trace)["writers"]:
-            stage, index = writer["cell"].removesuffix("]").split("[")
-            (claim,) = (each for each in NAMES if re.fullmatch(each, writer["label"]))
-            said = re.fullmatch(claim, writer["label"]).groups("")
+        for writer in writers_data(trace).writers:
+            stage, index = writer.cell.removesuffix("]").split("[")
+            (claim,) = (each for each in NAMES if re.fullmatch(each, writer.label))
+            said = re.fullmatch(claim, writer.label).groups("")
             assert NAMES[claim](trace, stage, [*map(int, index.split(","))], *said), writer
             made.add(claim)
     assert made == set(NAMES)
@@ -84,14 +84,14 @@ def test_a_writer_is_called_what_its_cell_is():
 def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name):
     trace = PASSES[name]
     data, n_answers = writers_data(trace), trace["logits"].shape[-1]
-    values = read(data["values"], len(data["writers"]), n_answers)
+    values = read(data.values, len(data.writers), n_answers)
     assert values.sum(axis=0) == pytest.approx(trace["logits"].value[-1], abs=1e-12)
-    for writer, row in zip(data["writers"], values, strict=True):
-        assert row == pytest.approx(written_by(trace, writer["cell"]) @ trace["w_u"].value, abs=1e-12)
-    heads = values[[writer["isHead"] for writer in data["writers"]]]
+    for writer, row in zip(data.writers, values, strict=True):
+        assert row == pytest.approx(written_by(trace, writer.cell) @ trace["w_u"].value, abs=1e-12)
+    heads = values[[writer.is_head for writer in data.writers]]
     by_key = residual.by_key(trace)
-    most = read(data["byKey"]["values"], len(heads), n_answers)
-    for (head, answer), key in np.ndenumerate(data["byKey"]["places"]):
+    most = read(data.by_key.values, len(heads), n_answers)
+    for (head, answer), key in np.ndenumerate(data.by_key.places):
         assert most[head, answer] == by_key[head, key, answer]
         assert abs(most[head, answer]) == np.abs(by_key[head, :, answer]).max()
     assert by_key.sum(axis=1) == pytest.approx(heads, abs=1e-12)
@@ -107,4 +107,4 @@ def test_what_does_not_add_up_is_not_taken_apart():
     assert writers_data(resolve(FIRST_VISIT).trace) is None  # it has no residual stream
     for changes in ("logits[0,0]=1", "residual[5,3]=2"):
         assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
-    assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace)["byKey"] is None
+    assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace).by_key is None

@@ -91,6 +91,8 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         yield from contributed(trace, stage)
     elif is_product(stage) and _reads_shares(trace, stage):
         yield _mixed(trace, stage)
+    elif stage.axes[-3:-1] == ("query", "key"):
+        yield Band(sentence(trace, stage.name), entry(stage.name).one, Slot(stage.name, None, len(stage.axes) - 2))
     elif stage.axes[-2] in ("query", "token"):
         yield from _row(trace, step, stage)
 

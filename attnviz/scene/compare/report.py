@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import Raw
+
 from attnviz.analysis.pairing import Pairing, StagePair, pairing
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
+from attnviz.scene.contract.document import OtherPass, StageDistance
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, choice_of
@@ -17,17 +20,18 @@ MAX_QUOTED = 60
 """Characters of a sentence that are quoted of it."""
 
 
-def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
-    """The report on pass B beside pass A, as `contract.document` declares it but for A's own document."""
+def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> OtherPass:
+    """The part of a document of pass B on a pass A beside it, which has a document of its own."""
     pairs = pairing(a.trace, b.trace)
-    return {
-        "between": differing(a, b),
-        "parted": parted(pairs),
-        "first": pairs.first.name if pairs.first and pairs.first.at else None,
-        "at": pairs.first.at if pairs.first else (),
-        "places": pairs.places,
-        "stages": {name: _stage(stage) for name, stage in pairs.stages.items()},
-    }
+    return OtherPass(
+        document=Raw(document),
+        between=differing(a, b),
+        parted=parted(pairs),
+        first=pairs.first.name if pairs.first and pairs.first.at else None,
+        at=pairs.first.at if pairs.first else (),
+        places=pairs.places,
+        stages={name: _stage(stage) for name, stage in pairs.stages.items()},
+    )
 
 
 def parted(pairs: Pairing) -> str:
@@ -62,15 +66,15 @@ def distance(stage: StagePair) -> str:
     return ", ".join(filter(None, (f"{stage.n_other} of {stage.n_numbers} differ", hidden, apart)))
 
 
-def _stage(stage: StagePair) -> dict:
-    return {
-        "text": distance(stage),
-        "other": stage.n_other,
-        "of": stage.n_numbers,
-        "matched": not stage.other,
-        "tolerance": stage.tolerance,
-        "largest": stage.largest,
-    }
+def _stage(stage: StagePair) -> StageDistance:
+    return StageDistance(
+        text=distance(stage),
+        other=stage.n_other,
+        of=stage.n_numbers,
+        matched=not stage.other,
+        tolerance=stage.tolerance,
+        largest=stage.largest,
+    )
 
 
 def _title(name: str) -> str:

@@ -11,6 +11,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
+from attnviz.scene.contract.models import Kept, Names, Next, WrittenText
 from attnviz.scene.document.residual import writers_data
 from attnviz.scene.reading import reading_model, room, words_in
 from attnviz.scene.resolution import SceneWithPass
@@ -30,27 +31,27 @@ def next_token(resolved: SceneWithPass) -> str | None:
     return None if ends or len(words_in(scene)) >= room(scene) else task.answers[place]
 
 
-def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> dict | None:
-    """The next token as data, as `contract.models` declares it; None where nothing comes next."""
+def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | None:
+    """The next token as data; None where nothing comes next."""
     if not can_continue(resolved):
         return None
     scene, answers = resolved.scene, reading_model(resolved.scene).task.answers
     place, row = _chosen(resolved), _row(resolved)
-    return {
-        "drawing": vars(scene.drawing) if scene.drawing else None,
-        "offered": {name: list(values) for name, values in OFFERED.items() if name != "seed"},
-        "weights": (weighed(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
-        "answer": place,
-        "ends": place == len(answers) - 1,
-        "isFull": len(words_in(scene)) >= room(scene),
-        "canShorten": bool(words_in(scene)),
-        "kept": _kept(resolved.trace),
-        "parts": writers_data(resolved.trace),
-        "names": _names(resolved) if with_names else None,
-    }
+    return Next(
+        drawing=scene.drawing,
+        offered={name: list(values) for name, values in OFFERED.items() if name != "seed"},
+        weights=(weighed(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
+        answer=place,
+        ends=place == len(answers) - 1,
+        is_full=len(words_in(scene)) >= room(scene),
+        can_shorten=bool(words_in(scene)),
+        kept=_kept(resolved.trace),
+        parts=writers_data(resolved.trace),
+        names=_names(resolved) if with_names else None,
+    )
 
 
-def _kept(trace: Trace) -> list[dict]:
+def _kept(trace: Trace) -> list[Kept]:
     """Of each token what was there before it came, as a sentence and in short; nothing where a token sees a later one.
 
     A model reads what follows in the same way: all that it computes for a token stays as it is.
@@ -61,24 +62,24 @@ def _kept(trace: Trace) -> list[dict]:
     return [_kept_before(place, trace) for place in range(trace.lengths["query"])]
 
 
-def _kept_before(n: int, trace: Trace) -> dict:
+def _kept_before(n: int, trace: Trace) -> Kept:
     if not n:
-        return {"text": "", "saved": ""}
+        return Kept(text="", saved="")
     whole, new = (f"{multiplications(trace, n + 1, is_cached=kept):,}" for kept in (False, True))
     before = "token" if n == 1 else f"{n} tokens"
-    return {
-        "text": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
+    return Kept(
+        text=f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
         f"kept (keys[li].append(k) in microgpt). With a KV cache: {new} multiplications instead of {whole}, counted "
         "in all matrix products, those with hidden keys included.",
-        "saved": f"{new} multiplications instead of {whole}",
-    }
+        saved=f"{new} multiplications instead of {whole}",
+    )
 
 
 N_NAMES = 100
 """The number of texts that are written at once."""
 
 
-def _names(resolved: SceneWithPass) -> dict:
+def _names(resolved: SceneWithPass) -> Names:
     """Texts that the model writes from nothing, with what its task knows of each; as drawn, or at temperature 1."""
     scene = resolved.scene
     choice, at = choice_of(scene), (scene.model_seed, scene.checkpoint)
@@ -86,12 +87,12 @@ def _names(resolved: SceneWithPass) -> dict:
     try:
         texts = names(model, drawing, N_NAMES)
     except ArrayError as error:
-        return {"listed": [], "text": str(error), "about": model.task.about}
-    listed = [{"text": text, "is": choice.met(text, *at)} for text in texts]
-    counts = Counter(each["is"] for each in listed)
+        return Names(listed=[], text=str(error), about=model.task.about)
+    listed = [WrittenText(text=text, is_=choice.met(text, *at)) for text in texts]
+    counts = Counter(each.is_ for each in listed)
     tally = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"
-    return {"listed": listed, "text": f"{of_seeds}{tally and ': '}{tally}.", "about": model.task.about}
+    return Names(listed=listed, text=f"{of_seeds}{tally and ': '}{tally}.", about=model.task.about)
 
 
 def _row(resolved: SceneWithPass) -> np.ndarray:

@@ -16,7 +16,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.compare.report import paired_data
+from attnviz.scene.contract.document import ChangeMade, Door, Flip, Flips, Moved, OtherPass, PairOffered, Slopes
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
@@ -39,8 +39,8 @@ MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 
-DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
-DOOR_OF_LETTERS = DOOR | {"label": "or leave this model for a sentence of your own"}
+DOOR = Door(event="source", value=OWN, label="or type your own sentence")
+DOOR_OF_LETTERS = Door(event="source", value=OWN, label="or leave this model for a sentence of your own")
 """The button beside the question that a model is asked: of letters or digits none takes a sentence."""
 
 
@@ -89,7 +89,7 @@ def document_json(
     *,
     arrival: int = 0,
     templates: Collection[str] = (),
-    other: dict | None = None,
+    other: OtherPass | None = None,
     other_trace: Trace | None = None,
 ) -> bytes:
     """The document that has such a body.
@@ -104,7 +104,7 @@ def document_json(
     templates : collection of str
         The names of templates whose parts the browser has.
     other : dict, optional
-        A second pass beside this one (see `other_pass`).
+        A second pass beside this one (see `scene/compare/report`).
     other_trace : Trace, optional
         Its trace.
     """
@@ -120,11 +120,6 @@ def document_json(
     )
 
 
-def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
-    """The part of a document of pass B on a pass A beside it, which has a document of its own."""
-    return {"document": Json(document)} | paired_data(a, b)
-
-
 def _numbers(resolved: SceneWithPass, extras: Extras) -> dict:
     scene, trace, original = resolved.scene, resolved.trace, resolved.original
     most = MAX_BYTES if extras.heads else MAX_UNASKED_BYTES
@@ -138,30 +133,30 @@ def _numbers(resolved: SceneWithPass, extras: Extras) -> dict:
         "measured": measured(trace.n_layers, training, _seed(scene)),
         "starts": [vars(each) for each in starts(trace)],
         "changes": [
-            {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
+            ChangeMade(text=movement.described(original, change), stage=change.stage, index=change.index)
             for change in scene.changes
         ],
-        "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
+        "moved": [Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, extras.slopes_of, heads) if extras.slopes_of else None,
         "flips": flips_data(trace, extras.flips_of) if extras.flips_of else None,
         "imprint": imprint(scene),
         "painted": None if scene.source in READY_MADE else scene.hidden is not None,
-        "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
+        "pairs": [PairOffered(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
         "door": _door(scene),
         "offer": _offer(scene),
     }
 
 
-def _door(scene: Scene) -> dict | None:
+def _door(scene: Scene) -> Door | None:
     model = reading_model(scene)
     if model is None:
         return None
     return DOOR if model.task.unit == "word" else DOOR_OF_LETTERS
 
 
-def _offer(scene: Scene) -> dict | None:
+def _offer(scene: Scene) -> Door | None:
     """Another sentence to ask a model in the end, after the first of its examples; None after any other."""
     model = reading_model(scene)
     if model is None or model.task.is_open or len(model.task.examples) < 2:
@@ -171,7 +166,7 @@ def _offer(scene: Scene) -> dict | None:
         return None
     changed = [new for old, new in zip(text.split(), other.split(), strict=False) if old != new]
     is_one_word = len(changed) == 1 and len(text.split()) == len(other.split())
-    return {"event": "example", "value": other, "label": f"What if it were “{changed[0] if is_one_word else other}”?"}
+    return Door(event="example", value=other, label=f"What if it were “{changed[0] if is_one_word else other}”?")
 
 
 def where(scene: Scene, trace: Trace, other: Trace | None = None) -> dict:
@@ -191,7 +186,7 @@ def where(scene: Scene, trace: Trace, other: Trace | None = None) -> dict:
     }
 
 
-def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> dict | None:
+def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> Slopes | None:
     """The slopes of a cell, for some heads or all, or why there are none; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
@@ -200,35 +195,26 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
     try:
         slopes_of = gradients(trace, cell.stage, cell.index)
     except ArrayError as error:
-        return {"of": str(cell), "text": str(error), "values": {}}
+        return Slopes(of=str(cell), text=str(error), values={})
     sloped = trace.with_values(slopes_of)
-    return {
-        "of": str(cell),
-        "text": movement.steepest(trace, cell.stage, cell.index, slopes_of),
-        "values": {name: values(sloped[name], heads) for name in slopes_of if name != cell.stage},
-    }
+    return Slopes(
+        of=str(cell),
+        text=movement.steepest(trace, cell.stage, cell.index, slopes_of),
+        values={name: values(sloped[name], heads) for name in slopes_of if name != cell.stage},
+    )
 
 
-def flips_data(trace: Trace, address: str) -> dict | None:
+def flips_data(trace: Trace, address: str) -> Flips | None:
     """The smallest changes that turn the order of a share's row, stage by stage; None if the pass has no such share."""
     cells, _ = parse_trail(trace, address)
     contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
     if not contest:
         return None
-    flips_of = flips(trace, contest)
-    return {
-        "of": str(cells[0]),
-        "text": headline(trace, contest),
-        "stages": [
-            {
-                "stage": each.stage,
-                "text": text,
-                "cell": each.flip and str(each.flip.cell),
-                "value": each.flip and each.flip.turns,
-            }
-            for each, text in sentences(trace, contest, flips_of)
-        ],
-    }
+    stages = [
+        Flip(stage=each.stage, text=text, cell=each.flip and str(each.flip.cell), value=each.flip and each.flip.turns)
+        for each, text in sentences(trace, contest, flips(trace, contest))
+    ]
+    return Flips(of=str(cells[0]), text=headline(trace, contest), stages=stages)
 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:

@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document.document import Body, body, document_json, other_pass
+from attnviz.scene.compare.report import other_pass
+from attnviz.scene.document.document import Body, body, document_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
 from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model

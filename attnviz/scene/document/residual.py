@@ -8,11 +8,12 @@ import numpy as np
 
 from attnviz.analysis import stream
 from attnviz.core.trace import Layer, Trace
+from attnviz.scene.contract.models import ByKey, ResidualPart, Writers
 from attnviz.text.steps import entry
 from attnviz.views.numbers import chunks
 
 
-def writers_data(trace: Trace) -> dict | None:
+def writers_data(trace: Trace) -> Writers | None:
     """The writers to the stream and their parts of each logit; of heads also each key's part.
 
     None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
@@ -22,14 +23,14 @@ def writers_data(trace: Trace) -> dict | None:
     token = trace["logits"].shape[0] - 1
     is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
     writers = stream.parts(trace, token)
-    return {
-        "writers": [_writer(trace, part, token) for part in writers],
-        "values": chunks(np.array([part.values for part in writers]), by_head=False),
-        "byKey": None if is_set else _largest(by_key(trace)),
-    }
+    return Writers(
+        writers=[_writer(trace, part, token) for part in writers],
+        values=chunks(np.array([part.values for part in writers]), by_head=False),
+        by_key=None if is_set else _largest(by_key(trace)),
+    )
 
 
-def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
+def _writer(trace: Trace, part: stream.Part, token: int) -> ResidualPart:
     """Its name, the cell that it leads to, and whether it is a head."""
     index = {
         "entered": (token, 0),
@@ -44,7 +45,8 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
         "bias": entry(part.stage).title,
     }[part.kind]
     of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
-    return {"label": name + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
+    cell = str(trace[part.stage].cell(index))
+    return ResidualPart(label=name + of_layer, cell=cell, is_head=part.kind == "head")
 
 
 def by_key(trace: Trace) -> np.ndarray:
@@ -52,11 +54,11 @@ def by_key(trace: Trace) -> np.ndarray:
     return np.array([rows for layer in trace.layers for rows in _of_heads(layer)])
 
 
-def _largest(added: np.ndarray) -> dict:
+def _largest(added: np.ndarray) -> ByKey:
     """From which key each head adds most to each logit, by its size, and how much."""
     places = np.abs(added).argmax(axis=1)
     values = np.take_along_axis(added, places[:, None], axis=1)[:, 0]
-    return {"places": places.tolist(), "values": chunks(values, by_head=False)}
+    return ByKey(places=places.tolist(), values=chunks(values, by_head=False))
 
 
 def _of_heads(layer: Layer) -> Iterator[np.ndarray]:

@@ -1,8 +1,9 @@
-"""The verdict: what the audit of a scene's pass found, as plain data, or what it would take to know."""
+"""The verdict: what the audit of a scene's pass found, or what it would take to know."""
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
+from attnviz.scene.contract import answer
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.text.wording import counted
 
@@ -13,21 +14,18 @@ TERMS_PER_SECOND = 200_000
 """About, pauses counted: to say how long it may take."""
 
 
-def verdict(resolved: SceneWithPass, asked_for: Audit | None) -> dict:
-    """The verdict of the audit of a pass, or of a large one that nobody has asked for the button that does.
-
-    `contract.answer` declares what it holds.
-    """
+def verdict(resolved: SceneWithPass, asked_for: Audit | None) -> answer.Verdict:
+    """The verdict of the audit of a pass, or of a large one that nobody has asked for the button that does."""
     n = n_terms(resolved.trace)
     result = _small(resolved.trace) if n <= MAX_UNASKED_TERMS else asked_for
     if result is None:
         seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
-        return {"asks": f"Recompute {n:,} terms (about {seconds})"}
-    return {
-        "agrees": result.first is None,
-        "sentence": f"{result.sentence(resolved.trace)}.",
-        "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in result.stages],
-    }
+        return answer.Verdict(asks=f"Recompute {n:,} terms (about {seconds})")
+    return answer.Verdict(
+        agrees=result.first is None,
+        sentence=f"{result.sentence(resolved.trace)}.",
+        stages=[answer.StageAudit(name=each.stage, numbers=_numbers(each), off=_off(each)) for each in result.stages],
+    )
 
 
 @cached_on_trace

@@ -138,7 +138,7 @@ export function setSizes(
   };
   const read = Math.max(smallest, isPaper ? 0 : SENTENCE.least);
   say(Math.max(read, Math.min(SENTENCE.line * line, SENTENCE.most * base)), read);
-  const lowest = least ? Math.min(line, IN_A_TALK.lowest * least) : LEAST_LINE_PX;
+  const lowest = Math.max(LEAST_LINE_PX, IN_A_TALK.lowest * least);
   for (let low = line; over() > 0 && low > lowest; setLine(low))
     low = Math.max(low - Math.max(over() / weight, 0.2), lowest);
   say(read, smallest);
