@@ -72,6 +72,12 @@ def test_a_lesson_from_each_seat(people, browser):
     expect(speaker.locator(".placed-dots li.right")).to_contain_text("street")
     assert violations(speaker, "dark", ".attnviz") == []
 
+    speaker.get_by_role("button", name="Ask the class").click()
+    speaker.get_by_role("button", name="Which number is it?").click()
+    expect(first.locator(".number-box")).to_be_visible()
+    speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
+    expect(first.locator(".class-own.right")).to_contain_text("Right: street")
+
     second.get_by_role("button", name="Its score is", exact=False).or_(
         second.locator(".class-own .number")
     ).first.click()

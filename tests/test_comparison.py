@@ -279,13 +279,12 @@ def test_several_layers_are_compared_one_by_one():
         compare(trace, arrays, layer=3)
 
 
-@SEEDS
-def test_whatever_the_arrays_are_nothing_but_one_kind_of_error_is_raised(seed):
-    random = np.random.default_rng(seed)
+def test_whatever_the_arrays_are_nothing_but_one_kind_of_error_is_raised():
+    random = np.random.default_rng(0)
     own = Implementation(random, mask=np.tri(5, dtype=bool))
     trace = trace_of(Settings("one two three four five"))
     refused = 0
-    for number in range(84):
+    for number in range(48):
         layout = list(LAYOUTS)[number % len(LAYOUTS)]
         written = own.written(layout, *random.choice(LATER, 3))
         kept = {name: np.array(each) for name, each in written.items() if random.random() < 0.8}
@@ -295,7 +294,7 @@ def test_whatever_the_arrays_are_nothing_but_one_kind_of_error_is_raised(seed):
             assert str(compare(None if number % 3 else trace, kept))
         except OwnArraysError:
             refused += 1
-    assert 6 < refused < 70
+    assert 6 < refused < 42
 
 
 def spoilt(array, random):

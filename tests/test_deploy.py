@@ -12,11 +12,11 @@ import threading
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from asgi import run
-from needs import absent
+from needs import absent, needed
 from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 
@@ -27,7 +27,8 @@ from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES
 from attnviz.server.arrays_route import MAX_LINE_BYTES
 from attnviz.viewer.script import SCRIPTS
-from benchmarks.balanced import NGINX, balanced, fronted
+from benchmarks.balanced import NGINX, Balanced, balanced, fronted
+from benchmarks.room import shared
 from benchmarks.visitor import Visitor
 
 pytestmark = pytest.mark.slow
@@ -178,40 +179,70 @@ def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
     run(done())
 
 
+ONE_SEAT = {"User-Agent": "one seat"}
+"""Of a browser without cookies, which nginx leads to one process by that."""
+
+
+class Phone:
+    """A phone without cookies, behind nginx: what it asks and hears of a class."""
+
+    def __init__(self, address, code=""):
+        self.address, self.code = address, code
+
+    def told(self, key=None, **message):
+        sent, headers = json.dumps(message).encode(), {"X-Room-Key": key} if key else {}
+        return json.loads(asked(f"{self.address}/room?room={self.code}", sent, **ONE_SEAT, **headers)[2])
+
+    def path(self, name, **parameters):
+        return f"{self.address}/room/{name}?{urlencode({'room': self.code, **parameters})}"
+
+    @contextlib.contextmanager
+    def listening(self, seat):
+        events = urllib.request.Request(self.path("events", seat=seat), headers=ONE_SEAT | {"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(events, timeout=10) as stream:
+            yield (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+
+
 def test_a_class_hears_each_thing_at_once(site):
-    phone = {"User-Agent": "one seat"}  # and so one process, as rooms are in its memory
-    post = f"{site.address}/room?room="
-
-    def told(code, key=None, **message):
-        _, _, body = asked(
-            f"{post}{code}", json.dumps(message).encode(), **phone, **({"X-Room-Key": key} if key else {})
-        )
-        return json.loads(body)
-
-    made = told("", do="make")
-    code, seat = made["code"], told(made["code"], do="join")["seat"]
+    phone = Phone(site.address)  # of one seat, and so of one process, as rooms are in its memory
+    made = phone.told(do="make")
+    phone.code = made["code"]
+    seat = phone.told(do="join")["seat"]
     door = http.client.HTTPConnection(site.address.removeprefix("http://"))
-    door.request("GET", f"/{code.lower()}", headers=phone)
-    assert door.getresponse().headers["Location"] == f"./?room={code}"
+    door.request("GET", f"/{phone.code.lower()}", headers=ONE_SEAT)
+    assert door.getresponse().headers["Location"] == f"./?room={phone.code}"
     door.close()
-    events = urllib.request.Request(
-        f"{site.address}/room/events?room={code}&seat={seat}", headers=phone | {"Accept-Encoding": "gzip"}
-    )
-    with urllib.request.urlopen(events, timeout=10) as stream:
-        heard = (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+    with phone.listening(seat) as heard:
         assert next(heard) == {"answer": None}
         assert next(heard)["number"] == 0
         for number, step in enumerate(("scores", "softmax"), start=1):
-            told(code, made["key"], do="move", at=f"model=who-is-it&step={step}")
+            phone.told(made["key"], do="move", at=f"model=who-is-it&step={step}")
             now = next(heard)
             assert (now["number"], now["at"]) == (number, f"model=who-is-it&step={step}")
-    packed = asked(
-        f"{site.address}/room/moment?room={code}&seat={seat}&shows={now['shows']}",
-        **phone,
-        **{"Accept-Encoding": "gzip"},
-    )
+    path = phone.path("moment", seat=seat, shows=now["shows"])
+    packed = asked(path, **ONE_SEAT, **{"Accept-Encoding": "gzip"})
     assert packed[1]["Content-Encoding"] == "gzip"
     assert json.loads(gzip.decompress(packed[2]))["question"] is None
+
+
+def test_a_lost_process_loses_no_class_and_no_answer(nginx, tmp_path):
+    needed("redis")
+    if not shutil.which("redis-server"):
+        absent("a class on two processes not tested: no redis-server (Debian: apt-get install redis-server)")
+    with shared() as processes, fronted(tmp_path, [each.rpartition(":")[2] for each in processes]) as address:
+        phone = Phone(address)
+        made = phone.told(do="make")
+        phone.code = made["code"]
+        seat = phone.told(do="join")["seat"]
+        phone.told(made["key"], do="move", at="lesson=who-is-it&moment=1")
+        assert phone.told(do="answer", seat=seat, number=1, round=1, value=4) == {}
+        asked(phone.path("moment", seat=seat, shows=1), **ONE_SEAT)
+        (own,) = Balanced(address, processes, tmp_path / "access.log").answering("/room/moment", 1)
+        processes[f"http://{own}"].kill()
+        with phone.listening(seat) as heard:  # as it has this seat, without joining again
+            assert next(heard)["answer"]["value"] == 4
+            assert next(heard)["at"] == "lesson=who-is-it&moment=1"
+        assert phone.told(made["key"], do="move", at="model=who-is-it")["number"] == 2, "and so is the speaker"
 
 
 def test_of_messages_to_a_class_nginx_takes_as_much_as_the_app(site):

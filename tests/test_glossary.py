@@ -40,6 +40,7 @@ FIELD = re.compile(
 
 DOING = {
     "Compare",
+    "Divide",
     "Scale",
     "Mask",
     "Subtract",
@@ -55,7 +56,7 @@ DOING = {
     "Content",
 }
 """What is strong beside a band, as it says what is done there."""
-MODERN = ("a layer of 2025", "latents absorbed, with rope")
+MODERN = ("a layer of 2025", "latents absorbed, with rope", "by blocks")
 ROOT = Path(__file__).parents[1]
 NO_TERMS = {
     "added",

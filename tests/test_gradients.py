@@ -140,7 +140,7 @@ def moved_by(trace, name, index):
     return {stage.name: difference(low, high, stage.name) / (2 * STEP) for stage in trace.stages}
 
 
-def some_cells(stage, most=10):
+def some_cells(stage, most=6):
     """All cells of a small stage; of a larger one some from everywhere, the first and the last among them."""
     cells = list(np.ndindex(stage.shape))
     return {*cells[:: len(cells) // most + 1], cells[-1]}

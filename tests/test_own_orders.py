@@ -74,20 +74,19 @@ def with_alibi(dtype, slope=8.0, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "seeds"),
-    [(np.float64, 1), *(pytest.param(each, 2, marks=pytest.mark.slow) for each in (np.float16, np.float32))],
+    ("dtype", "seed"),
+    [(np.float64, 0), *(pytest.param(each, 1, marks=pytest.mark.slow) for each in (np.float16, np.float32))],
 )
-def test_an_operation_that_comes_into_the_order_is_compared(alibi, dtype, seeds):
-    for seed in range(seeds):
-        arrays = with_alibi(dtype, seed=seed)
-        assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
-        found = examine(None, arrays).diagnosis
-        assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
-        assert found.first is None
-        wrong = examine(None, with_alibi(dtype, slope=4.0, seed=seed)).diagnosis
-        assert wrong.first.stage == "biased"
-        del arrays["biased"]
-        assert examine(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
+def test_an_operation_that_comes_into_the_order_is_compared(alibi, dtype, seed):
+    arrays = with_alibi(dtype, seed=seed)
+    assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
+    found = examine(None, arrays).diagnosis
+    assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
+    assert found.first is None
+    wrong = examine(None, with_alibi(dtype, slope=4.0, seed=seed)).diagnosis
+    assert wrong.first.stage == "biased"
+    del arrays["biased"]
+    assert examine(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
 
 
 def test_a_pass_begins_at_what_came_into_the_order_too(alibi):
@@ -153,11 +152,21 @@ def block(dtype, activation, *, norm="layernorm", residual=True, forgets="", see
     return given, {"mask": MASK} | made
 
 
+LAYERNORM, RMSNORM = ("layernorm", True), ("rmsnorm", False)
+"""A norm, and whether what came in is added to what a sublayer makes."""
+
+
 @pytest.mark.parametrize(
-    "activation", [pytest.param(each, marks=[pytest.mark.slow] * (each != "gelu")) for each in ACTIVATIONS]
+    ("activation", "kinds"),
+    [
+        ("gelu", [LAYERNORM, RMSNORM]),
+        pytest.param("relu", [RMSNORM], marks=pytest.mark.slow),
+        pytest.param("relu2", [RMSNORM], marks=pytest.mark.slow),
+        pytest.param("gelu, tanh", [LAYERNORM], marks=pytest.mark.slow),
+    ],
 )
-def test_a_correct_block_is_never_called_wrong(activation):
-    for seed, (norm, residual) in enumerate((("layernorm", True), ("rmsnorm", False))):
+def test_a_correct_block_is_never_called_wrong(activation, kinds):
+    for seed, (norm, residual) in enumerate(kinds):
         given, made = block(np.float32, activation, norm=norm, residual=residual, seed=seed)
         found = compare(None, given | made)
         assert found.first is None, (norm, residual, str(found))

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from passes import MODELS
 
@@ -35,6 +35,7 @@ def walked(draw, trace):
 
 
 @pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+@settings(max_examples=25)  # of each pass
 @given(data=st.data())
 def test_a_trail_of_the_pass_is_read_back_as_it_was_written(trace, data):
     cells = walked(data.draw, trace)

@@ -14,7 +14,7 @@ from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.fused import Cut, cuts
 from attnviz.analysis.check.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
 from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, named, recognised
+from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, is_in_three, named, recognised
 from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
 
 NEAR_ONE = 0.02
@@ -125,7 +125,7 @@ def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions
     for stage in ("attention", "scores", "scaled", "masked"):
         if len(shapes.get(stage, ())) > 2 and n_heads is None:
             n_heads = shapes[stage][-3]
-    found = list(cuts(fused, says, width, joined, n_heads))
+    found = [each for each in cuts(fused, says, width, joined, n_heads) if not (is_in_three(name) and each.n_groups)]
     return sorted(found, key=lambda each: each.n_groups == 0) if is_by_heads(name) else found
 
 

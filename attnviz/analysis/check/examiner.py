@@ -38,7 +38,8 @@ _MAX_CANDIDATES = 8
 """So many readings are looked at closely."""
 
 _MAX_SEARCHED = 2
-"""In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores."""
+"""In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores; of more, in so many rotated
+passes a mistake."""
 
 _MAX_SCORES = 2**14
 
@@ -106,8 +107,10 @@ class Examiner:
             return found if found.explains_all else self._best(self.tied, in_pairs=True)
         nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
         rotated = [self._rotated(nearest[0], each) for each in usual_rotations(nearest[0].sizes["d"])]
-        best = sorted(rotated, key=lambda each: first_differing(each[1].stages).off)[:1]
-        for passes, in_pairs in ((rotated, False), (self.tied, True), (best, True)):
+        rotated.sort(key=lambda each: first_differing(each[1].stages).off)
+        if nearest[0].trace["scores"].value.size > _MAX_SCORES:
+            rotated = rotated[:_MAX_SEARCHED]
+        for passes, in_pairs in ((rotated, False), (self.tied, True), (rotated[:1], True)):
             wrong = self._best(passes, in_pairs) if passes else found
             if wrong.explains_all:
                 return wrong

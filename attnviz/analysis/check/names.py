@@ -147,6 +147,11 @@ def is_by_heads(name: str) -> bool:
     return bool(re.search(r"query_key_value|wqkv", name, re.IGNORECASE))
 
 
+def is_in_three(name: str) -> bool:
+    """Whether an array of this name holds all of q, then all of k and v: PyTorch's do; GPT-2's name is others', too."""
+    return bool(re.search(r"in_proj_weight", name, re.IGNORECASE))
+
+
 def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The name of the array for each stage that is named; several of the mask, all of which hide keys.
 

@@ -48,7 +48,7 @@ def calls(
     if mask:
         visible = np.tri(x.shape[1], dtype=bool)
         hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
-        for meaning in (~visible,) if hides else (visible, ~visible, np.where(visible, 0.0, -np.inf)):
+        for meaning in (~visible,) if hides else (np.where(visible, 0.0, -np.inf), visible, ~visible):
             for shape in (meaning, meaning[np.newaxis, np.newaxis]):
                 with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
                     yield "causal", _heard(attention, x, {mask: shape}, names)

@@ -59,7 +59,8 @@ def _swapped(setting: Setting) -> Iterator[Mistake]:
 
 
 def _biases(setting: Setting) -> Iterator[Mistake]:
-    made = {stage: name for stage, node in setting.nodes.items() for name in node.inputs if name.startswith("b_")}
+    as_they_are = [stage for stage in setting.trace.stages if setting.is_as_it_is(stage.name)]
+    made = {stage.name: name for stage in as_they_are for name in stage.inputs if name.startswith("b_")}
     for stages in each_and_all(tuple(made), *_TOGETHER):
         about = _listed(made[each] for each in stages)
         left_out = {each: setting.nodes[each].without_input(made[each]) for each in stages}
@@ -75,8 +76,8 @@ def _fused(setting: Setting) -> Iterator[Mistake]:
     inputs = [setting.trace[each].inputs for each in made]
     if len(made) < 3 or len(shapes) > 1 or len({x for x, *_ in inputs}) > 1 or len({*map(len, inputs)}) > 1:
         return
-    if [setting.nodes[each].inputs for each in made] != inputs:
-        return  # changed already
+    if not all(map(setting.is_as_it_is, made)):
+        return
     orders = _orders(next(iter(shapes))[0])
     for lies, order in orders.items():
         for read, other in orders.items():

@@ -66,6 +66,10 @@ class Setting:
         """Whether the pass makes a stage of others."""
         return stage in self.nodes and bool(self.nodes[stage].inputs)
 
+    def is_as_it_is(self, stage: str) -> bool:
+        """Whether no mistake changed what a stage of the pass reads."""
+        return self.makes(stage) and self.nodes[stage].inputs == self.trace[stage].inputs
+
     def operation(self, stage: str) -> Operation | None:
         """The operation that makes a stage; None where it is given, or turned without one."""
         return self.trace[stage].operation if self.makes(stage) and stage in self.trace else None

@@ -11,8 +11,9 @@ const ROWS = ["scores", "scaled", "masked", "attention"],
   SHARES = ["attention", "probabilities"];
 
 // Returns {button, panel, at(place), isOpen, join(asked, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
-// selected; it is opened and closed too where another device of the speaker's has asked, and has gone on.
-export function makeAsking(speaker, home) {
+// selected; it is opened and closed too where another device of the speaker's has asked, and has gone on. back() leads the class
+// back to where the page is.
+export function makeAsking(speaker, home, back) {
   const stage = element("dialog", "class-stage viewer asks"),
     head = element("header"),
     room = element("p"),
@@ -39,18 +40,33 @@ export function makeAsking(speaker, home) {
   };
   stage.onclose = () => {
     question = null;
-    if (!isLeft) speaker.shows({ at: place.at });
+    if (!isLeft) back();
     isLeft = false;
   };
+  panel.addEventListener("beforetoggle", ({ newState }) => {
+    if (newState === "open") redraw(panel, drawKinds());
+  });
   const ask = async (kind, cell) => {
     panel.hidePopover();
     begin({ kind, cell }, false);
-    speaker.shows({ at: place.at, asked });
+    speaker.shows({ at: place.scene ?? place.at, asked });
     await untilThere(speaker);
     if (speaker.now?.round === null || !stage.open) return stage.close();
     question = (await speaker.moment()).question;
     update();
   };
+  function drawKinds() {
+    const { pass, focus } = place.selected(),
+      cell = pass.address(focus.name, focus.index),
+      [kind] = focus.name.split(/_\d+$/);
+    return [
+      element("p", "", `Of the number that is selected, in ${pass.stages.get(focus.name).title}:`),
+      button(SHARES.includes(kind) ? "Which share is it?" : "Which number is it?", () =>
+        ask(SHARES.includes(kind) ? "share" : "number", cell),
+      ),
+      ...(ROWS.includes(kind) ? [button("Which word has the largest in this row?", () => ask("word", cell))] : []),
+    ];
+  }
   function begin(what, isShownThere) {
     asked = what;
     isShown = isShownThere;
@@ -92,21 +108,10 @@ export function makeAsking(speaker, home) {
     panel,
     at: now => {
       place = now;
-      if (!now.focus) return;
-      const { pass, focus } = now,
-        cell = pass.address(focus.name, focus.index),
-        [kind] = focus.name.split(/_\d+$/);
-      redraw(panel, [
-        element("p", "", `Of the number that is selected, in ${pass.stages.get(focus.name).title}:`),
-        button(SHARES.includes(kind) ? "Which share is it?" : "Which number is it?", () =>
-          ask(SHARES.includes(kind) ? "share" : "number", cell),
-        ),
-        ...(ROWS.includes(kind) ? [button("Which word has the largest in this row?", () => ask("word", cell))] : []),
-      ]);
     },
     join: async (what, isShownThere) => {
       begin(what, isShownThere);
-      speaker.shows({ at: place.at, asked, isShown }, true);
+      speaker.shows({ at: place.scene ?? place.at, asked, isShown }, true);
       question = (await speaker.moment()).question;
       update();
     },

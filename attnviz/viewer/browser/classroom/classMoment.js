@@ -2,49 +2,38 @@
 // which what would give the answer away is covered until the speaker shows it.
 import { afterFrame } from "../elements/afterFrame.js";
 import { element, redraw } from "../elements/element.js";
-import { makeMistakePicture } from "../lesson/mistakePicture.js";
-import { makePassPicture } from "../lesson/passPicture.js";
+import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { candidateAt, makeQuestion } from "../lesson/question.js";
 import { drawSaid } from "../lesson/said.js";
-import { makeSweepPicture } from "../lesson/sweepPicture.js";
 import { answerText, verdictOn } from "../lesson/verdict.js";
-
-/** @type {Map<string, typeof makePassPicture>} */
-const PICTURES = new Map([
-  ["pass", makePassPicture],
-  ["mistake", makeMistakePicture],
-  ["sweep", makeSweepPicture],
-]);
 
 // answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
 // own, isPresented), end()}: `own` is what one answered, or null.
 export function makeClassMoment({ answer, touched }) {
   const body = element("div", "lesson-body"),
     said = element("section", "lesson-said"),
-    drawn = element("div", "lesson-picture"),
+    picture = makeMomentPicture(clicked),
     status = element("div", "class-own");
   let moment = null,
     question = null,
-    picture = null,
-    kind = "",
     wasShown = false,
     isOpen = false;
   said.setAttribute("aria-label", "The moment");
   status.setAttribute("role", "status");
-  body.append(said, drawn);
+  body.append(said, picture.element);
   const numbers = {
-    point: link => picture?.point(link),
+    point: picture.point,
     open: link => {
       touched(link.cell);
-      picture?.open(link);
+      picture.open(link);
     },
   };
-  const clicked = what => {
+  function clicked(what) {
     const found = isOpen ? candidateAt(moment.question, what) : -1;
     if (found >= 0) answer(found);
     else touched(what.cell ?? "");
     return found >= 0;
-  };
+  }
   return {
     element: body,
     show: (shown, { round, isShown }, own) => {
@@ -79,17 +68,10 @@ export function makeClassMoment({ answer, touched }) {
       // a phone has no room for it all; its picture is drawn first
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
-      if (areWordsAlone) return drawn.replaceChildren();
-      const wanted = moment.picture?.kind ?? "pass";
-      if (wanted !== kind) {
-        picture?.leave();
-        picture = PICTURES.get(wanted)(clicked);
-        kind = wanted;
-      }
-      if (picture.element.parentNode !== drawn) drawn.replaceChildren(picture.element);
-      picture.show(moment, !isShown && Boolean(moment.question), false);
+      if (areWordsAlone) picture.clear();
+      else picture.show(moment, !isShown && Boolean(moment.question), false);
     },
-    end: () => picture?.leave(),
+    end: () => picture.leave(),
   };
 }
 

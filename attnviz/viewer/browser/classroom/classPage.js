@@ -2,15 +2,16 @@
 // and nothing pulls one back.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { makeAnswers } from "./answers.js";
 import { makeClassMoment } from "./classMoment.js";
 import { makeClassViewer } from "./classViewer.js";
+import { drawJoinForm } from "./joinForm.js";
 import { takeSeat } from "./seat.js";
 
 const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
 const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
-const ANSWER_MS = 1100; // between two answers
 const RETRY_MS = 1000; // until what did not come is asked for again
 
 // `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), storeOf()}: the line to the class; what the page's
@@ -31,8 +32,6 @@ export function mountClass(root, code, host) {
     now = null, // ClassNow of generated/contract.d.ts
     moment = null,
     fetched = 0, // the moment that is here, by `shows`
-    own = null, // {number, round, value}
-    pending = null, // an answer that is to be sent
     seen = null, // the moment that is on the screen
     view = null, // {kind, element, show, cell?, end}
     touchedCell = "",
@@ -53,7 +52,8 @@ export function mountClass(root, code, host) {
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
-  const post = message => host.line.post(code, { seat, ...message });
+  const post = message => host.line.post(code, { seat, ...message }),
+    answers = makeAnswers(post, draw);
   async function come() {
     draw();
     const given = await takeSeat(host.line, code, host.hash, host.storeOf, said => write(line, said));
@@ -76,7 +76,7 @@ export function mountClass(root, code, host) {
   }
   // Who comes back hears what they said.
   function recall(heard) {
-    if (heard) own = heard;
+    answers.recall(heard);
     draw();
   }
   function lost() {
@@ -85,7 +85,7 @@ export function mountClass(root, code, host) {
   }
   function refuse(said) {
     stop();
-    main.replaceChildren(drawForm(said));
+    main.replaceChildren(drawJoinForm(code, said, typed => host.go(typed)));
     now = null;
     draw();
   }
@@ -106,28 +106,6 @@ export function mountClass(root, code, host) {
       failure = error.isRefused ? error.message : LOST;
       if (!error.isRefused) setTimeout(() => now && arrive(), RETRY_MS);
     }
-    draw();
-  }
-  const answerNow = () =>
-    own && now?.round && own.number === now.number && own.round === now.round.number ? own.value : null;
-  // One answer a second; of several the last counts.
-  async function answer(value) {
-    own = { number: now.number, round: now.round?.number ?? 1, value };
-    draw();
-    if (pending !== null) {
-      pending = value;
-      return;
-    }
-    pending = value;
-    for (let sent = null; pending !== sent; ) {
-      sent = pending;
-      const { isDone, status, said } = await post({ do: "answer", number: own.number, round: own.round, value: sent });
-      const isLater = status === 0 || status >= 500; // a process is lost: another one is asked
-      failure = isDone || isLater ? "" : said;
-      if (isLater) sent = null;
-      await new Promise(done => setTimeout(done, ANSWER_MS));
-    }
-    pending = null;
     draw();
   }
   function touched(cell) {
@@ -188,10 +166,15 @@ export function mountClass(root, code, host) {
   function showIn(kind) {
     if (view?.kind !== kind) {
       view?.end();
-      view = { kind, ...(kind === "moment" ? makeClassMoment({ answer, touched }) : makeClassViewer({ touched })) };
+      view = {
+        kind,
+        ...(kind === "moment"
+          ? makeClassMoment({ answer: value => answers.give(now, value), touched })
+          : makeClassViewer({ touched })),
+      };
       main.replaceChildren(view.element);
     }
-    view.show(moment, now, answerNow());
+    view.show(moment, now, answers.at(now));
     if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
     seen = moment;
   }
@@ -201,24 +184,9 @@ export function mountClass(root, code, host) {
     if (now.waits) return WAITS;
     if (now.isApart) return APART;
     if (now.isOwn) return OWN;
-    if (failure) return failure;
+    const refusal = failure || answers.failureAt(now);
+    if (refusal) return refusal;
     return now.at ? "" : "You are in. The class begins in a moment.";
-  }
-  function drawForm(said) {
-    const form = element("form", "class-form"),
-      input = element("input", "typed"),
-      join = button("Join", () => {}, "check");
-    join.type = "submit";
-    input.autocomplete = "off";
-    input.maxLength = 6;
-    input.setAttribute("aria-label", "The six letters of the class");
-    input.value = code;
-    form.onsubmit = event => {
-      event.preventDefault();
-      if (input.value.trim()) host.go(input.value.trim());
-    };
-    form.append(element("p", "", said), element("label", "", "The six letters on the screen"), input, join);
-    return form;
   }
   come();
   return {

@@ -13,8 +13,9 @@ const ELSEWHERE =
 
 // `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
 // has it, else `open(at)` opens the page that has; changed() is told that a class was opened, or has ended. Returns {element,
-// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown, question, title, picture, moment} of a moment, the last where
-// it is one of a talk of one's own, or {at, pass, focus} of a viewer.
+// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown,
+// question, title, picture, moment, scene} of a moment, moment where it is one of a talk of one's own, or {at} of a viewer, each with its
+// pass and selected(), which gives {pass, focus} of the number that is selected; null where none may be asked for.
 export function makeDesk(speaker, site, { lead, open }, changed) {
   const bar = element("section", "class-bar"),
     door = button("", () => code.open(speaker.room), "class-door"),
@@ -24,7 +25,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     board = makeBoard(),
     code = makeClassCode(site),
     dialogs = element("div", "class-dialogs"),
-    asking = makeAsking(speaker, dialogs),
+    asking = makeAsking(speaker, dialogs, () => tell(place)),
     menu = makeClassMenu(speaker, () => code.open(speaker.room));
   let place = null,
     asked = "", // the question that is on the board
@@ -42,7 +43,8 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     draw();
   };
   const actsOf = ({ round, isShown }) => {
-    if (!round || !place?.question) return place?.focus ? [asking.button] : [];
+    const any = place?.selected?.() ? [asking.button] : [];
+    if (!round || !place?.question) return any;
     return [
       button(isAnswersShown ? "Hide answers" : "Show answers", () => show(!isAnswersShown)),
       ...(isShown
@@ -51,6 +53,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
             button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen)),
             ...(round.number === 1 ? [button("Ask again", () => speaker.again())] : []),
           ]),
+      ...any,
     ];
   };
   // Only where they are others: answers come all the time.
@@ -108,6 +111,9 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     else if (to.kind === "question") asking.join(to.asked, to.isShown);
     ledTo.isGoing = false;
   }
+  function tell({ at, isShown = false, moment = null }, isLedThere = false) {
+    speaker.shows({ at, isShown, moment }, isLedThere);
+  }
   // Whether a place is shown as another device has led here.
   function isLed({ at, isShown = false }) {
     if (ledTo?.isGoing)
@@ -145,8 +151,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
       const name = at.question ? at.at : "";
       if (name !== asked) isAnswersShown = false;
       asked = name;
-      if (!asking.isOpen)
-        speaker.shows({ at: at.at, isShown: at.isShown ?? false, moment: at.moment ?? null }, isLed(at));
+      if (!asking.isOpen) tell(at, isLed(at));
       draw();
     },
     end: stop,

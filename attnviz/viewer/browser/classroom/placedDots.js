@@ -15,6 +15,7 @@ const OF_WORDS = 6, // dots beside each other
   LARGEST_PX = 12,
   LEAST_PX = 2,
   SAME_LINE_PX = 4,
+  HIGH = 0.21, // of the screen: as classroom.css makes room above words
   NARROW_EMS = 1.8, // of a count
   WIDE_EMS = 2.4; // of two
 
@@ -89,7 +90,7 @@ function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
     ofRounds = counts.map(round => new Map(round)),
     most = Math.max(1, ...counts.flatMap(round => round.map(([, count]) => count)));
   const room = areWords
-      ? rects[0].top - home.top
+      ? Math.min(rects[0].top - home.top, HIGH * window.innerHeight)
       : Math.min(...rects.map(({ height }) => height)) * (isShown ? 0.3 : 0.8),
     width = areWords ? widthOf(rects) : Math.min(...rects.map(rect => rect.width)),
     { size, inRow } = sizesOf(most, width / Math.max(counts.length, 1), room - (areWords ? 24 : 0));

@@ -15,6 +15,7 @@ export function makeMistakePicture() {
     },
     point: () => {},
     open: () => {},
+    selected: () => null, // no number of a pass
     leave: () => {},
   };
 }

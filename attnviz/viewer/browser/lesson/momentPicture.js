@@ -17,7 +17,7 @@ export function pictureOf({ picture }, answer = _clicked => false) {
 }
 
 // One for a moment after the other; answer(clicked) is as makePassPicture has it. Returns {element, show(moment, isCovered,
-// isPresented), clear(), point(link), open(link), leave()}.
+// isPresented), clear(), selected(), point(link), open(link), leave()}.
 export function makeMomentPicture(answer) {
   const box = element("div", "lesson-picture");
   let made = null,
@@ -39,6 +39,7 @@ export function makeMomentPicture(answer) {
       bring(box.querySelector(".hand th.chosen"));
     },
     clear: () => box.replaceChildren(),
+    selected: () => made?.selected?.() ?? null,
     point: link => made?.point(link),
     open: link => made?.open(link),
     leave: () => made?.leave(),

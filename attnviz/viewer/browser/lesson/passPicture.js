@@ -17,7 +17,7 @@ import { fitted, focusOf, inspected, stepAt } from "../scene/state.js";
 import { keepingFocus } from "../viewer/keepFocus.js";
 
 // answer({word} or {cell}) takes what is clicked as an answer, and says whether it is one. Returns {element, show(moment,
-// isCovered, isPresented), mark(link), leave()}.
+// isCovered, isPresented), selected(), point(link), open(link), leave()}.
 export function makePassPicture(answer) {
   const root = element("div", "viewer in-lesson"),
     main = element("div", "main"),
@@ -124,6 +124,8 @@ export function makePassPicture(answer) {
       where = { ...where, present: isPresented };
       render();
     },
+    // The number that is selected, and its pass.
+    selected: () => pass && { pass, focus: focusOf(pass, where) },
     // The cell of a number in a text: lit where it stands, or opened.
     point: link => tools.point(...(link ? cellOf(link) : [null, null])),
     open: link => {

@@ -92,6 +92,7 @@ export function makeSweepPicture() {
     },
     point: () => {},
     open: () => {},
+    selected: () => null, // no number of a pass
     leave: () => {},
   };
 }

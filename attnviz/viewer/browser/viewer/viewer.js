@@ -69,7 +69,7 @@ export function mount(root, host, left = null) {
     desk?.shows({
       at: searchAt(pass, { ...where, present: false }, host.address.read()).slice(1),
       pass,
-      focus: focusOf(pass, where),
+      selected: () => ({ pass, focus: focusOf(pass, where) }),
     });
   // Goes where another device of the speaker's has led the class, where that is in this pass.
   const lead = at => {
