@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-import numpy as np
-
 from attnviz.analysis.check.agreement import Agreement, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
