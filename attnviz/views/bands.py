@@ -172,9 +172,9 @@ def _reads_shares(trace: Trace, stage: Stage) -> bool:
 
 
 def _label(stage: Stage) -> str:
-    """The operation on the row before, where a sign says it; else the row's title."""
+    """The operation on the row before, where a sign says it; else the row's label, or its title."""
     signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
-    return next(filter(None, signs), entry(stage.name).title)
+    return next(filter(None, signs), entry(stage.name).label or entry(stage.name).title)
 
 
 def _columns(trace: Trace, slot: Slot) -> str:
