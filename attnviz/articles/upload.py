@@ -106,7 +106,7 @@ def _pieces(result: OwnComparison) -> list[Piece]:
         *([_plain(" ".join(sentences))] if sentences else []),
         *(_matrices(first) if first else []),
         *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
-        *(_plain(each) for each in (*compared_with, *comparison.notes)),
+        *(_plain(each) for each in (*comparison.code, *compared_with, *comparison.notes)),
         *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if result.parameters else []),
         *([_plain(result.refused)] if result.refused else []),
     ]
