@@ -239,3 +239,10 @@ def test_its_stages_agree_with_its_parameters_by_its_names(name, number):
     else:
         assert found.first is None, str(found)
     assert "RoPE, in halves" in str(found)
+
+
+def test_gains_that_1_is_added_to_agree_beside_a_pass_that_has_them_added():
+    _, own = arrays_of("gemma3_text", 0)
+    gains = {name: own[name] for name in ("q_norm.weight", "k_norm.weight")}
+    assert compare(passed("gemma3_text", 0), gains).first is None
+    assert compare(passed("gemma3_text", 0), {name: each + 0.5 for name, each in gains.items()}).first is not None
