@@ -365,6 +365,29 @@ OPENINGS = {
     r"“(.+?)” sees no key, so the sink takes all of its row": lambda cell, query: (
         cell.label(-1) == query and cell.number() == 1 and not cell.trace["attention"].value[cell.index].any()
     ),
+    rf"By the end of the block of “(.+?)”, the largest (of the sink and the scores|score) of “(.+?)” is {N}": (
+        lambda cell, key, said, query, number: (
+            cell.is_at(query, key) and cell.says(number) and (said != "score") == ("sinks" in cell.trace)
+        )
+    ),
+    rf"“(.+?)” is hidden from “(.+?)”: by the end of its block the sum is {N}": lambda cell, key, query, number: (
+        cell.own == "running_sum" and cell.is_at(query, key) and cell.says(number) and not cell.sees()
+    ),
+    rf"By the end of the block of “(.+?)”, exp\(score − {N}\) of “(.+?)” adds up to {N}": (
+        lambda cell, key, largest, query, number: (
+            cell.own == "running_sum"
+            and cell.is_at(query, key)
+            and cell.says(number)
+            and cell.says(largest, "running_max")
+        )
+    ),
+    rf"By the end of the block of “(.+?)”, “(.+?)” has collected {N} in {DIMENSION}, not yet divided by the sum": (
+        lambda cell, key, query, number, at: (
+            cell.own == "running_output"
+            and cell.says(number)
+            and [cell.label(each) for each in (-3, -2, -1)] == [query, key, at]
+        )
+    ),
     rf"Of the row of “(.+?)” the sink takes {PERCENT}": lambda cell, query, *share: (
         cell.own == "sink_share" and cell.label(-1) == query and is_share(cell, *share)
     ),
@@ -545,6 +568,12 @@ CLAUSES = {
     rf"\. Its dot product is {N}: dimension (\d+) adds {N}, the rest {N}": is_part_of_score,
     rf": it sees no other key, and the sink takes {PERCENT} of its row": lambda cell, *share: (
         cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and is_left(cell, *share)
+    ),
+    r", with that of the sink": lambda cell: "sinks" in cell.trace,
+    r": its running output after the last block, over its running sum": lambda cell: math.isclose(
+        cell.number() * cell.trace["running_sum"].value[*cell.index[:-1], -1],
+        cell.trace["running_output"].value[*cell.index[:-1], -1, cell.index[-1]],
+        abs_tol=1e-12,
     ),
     rf"\. The sink takes {PERCENT} of its row": lambda cell, *share: is_left(cell, *share),
     rf": its score {N} counts in the sum as a key’s does\. It has no value, so nothing is collected for it": (

@@ -165,6 +165,13 @@ MODERN = {
     "softmax plus one, unseeing": attend(
         ROWS, parameters=Parameters(**DRAWN, sinks=np.zeros(4)), mask=np.tri(5, k=-1, dtype=bool)
     ),
+    "by blocks": attend(ROWS, parameters=Parameters(**GROUPED), mask=CAUSAL_WINDOW, block_size=2),
+    "by blocks of one, unseeing": attend(
+        ROWS, parameters=Parameters(**DRAWN), mask=np.tri(5, k=-1, dtype=bool), block_size=1
+    ),
+    "by blocks beside sinks": attend(
+        ROWS, parameters=Parameters(**DRAWN, sinks=np.array([0.5, -1.0, 40.0, 0.0])), mask=CAUSAL_WINDOW, block_size=3
+    ),
     "a layer of 2025": attend(
         ROWS,
         parameters=Parameters(
@@ -259,7 +266,9 @@ TRACES = {
     ),
     "all options set, absorbed": trace_of(Settings("the cat sat", **ALL_SET | {"sharing": "absorbed"})),
     "all options set, rows over their sums": planted(
-        trace_of(Settings("the cat sat on the mat", **ALL_SET | {"sinks": "none"})), "attention", SumNormalise()
+        trace_of(Settings("the cat sat on the mat", **ALL_SET | {"sinks": "none", "blocks": "none"})),
+        "attention",
+        SumNormalise(),
     ),
     "a head's mask": hand_made(mask=FULLY_MASKED_IN_ONE_HEAD),
     "added mask": hand_made(mask=np.where(np.tri(5) > 0, [0.5, 0, 0, 0, 0], -np.inf), scale=-0.5),

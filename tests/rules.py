@@ -40,20 +40,29 @@ def said(trace, name, index):
     def numbers_at(at):
         return {each: cell.value for each, cell in cells_at(at).items()}
 
-    here = places_of(rule.result, index, rule.sizes)
+    last = {letter: size - 1 for letter, size in rule.sizes.items() if letter != "i"}
+    here = last | places_of(rule.result, index, rule.sizes)
     variant = rule.variants[int(read(rule.case, here).value) if rule.case else 0]
     lines, terms = [], []
     for line in variant.lines:
         runs = any("i" in rule.slots[each].pattern for each in line.cells)
-        for at in [{**here, "i": i} for i in range(rule.sizes["i"])] if runs else [here]:
+        count = int(read(rule.until, here).value) if rule.until else rule.sizes.get("i", 1)
+        for at in [{**here, "i": i} for i in range(count)] if runs else [here]:
             cells, numbers = cells_at(at), numbers_at(at)
             of = [cells[each] for each in line.cells]
-            value = numbers[line.value] if line.value else math.prod(cell.value for cell in of)
+            value = numbers[line.value] if line.value else result_of(line, [cell.value for cell in of])
             lines.append((of, filled(line.text, numbers), value))
             terms += [filled(variant.term, numbers)] * runs
     others = {"n": str(len(lines)), "terms": " + ".join(elided(terms))}
     texts = [filled(text, numbers_at(here), others) for text in (variant.conclusion, variant.formula)]
     return Said(lines, *texts, numbers_at(here))
+
+
+def result_of(line, numbers):
+    """The product of what a line reads, or of the exponential of its first two and the others."""
+    if not line.is_exponential:
+        return math.prod(numbers)
+    return math.exp(numbers[0] - numbers[1]) * math.prod(numbers[2:])
 
 
 def filled(template, numbers, others=None):

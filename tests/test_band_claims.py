@@ -12,6 +12,7 @@ from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, percent, read, said, shown
 
 from attnviz.core.layers import split_layer
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
 from attnviz.views.pictures import Slot
@@ -47,6 +48,11 @@ class Beside:
     def place_of(self, word, axis):
         """The one place of a word among queries or keys."""
         return self.trace.axes(self.layer.names["scores"])[{"query": 1, "key": 2}[axis]].labels.index(word)
+
+    def is_kept(self, query, key, stage, number, *dimension):
+        """Whether what is kept at the end of a key's block is that number."""
+        at = (self.selection.head, self.place_of(query, "query"), self.place_of(key, "key"), *dimension)
+        return number == short(self.stage(stage).value[at])
 
     def score(self, stage, query, key):
         return self.stage(stage).value[self.selection.head, self.place_of(query, "query"), self.place_of(key, "key")]
@@ -270,11 +276,14 @@ CLAIMS = {
     rf"^Added up: (the part for positions)?(?:, )?{NUMBER} {IN}\.$": lambda at, what, *said: is_row_of_queries(
         at, what or "", *said
     ),
-    rf"^Added up: what head (\d+) found for “(.+)”, {NUMBER} {IN}\.$": lambda at, head, word, number, dimension: (
-        at.own == "heads"
-        and int(head) == at.selection.head + 1
-        and at.is_asking(word)
-        and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+    rf"^(Added up|Divide [^:]+): what head (\d+) found for “(.+)”, {NUMBER} {IN}\.$": (
+        lambda at, how, head, word, number, dimension: (
+            at.own == "heads"
+            and (how == "Added up") == (not isinstance(at.made.operation, LastQuotient))
+            and int(head) == at.selection.head + 1
+            and at.is_asking(word)
+            and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+        )
     ),
     rf"^Compare (contents|positions), dimension by dimension, and add up: “(.+)” has {NUMBER}\.$": is_score_of,
     rf"^Add (both scores): “(.+)” has {NUMBER}\.$": is_score_of,
@@ -282,6 +291,25 @@ CLAIMS = {
     rf"^The scaled score {NUMBER} of “(.+)” with “(.+)” is brought to {NUMBER}, inside the limit\.$": is_capped,
     rf"^Of the capped score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
     rf"^Of the scaled score {NUMBER} of “(.+)” with “(.+)” the distance leaves {NUMBER}\.$": is_biased,
+    r"^By the end of the block of “(.+)”, the largest (?:of the sink and the scores|score) of “(.+)” is (\S+)\.$": (
+        lambda at, key, query, number: at.is_kept(query, key, "running_max", number)
+    ),
+    rf"^By the end of the block of “(.+)”, exp\(score − {NUMBER}\) of “(.+)” adds up to {NUMBER}"
+    r"(?:, with that of the sink)?\.$": lambda at, key, largest, query, number: (
+        at.is_kept(query, key, "running_max", largest) and at.is_kept(query, key, "running_sum", number)
+    ),
+    rf"^“(.+)” is hidden from “(.+)”: by the end of its block the sum is {NUMBER}\.$": lambda at, key, query, number: (
+        at.score("masked", query, key) == -np.inf and at.is_kept(query, key, "running_sum", number)
+    ),
+    rf"^By the end of the block of “(.+)”, “(.+)” has collected {NUMBER} {IN}, not yet divided by the sum\.$": (
+        lambda at, key, query, number, dimension: at.is_kept(query, key, "running_output", number, int(dimension) - 1)
+    ),
+    rf"^In dimension (\d+)(?: of the latents)?, “(.+)” collects {NUMBER}: its running output after the .+ sum\.$": (
+        lambda at, dimension, query, number: (
+            at.is_asking(query)
+            and number == short(at.made.value[at.selection.head, at.selection.query, int(dimension) - 1])
+        )
+    ),
     rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
     rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,
     rf"^Added up: “(.+)” has the logit {NUMBER}\.$": has_logit,

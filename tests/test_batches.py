@@ -13,11 +13,15 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
@@ -41,6 +45,7 @@ SCORES = of_each(HEADS, QUERIES, KEYS)
 HIDDEN = np.where(VISIBLE_TO_HEADS, SCORES, -np.inf)
 
 # an operation, its inputs, and how many of them belong to each sentence; the others are the same for all
+SUNK = draw(HEADS)
 CASES = {
     "x is q": (Identity("query"), [of_each(QUERIES, WIDTH)], 1),
     "x is q of each head": (Identity("query", HEADS), [of_each(QUERIES, WIDTH)], 1),
@@ -79,6 +84,12 @@ CASES = {
     ),
     "attention beside sinks": (Softmax(), [HIDDEN, draw(HEADS)], 1),
     "share of the sinks": (SinkShare(), [HIDDEN, draw(HEADS)], 1),
+    "maximum so far": (RunningMaximum(2), [HIDDEN], 1),
+    "maximum so far and sinks": (RunningMaximum(2), [HIDDEN, SUNK], 1),
+    "sum so far": (RunningSum(2), [HIDDEN, RunningMaximum(2).compute(HIDDEN)], 2),
+    "sum so far and sinks": (RunningSum(2), [HIDDEN, RunningMaximum(2).compute(HIDDEN, SUNK), SUNK], 2),
+    "output so far": (RunningOutput(2), [HIDDEN, RunningMaximum(2).compute(HIDDEN), of_each(HEADS, KEYS, WIDTH)], 3),
+    "over the last": (LastQuotient(), [of_each(HEADS, QUERIES, KEYS, WIDTH), np.exp(SCORES)], 2),
     "capped": (Softcap(0.5), [SCORES], 1),
     "biased": (ALiBi(HEADS), [SCORES], 1),
     "rotated": (Rotation(dims=WIDTH - 1), [of_each(HEADS, QUERIES, WIDTH - 1)], 1),

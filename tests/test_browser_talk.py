@@ -8,6 +8,8 @@ from axe import violations_but_contrast
 from implementations import Implementation
 from tab import AT_REST, Tab, at, becomes, expect, heading
 
+from attnviz.lessons.lesson import LESSONS
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SCENES = [
@@ -159,13 +161,14 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     page.keyboard.press("PageDown")
     count(page, "2 of 5")
     expect(page.locator(".lesson-said .prompt")).to_be_visible()
-    page.wait_for_function(
-        "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/talk')).length > 2"
-    )
+    page.wait_for_load_state("networkidle")  # all that is left of the talk is asked for ahead
     page.route("**/talk", lambda route: route.abort())  # as if there were no server any more
-    page.keyboard.press("PageDown")
-    page.keyboard.press("PageDown")
-    count(page, "3 of 5")
+    for place in (2, 3, 4, 5):
+        count(page, f"{place} of 5")
+        expect(page.locator(".lesson-picture .viewer")).to_be_visible()
+        for _ in range(1 + (place == 2)):  # it has a question
+            page.keyboard.press("PageDown")
+    expect(page.locator(".talk-end")).to_be_visible()
     page.unroute("**/talk")
     page.keyboard.press("Escape")  # it was begun in the walkthrough
     expect(heading(page, "Walkthrough")).to_be_attached()
@@ -270,3 +273,36 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
         assert tab.errors == []
     finally:
         offline.close()
+
+
+def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_away(visit):
+    tab = visit(width=1366)
+    page = tab.page
+    page.goto(f"{tab.address}/?lesson=masks")
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    expect(page.locator(".lesson-said h2")).to_be_visible()
+    page.keyboard.press("m")
+    expect(said(page)).to_have_text([LESSONS["masks"].moment[0].title])
+    given_up(page)
+    page.get_by_role("button", name="All lessons").click()
+    page.get_by_role("button", name="Begin one with this lesson").click()
+    expect(said(page)).to_have_count(len(LESSONS["masks"].moment))
+    expect(drawer(page).get_by_label("Title of the talk")).to_have_value(LESSONS["masks"].title)
+    for name, begins in (("Questions for Moodle (GIFT)", "//"), ("Questions as slides (Markdown)", "# ")):
+        drawer(page).get_by_role("button", name="Handout and questions").click()
+        with page.expect_download() as saved:
+            drawer(page).get_by_role("button", name=name).click()
+        assert saved.value.path().read_text("utf-8").startswith(begins)
+        page.keyboard.press("Escape")
+    page.evaluate("window.print = () => { window.printed = document.title }")
+    drawer(page).get_by_role("button", name="Handout and questions").click()
+    drawer(page).get_by_role("button", name="Print a handout").click()
+    expect(drawer(page)).to_be_hidden()
+    becomes(page, lambda: page.evaluate("window.printed !== undefined"), True)
+    assert "lesson=talk" in page.url
+    page.get_by_role("button", name="Edit").click()
+    said(page).nth(1).click()
+    drawer(page).get_by_role("button", name="Open it").click()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    expect(page.locator(".step-text h2")).to_be_visible()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")

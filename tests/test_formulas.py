@@ -19,11 +19,15 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
@@ -79,7 +83,19 @@ OF_ONE_HEAD = {
     "gelu": (GELU(), SQUARE),
     "gelu by tanh": (GELU(tanh=True), SQUARE),
 }
+RUNNING = np.random.default_rng(37)  # of its own, so that the arrays beside stay as they are
+SINKS, VALUES = RUNNING.standard_normal(4), RUNNING.standard_normal((2, COLUMN, 7))
+SCORES = np.where(RUNNING.random((4, ROW, COLUMN)) < 0.6, RUNNING.standard_normal((4, ROW, COLUMN)), -np.inf)
+SCORES[0, 0, :2] = -np.inf
+LARGEST = {None: RunningMaximum(2).compute(SCORES), "sinks": RunningMaximum(2).compute(SCORES, SINKS)}
+OUTPUT, SUMS = RUNNING.standard_normal((2, ROW, COLUMN, 7)), RUNNING.random((2, ROW, COLUMN)) * [1, 1, 1, 1, 0]
 OF_ALL_HEADS = {
+    "running maximum": (RunningMaximum(2), SCORES),
+    "running maximum and sinks": (RunningMaximum(3), SCORES, SINKS),
+    "running sum": (RunningSum(2), SCORES, LARGEST[None]),
+    "running sum and sinks": (RunningSum(2), SCORES, LARGEST["sinks"], SINKS),
+    "running output of groups": (RunningOutput(2, 2), SCORES, LARGEST[None], VALUES),
+    "last quotient": (LastQuotient(), OUTPUT, SUMS),
     "identity for each head": (Identity("query", 2), SQUARE),
     "concatenation": (Concatenation(), HEADS),
     "contributions": (Contributions(), HEADS, BANDS),
@@ -156,6 +172,60 @@ def test_the_latex_of_contributions_evaluates_to_what_is_computed():
         names = {f"H_{head + 1}": HEADS[head], f"B_{head + 1}": band}
         (value,) = sides(Contributions().latex("Y", f"H_{head + 1}", "B"), names)
         np.testing.assert_allclose(value, computed[head], rtol=1e-13, atol=1e-14)
+
+
+def test_the_latex_of_what_runs_evaluates_block_after_block_to_what_is_computed():
+    """Each formula says how a block follows from the one before; the first from m_0 and l_0, and an output of 0."""
+    for sinks in ((), (SINKS,)):
+        maximum, total = RunningMaximum(2), RunningSum(2)
+        m = maximum.compute(SCORES, *sinks)
+        names = "AS" if sinks else "A"
+        formulas = [
+            maximum.latex("Y", *names),
+            total.latex("Y", "A", "M", *names[1:]),
+            RunningOutput(2, 2).latex("Y", "A", "M", "V"),
+        ]
+        steps = [re.search(r"[mlo]_b = (.*?)(?=, \\quad)", each)[1] for each in formulas]
+        m_0, l_0 = re.search(r"m_0 = (.*?),", formulas[0])[1], re.search(r"l_0 = (.*)", formulas[1])[1]
+        assert l_0 == "01"[len(sinks)]
+        assert m_0 == ("S" if sinks else r"-\infty")
+        made = [m, total.compute(SCORES, m, *sinks), RunningOutput(2, 2).compute(SCORES, m, VALUES)]
+        for head, query in np.ndindex(4, ROW):
+            before = [sinks[0][head] if sinks else -np.inf, float(l_0), np.zeros(7)]
+            for keys in ([0, 1], [2, 3], [4]):
+                z, v = SCORES[head, query, keys], VALUES[head // 2, keys]
+                here = evaluated(steps, before, z, v)
+                for found, stage in zip(here, made, strict=True):
+                    np.testing.assert_allclose(stage[head, query, keys[0]], found, rtol=1e-13, atol=1e-15)
+                    np.testing.assert_array_equal(stage[head, query, keys], [stage[head, query, keys[0]]] * len(keys))
+                before = here
+
+
+def evaluated(steps, before, z, v):
+    """The maximum, the sum and the output that these three formulas make of those before and of a block."""
+    (m_old, l_old, o_old), found = before, []
+    names = {r"m_{b-1}": "m_old", r"l_{b-1}": "l_old", r"o_{b-1}": "o_old", "m_b": "m"}
+    names |= {r"\max_{j \in b} z_j": "z.max()", r"\max": "max", " e^{m_old - m}": " * np.exp(m_old - m)"}
+    names |= {r"\sum_{j \in b} e^{z_j - m} v_j": "np.exp(z - m) @ v"}
+    names |= {r"\sum_{j \in b} e^{z_j - m}": "np.exp(z - m).sum()"}
+    m = -np.inf
+    for formula in steps:
+        for latex, code in names.items():
+            formula = formula.replace(latex, code)
+        known = {"np": np, "max": max, "m_old": m_old, "l_old": l_old, "o_old": o_old, "z": z, "v": v}
+        seen = found and not np.isneginf(found[0])
+        found.append(
+            eval(formula, known | {"m": found[0] if found else m}) if seen or not found else before[len(found)]
+        )
+    return found
+
+
+def test_the_latex_of_a_last_quotient_is_that_of_the_last_block():
+    assert LastQuotient().latex("Y", "O", "L") == r"Y: \quad h = \frac{o_b}{l_b} \text{ after the last block}"
+    output, sums = OUTPUT, SUMS + 1
+    for head, query in np.ndindex(2, ROW):
+        expected = output[head, query, -1] / sums[head, query, -1]
+        np.testing.assert_array_equal(LastQuotient().compute(output, sums)[head, query], expected)
 
 
 def test_the_latex_of_a_bias_by_distance_evaluates_to_what_is_computed():

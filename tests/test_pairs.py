@@ -137,6 +137,7 @@ CLAIMS = {
     "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),
     "Without ALiBi / with": (has_stage("biased", False), has_stage("biased", True)),
     "Without sinks / with": (adds_up_to_one(True), adds_up_to_one(False)),
+    "Softmax at once / by blocks": (has_stage("running_max", False), has_stage("running_max", True)),
     "Without positions / with": (has_positions(False), has_positions(True)),
     **{f"One head / {n}": (has_heads(1), has_heads(n)) for n in (2, 3, 4)},
     "This seed / the next": (is_now, is_of_the_next_seed),

@@ -124,6 +124,8 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
             done = await post(**move, asked={"kind": kind, "cell": "attention[0,11,1]"})
             assert done.status == 200
             number = json.loads(done.text)["number"]
+            _, (_, _, now) = await listen(made["code"], seat, 2)
+            assert (now["kind"], now["asked"]) == ("question", {"kind": kind, "cell": "attention[0,11,1]"})
             made_of = await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={number}")
             moment = json.loads(made_of.text)
             assert "attention" in moment["covers"], "it is covered until it is shown"
@@ -189,12 +191,15 @@ def test_a_moment_of_ones_own_is_read_as_strictly_as_the_file_of_a_talk():
             done = await post(**move, moment=OWN_MOMENT | other)
             refused.append((done.status, done.text[-1:]))
         assert state() == before
-        own = await post(**move, moment=OWN_MOMENT | {"at": "source=own-parameters"})
-        return refused, json.loads(own.text)
+        own = [
+            json.loads((await post(**move, moment=OWN_MOMENT | other)).text)["isOwn"]
+            for other in ({"at": "source=own-parameters"}, {"uploads": ["own-a"]}, {})
+        ]
+        return refused, own
 
     refused, own = run(story())
     assert refused == [(400, ".")] * 8
-    assert own["isOwn"], "nobody can follow to numbers that no address has"
+    assert own == [True, True, False], "nobody can follow to numbers that no address has"
 
 
 def test_numbers_of_ones_own_are_not_followed():

@@ -16,6 +16,7 @@ from attnviz.core.numbers import Numbers
 from attnviz.core.operations.alibi import slopes
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
+from attnviz.core.operations.runningmaximum import RunningMaximum
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -37,7 +38,8 @@ def test_a_rule_reads_the_cells_of_the_terms_and_makes_the_number(name):
     for stage, index in computed(trace):
         found, terms = said(trace, stage.name, index), trace.terms(stage.name, index)
         assert [cell for cells, *_ in found.lines for cell in cells] == list(terms.cells)
-        total = math.fsum(value for *_, value in found.lines)
+        values = [value for *_, value in found.lines]
+        total = max(values) if isinstance(stage.operation, RunningMaximum) else math.fsum(values)
         if "sum" in found.numbers:  # a share
             own = next(name for name in ("own_e", "own", "sink_e") if name in found.numbers)
             total = found.numbers[own] / (total or 1)
@@ -61,7 +63,7 @@ def test_a_rule_has_a_letter_for_each_axis_and_a_size_for_each_letter(name):
         if rule := trace.rule(stage.name):
             shapes = {place: each.shape for place, each in enumerate(trace.inputs(stage.name))}
             shapes |= {"": stage.shape, **{each: array.shape for each, array in rule.arrays.items()}}
-            for slot in rule.slots.values():
+            for slot in filter(None, (*rule.slots.values(), rule.case, rule.until)):
                 lengths = [math.prod(rule.sizes[letter] for letter in letters) for letters in axes(slot.pattern)]
                 assert tuple(lengths) == shapes[slot.source], (stage.name, slot)
 
@@ -93,6 +95,13 @@ class Made:
     @property
     def seen(self):
         return [each for each in self.row if each != -math.inf]
+
+    @property
+    def so_far(self):
+        """The scores of the keys up to the end of the block of a cell's key."""
+        head, query, key, *_ = self.index
+        size = self.stage.operation.block_size
+        return [float(each) for each in self.read[head, query, : (key // size + 1) * size]]
 
     @property
     def sink(self):
@@ -134,7 +143,13 @@ def is_square(cell, line, *said):
 
 
 def is_exponential(cell, line, said, largest):
+    if len(line[0]) == 2:  # the maximum is a stage of its own
+        return says(said, line[0][0].value) and says(largest, line[0][1].value)
     return says(said, line[0][0].value) and says(largest, max(cell.seen + cell.sink, default=0.0))
+
+
+def is_weighted(cell, line, score, largest, value):
+    return [says(said, read.value) for said, read in zip((score, largest, value), line[0], strict=True)] == [True] * 3
 
 
 def is_product(cell, line, one, other):
@@ -190,6 +205,13 @@ LINES = {
     rf"{NUMBER} × tanh\({NUMBER} ÷ {NUMBER}\)": lambda cell, line, limit, said, same: (
         limit == same and says(said, cell.own) and says(limit, cell.stage.operation.limit)
     ),
+    rf"exp\({NUMBER} − {BRACKETED}\) × {NUMBER}": is_weighted,
+    rf"{NUMBER}, the sink": lambda cell, line, said: [says(said, each) for each in cell.sink] == [True],
+    rf"{NUMBER}, hidden": lambda cell, line, said: says(said, -math.inf) and line[0][0].value == -math.inf,
+    rf"{NUMBER} ÷ {BRACKETED}, after the last block": lambda cell, line, above, below: (
+        says(above, line[0][0].value) and says(below, line[0][1].value)
+    ),
+    "no key is visible, so 0": lambda cell, line: cell.number == 0 == line[0][1].value,
     rf"{BRACKETED}²": is_square,
     rf"\({NUMBER} − {BRACKETED}\)²": is_square,
     rf"([×+]) {BRACKETED}, the (gain|bias)": is_affine,
@@ -244,9 +266,42 @@ def is_standardised(cell, lines, own, taken, root, *rest):
     )
 
 
+def is_up_to_its_block(cell, lines, n):
+    """Whether lines are of the keys up to the end of the block of a cell, and of the sink."""
+    return int(n) == len(lines) == len(cell.so_far + cell.sink)
+
+
+def is_sum_so_far(cell, lines, n):
+    return is_up_to_its_block(cell, lines, n) and is_sum(cell, lines, n)
+
+
+def is_carried(cell, lines, n, before, old, largest, block):
+    (*row, key), size = cell.index, cell.stage.operation.block_size
+    last = key // size * size - 1
+    sums, maxima = cell.stage.value[*row], cell.inputs[1].value[*row]
+    return (
+        is_sum_so_far(cell, lines, n)
+        and says(before, sums[last])
+        and says(old, maxima[last])
+        and says(largest, maxima[key])
+        and says(block, cell.number - sums[last] * math.exp(maxima[last] - maxima[key]))
+    )
+
+
 ROOT = rf"{NUMBER} is the root of {NUMBER} ÷ (\d+) \+ {NUMBER}"
 CONCLUSIONS = {
     r"the sum of (\d+), added up unrounded": is_sum,
+    r"the sum of (\d+)(?:: the keys up to the end of this block)?": is_sum_so_far,
+    rf"the sum of (\d+), or {NUMBER} × exp\({NUMBER} − {BRACKETED}\), what the blocks before had, "
+    rf"and {NUMBER} of this one": is_carried,
+    r"the largest of (\d+): the keys up to the end of this block( and the sink)?": lambda cell, lines, n, sink: (
+        is_up_to_its_block(cell, lines, n)
+        and bool(sink) == bool(cell.sink)
+        and cell.number == max(value for *_, value in lines)
+    ),
+    r"no key is visible so far, so it is (0|−∞)": lambda cell, lines, said: (
+        says(said, cell.number) and all(value == -math.inf for value in cell.so_far)
+    ),
     rf"{NUMBER} ÷ {BRACKETED}, the sum of (\d+)(, where hidden keys count 0)?": is_share,
     "no key is visible, so the share is 0": lambda cell, lines: not cell.seen and cell.number == 0,
     rf"the sum of (\d+): a pair, turned by an angle of {NUMBER}": lambda cell, lines, n, angle: (

@@ -192,9 +192,9 @@ def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name)
             cells = [[[cell.stage, list(cell.index)] for cell in cells] for cells, *_ in expected.lines]
             assert [line[0] for line in answer.lines] == cells
             assert [line[1] for line in answer.lines] == [text for _, text, _ in expected.lines]
-            assert [float(line[2].replace("Infinity", "inf")) for line in answer.lines] == [
-                v for *_, v in expected.lines
-            ]
+            values = [float(line[2].replace("Infinity", "inf")) for line in answer.lines]
+            for value, (_, text, wanted) in zip(values, expected.lines, strict=True):  # two libraries' exponentials
+                assert value == wanted or (text.startswith("exp(") and math.isclose(value, wanted, rel_tol=1e-15))
             assert answer.conclusion == expected.conclusion
             assert answer.formula == formula(trace, stage, index, expected.formula)
 

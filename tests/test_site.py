@@ -1,11 +1,14 @@
 """The edition that needs no server: its pages are small, lead to each other, and work from a file in all engines."""
 
 import base64
+import functools
 import gzip
 import json
 import subprocess
 import sys
+import threading
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from axe import violations_of_page
@@ -19,6 +22,7 @@ from attnviz.lessons.questions.number import Number
 from attnviz.lessons.talk import Talk, TalkMoment, write
 from attnviz.models import MODELS
 from attnviz.site.__main__ import main
+from attnviz.site.edition import talk_file
 from attnviz.site.lessons import MOST_NUMBERS, lesson_page_name, talk_page_name
 from attnviz.site.passes import NAMES, model_page_name, name_page_name
 
@@ -114,7 +118,7 @@ SEEN = """(() => {
   const text = (selector) => document.querySelector(selector)?.textContent ?? "";
   return {
     title: document.title, hash: location.hash, about: text(".about"), count: text(".count"), verdict: text(".verdict"),
-    place: text(".way .place"), refused: text("#refused"),
+    over: text(".talk-end:not([hidden])"), place: text(".way .place"), refused: text("#refused"),
     isPresented: document.documentElement.hasAttribute("data-presenting"),
     matrices: document.querySelectorAll("table.matrix").length,
   };
@@ -178,6 +182,103 @@ def test_a_lesson_is_walked_looked_around_in_and_left_for_the_next_from_a_file(e
     engine.read("document.querySelector('.door button').click()")
     sees(title="Read at the last word", place="step 1 of")
     assert engine.errors == []
+
+
+@pytest.mark.browser
+def test_a_talk_as_one_page_is_given_from_a_file_by_page_down_alone(engine, tmp_path):
+    file = tmp_path / "a talk.html"
+    file.write_text(talk_file(TALK), "utf-8")
+    engine.open(file.as_uri())
+    until(engine, lambda seen: seen["count"] == "1 of 2", SEEN)
+    engine.press("p")
+    until(engine, lambda seen: seen["isPresented"], SEEN)
+    engine.press("PageDown")
+    until(engine, lambda seen: seen["verdict"].startswith("It is 2"), SEEN)
+    engine.press("PageDown")
+    until(engine, lambda seen: (seen["count"], seen["over"]) == ("2 of 2", ""), SEEN)
+    engine.press("PageDown")
+    until(engine, lambda seen: seen["over"] == f"{TALK.title}The end", SEEN)
+    engine.press("PageUp")
+    until(engine, lambda seen: (seen["count"], seen["over"]) == ("2 of 2", ""), SEEN)
+    assert engine.errors == []
+
+
+@pytest.mark.browser
+def test_a_talk_as_one_page_has_a_window_for_the_speaker(browser, tmp_path):
+    file = tmp_path / "a talk.html"
+    file.write_text(talk_file(TALK), "utf-8")
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
+    page = context.new_page()
+    page.goto(file.as_uri())
+    with context.expect_page() as opened:
+        page.get_by_role("button", name="Speaker’s window").click()
+    speaker = opened.value
+    expect(speaker.locator(".speaker .plan")).to_have_text("This moment ends at 2:00 of 2:00 planned")
+    expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: 2")
+    expect(page.locator(".lesson-page.presenting")).to_be_attached()
+    for _ in range(2):
+        speaker.keyboard.press("PageDown")
+    expect(page.locator(".count")).to_have_text("2 of 2")
+    page.keyboard.press("b")
+    expect(speaker.locator(".speaker .room")).to_contain_text("a black screen")
+    page.keyboard.press("b")
+    page.keyboard.press("PageDown")
+    expect(speaker.locator(".speaker .room")).to_contain_text("the talk is over")
+    speaker.close()
+    page.keyboard.press("Home")
+    expect(page.locator(".count")).to_have_text("1 of 2")
+    context.close()
+
+
+@pytest.fixture
+def host(site):
+    """The address of a host that serves the folder."""
+    handler = functools.partial(QuietHandler, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.browser
+def test_from_a_host_a_lesson_is_answered_in_a_course_page_of_700_pixels(site, host, browser):
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    name = lesson_page_name(next(iter(LESSONS)))
+    course = f'<!doctype html><title>A course</title><iframe src="{name}" width="700" height="720"></iframe>'
+    (site / "course.htm").write_text(course, "utf-8")
+    page.goto(f"{host}/course.htm")
+    lesson = page.frame_locator("iframe")
+    lesson.get_by_role("button", name="animal", exact=True).click()
+    expect(lesson.locator(".verdict")).to_contain_text("Right: animal")
+    expect(lesson.locator(".thread .arc").first).to_be_visible()
+    frame = page.frame(url=f"{host}/{name}*")
+    assert frame.evaluate("document.documentElement.scrollWidth") <= 700
+    lesson.get_by_role("link", name="attnviz: all pages").click()
+    expect(lesson.get_by_role("heading", level=1)).to_be_visible()
+    assert errors == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_lesson_says_which_parameters_its_page_leaves_out(site, browser):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    lightened = Links((site / lesson_page_name("root")).read_text("utf-8")).given["lightened"]
+    assert lightened
+    for number, is_said in ((lightened[0], True), (next(n for n in range(1, 99) if n not in lightened), False)):
+        page.goto(f"{(site / lesson_page_name('root')).as_uri()}#look={number}")
+        page.reload()
+        expect(page.locator(".around .step-text h2, .around .thread").first).to_be_visible()
+        expect(page.locator(".around > .note")).to_have_count(int(is_said))
+    context.close()
 
 
 @pytest.mark.browser

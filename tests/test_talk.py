@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import zlib
+from itertools import islice
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
 from attnviz.lessons.talk_moment import talk_moment
 from attnviz.scene.contract.lesson import Moment
+from attnviz.site.lessons import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
 
@@ -124,6 +126,23 @@ def test_of_ten_thousand_broken_files_and_links_none_raises_anything_else():
         for _ in range(drawn.randrange(1, 4)):
             text[drawn.randrange(len(text))] = drawn.choice("Az09-_=+/%é\n\ud800")
         assert len(said_of(talk_link.talk_of, "".join(text)[: drawn.choice([None, 100])])) < 400
+
+
+def page_of(talk):
+    """Its page, or what our own error says."""
+    try:
+        return next(talk_pages(talk)).text
+    except TalkError as error:
+        return str(error)
+
+
+@pytest.mark.slow
+def test_a_page_of_a_broken_talk_is_made_or_refused_in_a_sentence():
+    """Of files that are broken and are talks all the same; what they say is data in it."""
+    talks = [read(content) for content in islice((each for each in broken(4) if not said_of(read, each)), 20)]
+    for made in map(page_of, talks):
+        assert 20 < len(made) < 600 or made.count("</script>") == 2
+    assert any(len(page_of(talk)) > 10_000 for talk in talks[:5])
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,13 @@ def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
     assert "answer" not in plain
 
 
+@pytest.mark.parametrize(("at", "unit"), [("model=microgpt", "letter"), ("model=mirror", "digit"), ("", "word")])
+def test_a_model_is_asked_about_what_it_reads(at, unit):
+    prompts = [each["ask"]["prompt"] for each in json.loads(post(kind="questions", at=at).text)["questions"]]
+    said = {each for each in ("letter", "digit", "word") for prompt in prompts if each in prompt.split("“")[0]}
+    assert said == {unit}
+
+
 def test_nothing_is_asked_to_which_every_answer_is_right():
     """Of a single word, three lines of NumPy give the same share."""
     offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]

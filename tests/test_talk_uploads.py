@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -12,6 +13,7 @@ from documents import whole
 from implementations import Implementation
 
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.order import LAYER, blocks_of
 from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, write
@@ -21,12 +23,11 @@ from attnviz.models import MODELS, statefile
 from attnviz.models.built import Built
 from attnviz.scene.acts.session import Session
 from attnviz.scene.own.comparison import compared
-from attnviz.scene.own.packing import packed, unpacked
+from attnviz.scene.own.packing import Layer, packed, unpacked
 from attnviz.scene.own.request import OwnRequest
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, Scene
 from attnviz.server.talk_route import PATH
 from attnviz.site.edition import talk_file
-from attnviz.text.check.report import compare
 from attnviz.ui.state.tabs import OPEN, Tab
 
 
@@ -69,19 +70,14 @@ def test_arrays_come_back_to_the_last_bit():
     assert (one.labels, again.block) == (other.labels, ARRAYS.block)
 
 
-def test_a_layer_with_norms_and_an_mlp_comes_back_as_it_was_read():
-    """Each block that arrays of their own are read as."""
-    rng = np.random.default_rng(2)
-    n, d = 3, 4
-    arrays = {"x": rng.normal(size=(n, d))} | {f"w_{each}": rng.normal(size=(2, d, 2)) for each in "qkv"}
-    arrays |= {"w_o": rng.normal(size=(4, d)), "w_hidden": rng.normal(size=(d, 6)), "w_mlp": rng.normal(size=(6, d))}
-    found = compare(None, arrays)
-    from attnviz.scene.own.parameters import OwnParameters
-
-    own = OwnParameters.of(found.trace, found.block, {})
-    again = unpacked(packed(own))
-    assert again.block == own.block
-    assert again.trace()["mlp"].value.tobytes() == own.trace()["mlp"].value.tobytes()
+def test_each_layer_that_arrays_are_read_as_comes_back():
+    names = {"x", "w_q", "hidden", "attn_norm", "mlp_norm", "residual"}
+    options = {step.name for step in LAYER if step.option in ("qk_norm", "rotation", "softcap", "alibi")}
+    blocks = [replace(block, n_heads=2, d_k=4) for block in blocks_of(names | options)]
+    assert len({repr(block) for block in blocks}) == len(blocks) > 300
+    assert all(Layer.of(block).block == block for block in blocks)
+    assert {block.rotation is None for block in blocks} == {False}
+    assert all(block.softcap and block.alibi and block.qk_norm for block in blocks)
 
 
 def test_a_microgpt_comes_back_to_the_last_bit():

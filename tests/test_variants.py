@@ -22,7 +22,9 @@ from attnviz.core.masks import MASKS
 from attnviz.core.numerals import digits
 from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
 from attnviz.core.operations.softcap import Softcap
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.text import export
 from attnviz.text.steps import steps_of
 
@@ -153,6 +155,72 @@ def test_softmax_plus_one_is_one_more_key_of_zeros_with_a_value_of_zeros():
     plus_one = attend_projected(q, k, v, sinks=np.zeros(HEADS))
     more = [np.concatenate([each, np.zeros((HEADS, 1, D))], axis=1) for each in (k, v)]
     np.testing.assert_allclose(plus_one["heads"].value, attend_projected(q, *more)["heads"].value, rtol=0, atol=1e-14)
+
+
+def by_blocks(block_size, mask=CAUSAL, **more):
+    """A pass at once, and the same by blocks."""
+    return [attend(X, parameters=Parameters(**W, **more), mask=mask, block_size=size) for size in (None, block_size)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    block_size=st.integers(1, N + 3),
+    mask=st.sampled_from(sorted(MASKS)),
+    size=st.integers(0, N),
+    sinks=st.booleans(),
+)
+def test_by_blocks_of_any_size_the_heads_are_those_of_a_softmax_at_once(block_size, mask, size, sinks):
+    more = {"sinks": np.array([-2.0, 0.0, 1.0, 40.0])} if sinks else {}
+    at_once, blocks = by_blocks(block_size, MASKS[mask](N, N, size), **more)
+    np.testing.assert_allclose(blocks["heads"].value, at_once["heads"].value, rtol=0, atol=64 * N * EPSILON)
+    largest, sums = blocks["running_max"].value[..., -1], blocks["running_sum"].value[..., -1]
+    seeing = np.isfinite(blocks["masked"].value).any(axis=-1)
+    with np.errstate(invalid="ignore"):
+        shares = np.exp(blocks["masked"].value - largest[..., None]) / sums[..., None]
+    np.testing.assert_allclose(shares[seeing], at_once["attention"].value[seeing], rtol=1e-13, atol=1e-300)
+    assert not blocks["heads"].value[~seeing].any()
+    assert (sums[~seeing] == sinks).all()
+
+
+def test_a_block_that_sees_nothing_is_skipped():
+    """What is kept after it is, to the last bit, what was kept before; nothing is kept before the first that sees."""
+    mask = np.ones((N, N), dtype=bool)
+    mask[:, 3:6] = mask[0, :9] = False
+    _, blocks = by_blocks(3, mask)
+    for name in ("running_max", "running_sum", "running_output"):
+        kept = blocks[name].value
+        np.testing.assert_array_equal(kept[:, 1:, 5], kept[:, 1:, 2])
+        assert (kept[:, 0, :9] == (-np.inf if name == "running_max" else 0)).all()
+        assert np.isfinite(kept[:, 0, 9:]).all()
+
+
+def test_what_runs_is_a_loop_over_keys_that_looks_back_at_no_key():
+    _, blocks = by_blocks(4)
+    for head, query in np.ndindex(HEADS, N):
+        m, total, output = -np.inf, 0.0, np.zeros(D)
+        for key in range(N):
+            score, value = blocks["masked"].value[head, query, key], blocks["v"].value[head, key]
+            if score > -np.inf:
+                larger = max(m, score)
+                total = total * np.exp(m - larger) + np.exp(score - larger)
+                output = output * np.exp(m - larger) + np.exp(score - larger) * value
+                m = larger
+            if key % 4 == 3:
+                kept = [blocks[f"running_{name}"].value[head, query, key] for name in ("max", "sum", "output")]
+                assert kept[0] == m
+                np.testing.assert_allclose(kept[1], total, rtol=1e-13)
+                np.testing.assert_allclose(kept[2], output, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("block_size", [0, -1, 2.0, True])
+def test_a_block_is_a_whole_number_of_keys(block_size):
+    with pytest.raises(ArrayError, match="block_size must be a whole number of keys"):
+        RunningMaximum(block_size)
+
+
+def test_only_a_softmax_goes_by_blocks():
+    with pytest.raises(ArrayError, match="block_size is that of a softmax"):
+        attend(X, parameters=Parameters(**W), normalise=SumNormalise, block_size=2)
 
 
 def test_beside_a_sink_one_key_has_all_of_a_row_only_where_rounding_says_so():
@@ -297,6 +365,7 @@ ANY = st.fixed_dictionaries(
         "rotation": st.sampled_from([None, Rotation(), Rotation(50.0, "halves"), Rotation(9.0, "halves", 2, 3)]),
         "softcap": st.sampled_from([None, 0.5, 30.0]),
         "alibi": st.booleans(),
+        "block_size": st.sampled_from([None, 1, 3, 4]),
         "mask": st.sampled_from(sorted(MASKS)),
         "norm": st.sampled_from([None, "rmsnorm", "layernorm"]),
         "n_layers": st.integers(1, 2),

@@ -14,6 +14,7 @@ EVERYTHING = {
     **{"rope": "halves", "softcap": "1", "alibi": True, "sinks": "drawn", "positions": "sinusoidal"},
 }
 LLAMA = {"d_model": 16, "n_heads": 4, "mask": "causal", "sharing": "all", "rope": "neighbours"}
+BY_BLOCKS = EVERYTHING | {"blocks": "2"}
 GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
 
 
@@ -23,16 +24,21 @@ ABSORBED = NAIVE | {"sharing": "absorbed"}
 
 @pytest.mark.parametrize(
     "settings",
-    [EVERYTHING, LLAMA, GEMMA, NAIVE, ABSORBED],
-    ids=["everything", "like Llama", "like Gemma", "MLA, naive", "MLA, absorbed"],
+    [EVERYTHING, BY_BLOCKS, LLAMA, GEMMA, NAIVE, ABSORBED],
+    ids=["everything", "by blocks", "like Llama", "like Gemma", "MLA, naive", "MLA, absorbed"],
 )
 def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
     settings = {name: str(value) for name, value in settings.items()}
-    page = opened(at(view="sheet", step="weighted-sum", present=1, reveal="all"), **settings)
+    step = "blocks" if "blocks" in settings else "weighted-sum"
+    page = opened(at(view="sheet", step=step, present=1, reveal="all"), **settings)
     resized(page, 1366, 768)
     becomes(page, lambda: page.locator(".sheet td").evaluate_all(SMALLEST) >= 0.015 * 768, True)
+    becomes(
+        page, lambda: page.locator(".sheet").evaluate("sheet => sheet.scrollHeight - sheet.clientHeight") <= 1, True
+    )
     expect(page.locator(".sheet")).to_contain_text("exp(score")
-    page = opened(at(view="sheet", step="weighted-sum"), **settings)
+    becomes(page, lambda: page.locator(".sheet").evaluate("box => box.scrollHeight - box.clientHeight") <= 0, True)
+    page = opened(at(view="sheet", step=step), **settings)
     resized(page, 1366, 768)
     sink = page.locator('.sheet [data-name="sink"]')
     expect(sink).to_have_count(int("sinks" in settings))

@@ -82,6 +82,9 @@ STAGES = {
     "position_scores": ("S^P_i", "Position scores", "part for positions"),
     "latent_heads": ("H^D_i", "Collected latents", "mixture of latents"),
     "logits": ("L", "Logits", "score of each answer"),
+    "running_max": ("M^R_i", "Running maximum", "largest score so far"),
+    "running_sum": ("L^R_i", "Running sum", "so far"),
+    "running_output": ("O^R_i", "Running output", "values so far"),
     "sink_share": ("T_i", "Share of the sink", "what the sink takes"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
@@ -161,7 +164,7 @@ def test_roles_follow_the_values_through_the_pass(trace):
             assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
         elif "w_o" in inputs:
             assert role == "output"
-        elif {"v", "heads", "latent_heads"} & inputs:
+        elif name in ("heads", "running_output") or {"v", "heads"} & inputs:
             assert role == "v"
         else:
             assert role == ""

@@ -56,13 +56,17 @@ def place_in(at: str, asked: Asked | None = None, moment: TalkMoment | None = No
     if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
-    if scene.source in (OWN_PARAMETERS, OWN_MODEL):
+    if (moment is not None and moment.uploads) or any(_is_own(each) for each in (scene, scene.other)):
         return Place("", is_own=True)
     address = urlencode(query(replace(scene, present=False)))
     if moment is not None:
         return _with_takes(Place(address, moment=_without_notes(moment)))
     place = Place(address, asked)
     return _with_takes(place) if asked else place
+
+
+def _is_own(scene: Scene | None) -> bool:
+    return scene is not None and scene.source in (OWN_PARAMETERS, OWN_MODEL)
 
 
 def _parameters_of(at: str) -> dict[str, str]:

@@ -59,6 +59,8 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
         _check_absorbed(block, has)
     if "sinks" in has and block.normalise is not Softmax:
         raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
+    if block.block_size and block.normalise is not Softmax:
+        raise ArrayError("block_size is that of a softmax; got another operation in its place.")
     if "w_hidden" not in has:
         return
     if "w_o" not in has:

@@ -65,6 +65,7 @@ def trace_of(settings: Settings | str) -> Trace:
         rotation=settings.rotation,
         softcap=None if settings.softcap == "none" else float(settings.softcap),
         alibi=settings.alibi,
+        block_size=None if settings.blocks == "none" else int(settings.blocks),
         absorbed=settings.sharing == "absorbed",
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
@@ -99,6 +100,7 @@ def attend(
     rotation: Rotation | tuple[Rotation | None, ...] | None = None,
     softcap: float | None = None,
     alibi: bool = False,
+    block_size: int | None = None,
     absorbed: bool = False,
     latent_norm: RMSNorm = NORMS["rmsnorm"],
     w_u: np.ndarray | None = None,
@@ -141,6 +143,8 @@ def attend(
         The limit that no score gets beyond.
     alibi : bool
         Whether each score loses a number that grows with the distance of its key.
+    block_size : int, optional
+        How many keys a query reads at once, with a running maximum, sum and output (FlashAttention); all by default.
     absorbed : bool
         Where keys and values come from latents, whether queries and what heads find take over the matrices that would
         make them (MLA, absorbed): the same output, and each token's latent is all that is kept of it.
@@ -155,7 +159,8 @@ def attend(
         x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
         heads, concat, and with `w_o` also contributions and output, with `residual`
         that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
-        q_rotated and k_rotated, after scaled capped and biased, where there are such; where keys and values come from
+        q_rotated and k_rotated, after scaled capped and biased, after attention sink_share, running_max, running_sum
+        and running_output, where there are such; where keys and values come from
         latents, compressed and latent, q_r, k_r and the scores of both parts, and absorbed q_absorbed and latent_heads
         in place of k and v; of an MLP hidden,
         active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
@@ -216,6 +221,7 @@ def attend(
             rotation=rotations[number - 1],
             softcap=softcap,
             alibi=alibi,
+            block_size=block_size,
             latent_norm=latent_norm,
             expanded=not absorbed,
             absorbed=absorbed,

@@ -49,6 +49,8 @@ class Block:
         What no score gets beyond.
     alibi : bool
         Whether each score loses a number that grows with the distance of its key.
+    block_size : int, optional
+        Of how many keys a query reads at once; without it all, and a row of all shares is kept.
     latent_norm : RMSNorm
         What norms latents, where keys and values come from such.
     expanded, absorbed : bool
@@ -71,6 +73,7 @@ class Block:
     rotation: Rotation | None = None
     softcap: float | None = None
     alibi: bool = False
+    block_size: int | None = None
     latent_norm: RMSNorm = NORMS["rmsnorm"]
     expanded: bool = True
     absorbed: bool = False

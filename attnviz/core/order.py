@@ -22,10 +22,14 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
 from attnviz.core.operations.softcap import Softcap
@@ -150,6 +154,14 @@ def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
     return _sums(_shared_by(attention, v))
 
 
+def _running(kind: type[RunningMaximum | RunningSum]) -> Callable[..., Operation]:
+    return lambda block, *_: kind(block.block_size)
+
+
+def _running_output(block: Block, masked: Stage, largest: Stage, v: Stage) -> Operation:
+    return RunningOutput(block.block_size, _shared_by(masked, v))
+
+
 def _shared_by(heads: Stage, groups: Stage) -> int:
     """How many heads share an array of keys or values."""
     return heads.shape[0] // groups.shape[0]
@@ -185,6 +197,7 @@ def _residual(block: Block, x: Stage, output: Stage) -> Operation:
 UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
 # made once, as those of a small pass take a twentieth of its time to make
 _CONTRIBUTIONS, _HIDE, _ADDED, _ADD_MASK = Contributions(), Hide(), Addition(), Addition(hides=True)
+_LAST_QUOTIENT = LastQuotient()
 _over_root, _products, _sums = (lru_cache(maxsize=128)(each) for each in (Scale, DotProducts, WeightedSum))
 _TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
 
@@ -217,8 +230,13 @@ LAYER: tuple[Step, ...] = (
     Step("masked", "biased|capped|scaled mask", _masked),
     Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
     Step("sink_share", "masked sinks", _always(SinkShare())),
+    Step("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
+    Step("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
+    Step("running_output", "masked running_max v|latent", _running_output, option="block_size"),
+    Step("latent_heads", "running_output running_sum", _always(_LAST_QUOTIENT), option="absorbed"),
     Step("latent_heads", "attention latent", _weighted_sum, option="absorbed"),
     Step("heads", "latent_heads w_uv", _of_head(), option="absorbed"),
+    Step("heads", "running_output running_sum", _always(_LAST_QUOTIENT)),
     Step("heads", "attention v", _weighted_sum),
     Step("concat", "heads", _always(Concatenation())),
     Step("contributions", "heads w_o", _contributions),

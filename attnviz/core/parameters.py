@@ -148,7 +148,7 @@ class Parameters:
     @cached_property
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""
-        axes_of = ALL_AXES | (LATENT_AXES if self.has_latents else {})
+        axes_of = ALL_AXES | LATENT_AXES if self.has_latents else ALL_AXES
         given = ((name, getattr(self, name), axes) for name, axes in axes_of.items())
         made = {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
         if (
@@ -161,7 +161,7 @@ class Parameters:
                 made[name] = replace(made[name], axes=("group", *made[name].axes[1:]))
         return made
 
-    @property
+    @cached_property
     def has_latents(self) -> bool:
         """Whether keys and values come from latents."""
         return any(getattr(self, name) is not None for name in LATENT_AXES)
@@ -185,9 +185,9 @@ class Parameters:
 
     def _check_latents(self) -> None:
         """Raise ArrayError unless keys and values come from latents wholly, or not at all."""
-        has = {name for name in (*LATENT_AXES, "w_q", "w_k", "w_v") if getattr(self, name) is not None}
         if not self.has_latents:
             return
+        has = {name for name in (*LATENT_AXES, "w_q", "w_k", "w_v") if getattr(self, name) is not None}
         if not {"w_dkv", "w_uk", "w_uv", "w_q"} <= has or has & {"w_k", "w_v"}:
             raise ArrayError(
                 f"Keys and values from a latent need w_q, w_dkv, w_uk and w_uv, and neither w_k nor w_v; "

@@ -94,6 +94,8 @@ class Settings:
     softcap : {"none", "1", "5", "50"}
     alibi : bool
     sinks : {"none", "zero", "drawn"}
+    blocks : {"none", "1", "2", "4", "8", "16"}
+        How many keys a query reads at once.
 
     Raises
     ------
@@ -170,6 +172,12 @@ class Settings:
         "Sinks",
         "A score of no key that takes a share, too. zero: 0 in each head (softmax plus one). drawn: a number for each "
         "head, as learnt ones are.",
+    )
+    blocks: str = _option(
+        "none",
+        ("none", "1", "2", "4", "8", "16"),
+        "Softmax by blocks",
+        "So many keys are read at once (FlashAttention), and no row of all shares is kept. none: all keys at once.",
     )
 
     def __post_init__(self):
@@ -261,6 +269,7 @@ OF_WHOLE: dict[str, Sequence] = {
     "softcap": ("none",),
     "alibi": (False,),
     "sinks": ("none",),
+    "blocks": ("none",),
 }
 """The values of some options with the initialiser `WHOLE`."""
 

@@ -158,5 +158,5 @@ def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.nda
 
 def _hidden(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Where one of the arrays hides a key; a sum of finite numbers that overflows to -inf must not."""
-    hiding = [~array if array.dtype == bool else np.isneginf(array) for array in arrays]
+    hiding = [~array if array.dtype == bool else np.isneginf(array) for array in arrays if array.ndim > 1]  # no sinks
     return reduce(np.logical_or, hiding)

@@ -32,6 +32,9 @@ class Entry:
         What is said of one of its numbers; of those that hold the first is told.
     one : str
         What one of its numbers is called over a column of them; its title if empty.
+    label : str
+        What stands before its row on the sheet, and over its column on a phone; its title if empty. A soft hyphen is
+        where a narrow column may break it.
     step : str
         The id of the step that introduces it; `attnviz.text.steps` fills it in.
     """
@@ -44,6 +47,7 @@ class Entry:
     kind: Literal["input", "parameter", "computed"] = "computed"
     stories: tuple[Story, ...] = ()
     one: str = ""
+    label: str = ""
     step: str = ""
 
     def of_layer(self, number: int) -> Entry:

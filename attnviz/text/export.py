@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 
+from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps import full_title
@@ -69,11 +70,13 @@ def _shape(stage: Stage) -> str:
 def _sizes(trace: Trace, stage: Stage) -> np.ndarray:
     """For each row the most that the terms of one number add up to when all signs are dropped; rounding follows it.
 
-    What has several inputs is a sum of their products, and the operation on their absolute values is that sum.
+    What has several inputs and no other terms is a sum of their products, and the operation on their absolute values is
+    that sum.
     """
+    is_sum = len(stage.inputs) > 1 and type(stage.operation).terms is Operation.terms
     inputs = [np.where(np.isfinite(each.value), np.abs(each.value), 0) for each in trace.inputs(stage.name)]
     with np.errstate(over="ignore"):
-        values = stage.operation.compute(*inputs) if len(inputs) > 1 else stage.value
+        values = stage.operation.compute(*inputs) if is_sum else stage.value
     counts = values != -np.inf
     for index in stage.overridden:
         counts[index] = False

@@ -339,6 +339,33 @@ TERMS = (
         "SinkShare",
     ),
     Term(
+        "running maximum",
+        r"\brunning maximum\b|\bmax so far\b",
+        "The largest score of the keys that were read so far, which is subtracted before exp.",
+        "At the end of the block of “{key}” it is {running_max}.",
+        "RunningMaximum",
+    ),
+    Term(
+        "running sum",
+        r"\brunning sum\b|\bsum so far\b",
+        "What exp(score − maximum) adds up to for the keys that were read so far.",
+        "At the end of the block of “{key}” it is {running_sum}.",
+        "RunningSum",
+    ),
+    Term(
+        "running output",
+        r"\brunning output\b|\boutput so far\b",
+        "The values of the keys that were read so far, each times exp(score − maximum), added up.",
+        "At the end of the block of “{key}” it begins with {running_output}.",
+        "RunningOutput",
+    ),
+    Term(
+        "by blocks",
+        r"\bby blocks\b|\blast block\b",
+        "Some keys after the others, so that no row of all shares is kept; what was collected is divided at the end.",
+        operation="LastQuotient",
+    ),
+    Term(
         "logit",
         r"\blogits?\b",
         "The score of an answer, before the softmax makes a probability of it.",

@@ -91,6 +91,8 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         yield from contributed(trace, stage)
     elif is_product(stage) and _reads_shares(trace, stage):
         yield _mixed(trace, stage)
+    elif stage.axes[-3:-1] == ("query", "key"):
+        yield Band(sentence(trace, stage.name), entry(stage.name).one, Slot(stage.name, None, len(stage.axes) - 2))
     elif stage.axes[-2] in ("query", "token"):
         yield from _row(trace, step, stage)
 
@@ -170,9 +172,9 @@ def _reads_shares(trace: Trace, stage: Stage) -> bool:
 
 
 def _label(stage: Stage) -> str:
-    """The operation on the row before, where a sign says it; else the row's title."""
+    """The operation on the row before, where a sign says it; else the row's label, or its title."""
     signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
-    return next(filter(None, signs), entry(stage.name).title)
+    return next(filter(None, signs), entry(stage.name).label or entry(stage.name).title)
 
 
 def _columns(trace: Trace, slot: Slot) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from attnviz.core.layers import split_layer
-from attnviz.core.operations.rule import Rule, Slot
+from attnviz.core.operations.rule import Line, Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.micropython import called
@@ -102,12 +102,18 @@ def _rule(stage: Stage, rule: Rule) -> dict:
         "sizes": rule.sizes,
         "slots": {name: slot(of) for name, of in rule.slots.items()},
         "case": slot(rule.case) if rule.case else None,
-        "variants": [vars(each) | {"lines": [vars(line) for line in each.lines]} for each in rule.variants],
+        "until": slot(rule.until) if rule.until else None,
+        "variants": [vars(each) | {"lines": [_line(line) for line in each.lines]} for each in rule.variants],
     }
 
 
+def _line(line: Line) -> dict:
+    return {"cells": line.cells, "text": line.text, "value": line.value, "isExponential": line.is_exponential}
+
+
 def _arrays(rule: Rule, heads: Collection[int]) -> dict[str, dict]:
-    patterns = {of.source: of.pattern for of in (*rule.slots.values(), *([rule.case] if rule.case else []))}
+    slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
+    patterns = {of.source: of.pattern for of in slots}
     return {
         name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
         for name, array in rule.arrays.items()

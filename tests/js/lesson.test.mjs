@@ -98,8 +98,8 @@ test("a moment is asked for once, and again where that failed", async () => {
   });
   await assert.rejects(moments.get({ lesson: "one", moment: 1 }));
   fails = false;
-  moments.ahead({ lesson: "one", moment: 2 });
-  moments.ahead(null);
+  moments.ahead([{ lesson: "one", moment: 2 }]);
+  moments.ahead([]);
   assert.deepEqual(
     [
       await moments.get({ lesson: "one", moment: 1 }),

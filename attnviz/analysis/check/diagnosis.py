@@ -39,6 +39,8 @@ class Diagnosis:
         Others than the first of them, or pairs of others than the first two, that explain as much.
     explained : tuple of Agreement
         The stages beside the pass with the mistakes.
+    within : str
+        The 16-bit format whose rounding would leave as much, where no mistake explains it; empty if none would.
     unseeing : str
         What a query that sees no key gets in their pass, one of UNSEEING.
     """
@@ -50,6 +52,7 @@ class Diagnosis:
     alternatives: tuple[tuple[Mistake, ...], ...] = ()
     explained: tuple[Agreement, ...] = ()
     unseeing: str = UNSEEING[0]
+    within: str = ""
 
     @property
     def rank(self) -> tuple[int, int]:

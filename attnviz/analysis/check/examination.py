@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from attnviz.analysis.check.candidates import Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing
 from attnviz.analysis.check.examiner import Examiner
-from attnviz.analysis.check.formats import FLOAT32, FLOAT64
+from attnviz.analysis.check.formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from attnviz.analysis.check.rounding import Precision
 
 _SPREAD = 0.25
 """The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
+
+
+_LITTLE = 0.02
+"""The part of the largest number by which 16 bits may leave others off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +69,17 @@ class Examination:
             other = each.diagnosis()
             if other.explains_all:
                 return other
-        return found
+        return found if found.mistakes else replace(found, within=self._within(found))
+
+    def _within(self, found: Diagnosis) -> str:
+        """The 16-bit format whose rounding on the way would leave what differs, if that is little."""
+        first = found.first
+        if first is None or first.expected is None or first.spread < _SPREAD:
+            return ""
+        if first.off > _LITTLE * np.abs(first.expected[np.isfinite(first.expected)]).max(initial=0):
+            return ""
+        coarser = (each for each in (FLOAT16, BFLOAT16) if each.bits < found.precision.format.bits)
+        return next((each.name for each in coarser if Examiner(self.candidates, Precision(each)).plain), "")
 
     @property
     def _held(self) -> list[Examiner]:

@@ -2,7 +2,8 @@
 
 A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets
 lie on one axis, the outermost first: `q (h f)`. The letter `i` stands in no
-result: a line that reads it is there once for each of its places.
+result: a line that reads it is there once for each of its places, or for the
+first of them. Any other letter that the result lacks is at its last place.
 """
 
 from __future__ import annotations
@@ -49,11 +50,14 @@ class Line:
         What is done with them, as in "{a} × {b}".
     value : str
         The slot that holds its result; the product of its cells if empty.
+    is_exponential : bool
+        Whether its result is the exponential of its first cell less its second instead, times the others.
     """
 
     cells: tuple[str, ...]
     text: str
     value: str = ""
+    is_exponential: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class Rule:
     variants : tuple of Variant
     case : Slot or None
         Where the place of a cell's variant stands; without it all have the first.
+    until : Slot or None
+        Where it stands how many of the places of `i` the lines of a cell are there for; without it for all.
     arrays : mapping of names to ndarray
         Numbers that lines name and no stage holds; their names begin with "#".
     """
@@ -100,6 +106,7 @@ class Rule:
     variants: tuple[Variant, ...]
     case: Slot | None
     arrays: Mapping[str, np.ndarray]
+    until: Slot | None = None
 
     @classmethod
     def of(
@@ -109,22 +116,23 @@ class Rule:
         slots: Mapping[str, Slot],
         *variants: Variant,
         case: Slot | None = None,
+        until: Slot | None = None,
         arrays: Mapping[str, np.ndarray] | None = None,
     ) -> Rule:
         """The rule by which some inputs are read; their shapes and those of the arrays are its sizes."""
         arrays = arrays or {}
         sources = {**dict(enumerate(inputs)), **arrays}
-        read = (slot for slot in slots.values() if slot.source in sources)
+        read = (slot for slot in (*slots.values(), case, until) if slot and slot.source in sources)
         measured = (zip(axes(slot.pattern), sources[slot.source].shape, strict=True) for slot in read)
         sizes = {letters: length for each in measured for letters, length in each if len(letters) == 1}
-        return cls(result, sizes, slots, variants, case, arrays)
+        return cls(result, sizes, slots, variants, case, arrays, until)
 
     def cells(self, index: Index) -> list[tuple[tuple[int, Index], ...]]:
         """The cells that the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
         places = self._places(index)
         found: list[tuple[tuple[int, Index], ...]] = []
         for line in self._variant(places).lines:
-            slots, count = [self.slots[name] for name in line.cells], self._count(line)
+            slots, count = [self.slots[name] for name in line.cells], self._count(line, places)
             reads = [[(slot.source, at) for at in self._indices(slot.pattern, places, count)] for slot in slots]
             found += zip(*reads, strict=True)
         return found
@@ -134,19 +142,22 @@ class Rule:
         """The most cells that one cell of the stage is computed from."""
         return max(sum(self._count(line) * len(line.cells) for line in variant.lines) for variant in self.variants)
 
-    def _count(self, line: Line) -> int:
-        """How often a line is there."""
-        return self.sizes[RUNNING] if any(RUNNING in self.slots[name].pattern for name in line.cells) else 1
+    def _count(self, line: Line, places: Mapping[str, int] | None = None) -> int:
+        """How often a line is there, for a cell at some places or at most."""
+        if not any(RUNNING in self.slots[name].pattern for name in line.cells):
+            return 1
+        return self.sizes[RUNNING] if self.until is None or places is None else self._at(self.until, places)
 
     def _variant(self, places: Mapping[str, int]) -> Variant:
-        if self.case is None:
-            return self.variants[0]
-        (at,) = self._indices(self.case.pattern, places, 1)
-        return self.variants[self.arrays[self.case.source][at]]
+        return self.variants[0 if self.case is None else self._at(self.case, places)]
+
+    def _at(self, slot: Slot, places: Mapping[str, int]) -> int:
+        (at,) = self._indices(slot.pattern, places, 1)
+        return int(self.arrays[slot.source][at])
 
     def _places(self, index: Index) -> dict[str, int]:
-        """The place of each letter of the result, for the cell at `index`, and the first of those that run."""
-        found = {RUNNING: 0}
+        """The place of each letter for the cell at `index`; the last of what the result lacks, the first of `i`."""
+        found = {letter: size - 1 for letter, size in self.sizes.items()} | {RUNNING: 0}
         for letters, place in zip(axes(self.result), index, strict=True):
             for letter in reversed(letters):
                 place, found[letter] = divmod(place, self.sizes[letter])

@@ -38,6 +38,7 @@ _WITH = (
     ("softcap", "Without a softcap / with", "1"),
     ("alibi", "Without ALiBi / with", True),
     ("sinks", "Without sinks / with", "zero"),
+    ("blocks", "Softmax at once / by blocks", "2"),
 )
 """The parts that a pass may lack: the option, the label of its pair, and the setting that leaves it out."""
 

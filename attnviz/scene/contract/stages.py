@@ -43,6 +43,7 @@ class RuleLine(Sent):
     cells: list[str]
     text: str
     value: str
+    is_exponential: bool
 
 
 class RuleVariant(Sent):
@@ -63,12 +64,15 @@ class Rule(Sent):
         A letter for each axis of the stage; letters in brackets lie on one axis.
     case
         Where the place of a cell's variant stands.
+    until
+        Where it stands for how many places a cell's lines run; for all where it is null.
     """
 
     result: str
     sizes: dict[str, Annotated[int, Meta(ge=1)]]
     slots: dict[str, Slot]
     case: Slot | None
+    until: Slot | None
     arrays: dict[ArrayName, RuleArray]
     variants: Annotated[list[RuleVariant], Meta(min_length=1)]
 

@@ -11,9 +11,11 @@ from msgspec import Meta, Struct
 
 from attnviz.analysis.check.files import ArrayFile, read_file
 from attnviz.analysis.check.recomputation import recomputed
+from attnviz.core.block import ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.gelu import GELU
-from attnviz.core.order import ACTIVATIONS, NORMS, Block
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
@@ -27,7 +29,7 @@ _LONGEST = 128
 _BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
 
 
-class _Layer(Struct, frozen=True, forbid_unknown_fields=True):
+class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     """A block of somebody's own arrays, as it is written."""
 
     n_heads: Annotated[int, Meta(ge=1, le=_LONGEST)]
@@ -37,9 +39,13 @@ class _Layer(Struct, frozen=True, forbid_unknown_fields=True):
     activation: Literal[tuple(_ACTIVATIONS)]
     attn_norm: Literal[tuple(_NORMS)]
     mlp_norm: Literal[tuple(_NORMS)]
+    qk_norm: float | None = None
+    rotation: tuple[float, Literal[PAIRS]] | None = None
+    softcap: Annotated[float, Meta(gt=0)] | None = None
+    alibi: bool = False
 
     @classmethod
-    def of(cls, block: Block) -> _Layer:
+    def of(cls, block: Block) -> Layer:
         """Those of a block that own arrays are read as (see `core.order.blocks_of`)."""
         return cls(
             block.n_heads,
@@ -49,6 +55,10 @@ class _Layer(Struct, frozen=True, forbid_unknown_fields=True):
             _name_of(block.activation, _ACTIVATIONS),
             _name_of(block.attn_norm, _NORMS),
             _name_of(block.mlp_norm, _NORMS),
+            qk_norm=block.qk_norm and block.qk_norm.epsilon,
+            rotation=block.rotation and (block.rotation.base, block.rotation.pairs),
+            softcap=block.softcap,
+            alibi=block.alibi,
         )
 
     @property
@@ -62,13 +72,17 @@ class _Layer(Struct, frozen=True, forbid_unknown_fields=True):
             activation=_ACTIVATIONS[self.activation],
             attn_norm=_NORMS[self.attn_norm],
             mlp_norm=_NORMS[self.mlp_norm],
+            qk_norm=None if self.qk_norm is None else RMSNorm(self.qk_norm),
+            rotation=self.rotation and Rotation(*self.rotation),
+            softcap=self.softcap,
+            alibi=self.alibi,
         )
 
 
 def packed(upload: OwnParameters | Choice) -> bytes:
     """What somebody gave, as an `.npz`: `unpacked` gives it back, to the last bit."""
     if isinstance(upload, OwnParameters):
-        layer = msgspec.json.encode(_Layer.of(upload.block)).decode()
+        layer = msgspec.json.encode(Layer.of(upload.block)).decode()
         arrays = {**upload.given, _LAYER: np.array([layer]), _WORDS: np.array(upload.words)}
         arrays[_WORDS_OF_KEYS] = np.array(upload.words_of_keys)
     else:
@@ -101,7 +115,7 @@ def _read(file: ArrayFile) -> OwnParameters | Choice:
         return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
     if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):
         raise OwnArraysError(_BROKEN)
-    layer = msgspec.json.decode(file.texts[_LAYER][0], type=_Layer)
+    layer = msgspec.json.decode(file.texts[_LAYER][0], type=Layer)
     return OwnParameters.of(recomputed(file.arrays, layer.block), layer.block, file.texts)
 
 

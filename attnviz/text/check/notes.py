@@ -71,6 +71,9 @@ def how_read(finding: Finding) -> list[str]:
 def unknown(found: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
     sentences = ["No mistake that attnviz knows of makes these numbers."]
+    if found.within:
+        rounds = f"If your code computes in {found.within} on the way, this is its rounding, which is harmless."
+        return [*sentences, rounds]
     if found.may_be_turned and "turned" in found.may_be:
         which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
         sentences.append(

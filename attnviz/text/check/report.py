@@ -17,6 +17,7 @@ from attnviz.core.order import Block
 from attnviz.core.trace import Trace
 from attnviz.text.check.causes import CAUSES, cause, code, listed, shortened
 from attnviz.text.check.notes import how_read, unknown
+from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
 from attnviz.text.check.words import capital, off, title, to_rounding
 
@@ -43,6 +44,8 @@ class Comparison:
         The stages that were compared with nothing, as nothing earlier was given to recompute them from.
     unread : tuple of str
         The names of the arrays that are of no known stage.
+    questions : tuple of str
+        What the arrays' names suggest, and their numbers don't tell, in a sentence each.
     unknown : list of str
         What is said where no cause is found, in a sentence each.
     precision : str
@@ -66,6 +69,7 @@ class Comparison:
     read: tuple[str, ...]
     not_recomputed: tuple[str, ...]
     unread: tuple[str, ...]
+    questions: tuple[str, ...]
     unknown: list[str]
     precision: str
     rows: tuple[Row, ...]
@@ -101,7 +105,7 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """How the arrays were read, and what was not compared, in a sentence each."""
-        return (*self.read, *self._rest())
+        return (*self.read, *self._rest(), *self.questions)
 
     @property
     def verdict(self) -> list[str]:
@@ -200,6 +204,7 @@ def compare(
         tuple(how_read(finding)),
         finding.not_recomputed,
         finding.unread,
+        tuple(questions(finding)),
         unknown(diagnosis),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),

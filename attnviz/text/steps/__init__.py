@@ -13,6 +13,7 @@ from attnviz.text.entry import Entry
 from attnviz.text.step import Step
 from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
+from attnviz.text.steps.blocks import BLOCKS
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT
 from attnviz.text.steps.mask import MASK
@@ -37,7 +38,7 @@ from attnviz.text.steps.whole_pass import WHOLE_PASS
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
 _COMPARED = (LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
 _SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
-_ATTENTION = (SOFTMAX, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
+_ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
 LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)

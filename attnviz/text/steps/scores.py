@@ -53,6 +53,7 @@ SCORES = Step(
             "Content scores",
             "each query's dot product with each key, without their parts for positions",
             one="content score",
+            label="con\N{SOFT HYPHEN}tent",
             stories=(
                 Story(f"By content “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
                 Story("By content “{query}” scores {value} with “{key}”."),
@@ -63,6 +64,7 @@ SCORES = Step(
             "Position scores",
             "the dot product of each query's part for positions with each key's",
             one="position score",
+            label="posi\N{SOFT HYPHEN}tion",
             stories=(
                 Story(f"By position “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
                 Story("By position “{query}” scores {value} with “{key}”."),

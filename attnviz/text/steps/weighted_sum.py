@@ -1,10 +1,12 @@
 """Weighted sum: each head mixes the values by the shares."""
 
-from attnviz.text.condition import has, lacks
+from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import PARTS, Story
 
+_QUOTIENT = ": its running output after the last block, over its running sum"
+_OF_LATENTS = "In dimension {column} of the latents, “{query}” collects {value}"
 _COLLECTS = "In dimension {column}, “{query}” collects {value}"
 
 
@@ -20,21 +22,28 @@ WEIGHTED_SUM = Step(
     id="weighted-sum",
     title="Weighted sum",
     headings=(
-        Section("values", "Collect the values, in those shares", lacks("latent_heads")),
-        Section("latents", "Collect the latents, in those shares", has("latent_heads")),
+        Section("values", "Collect the values, in those shares", lacks("latent_heads", "running_output")),
+        Section("latents", "Collect the latents, in those shares", both(has("latent_heads"), lacks("running_output"))),
+        Section("quotient", "Divide what was collected by the sum", has("running_output")),
     ),
     why=(
         Section(
             "why",
             "Each :green[**value**] counts by its share, and they are added up: the only place in the layer where "
             "{unit}s exchange information.",
-            lacks("latent_heads"),
+            lacks("latent_heads", "running_output"),
         ),
         Section(
             "why latents",
             "Each latent counts by its share, and they are added up: the only place in the layer where {unit}s "
             "exchange information.",
-            has("latent_heads"),
+            both(has("latent_heads"), lacks("running_output")),
+        ),
+        Section(
+            "quotient",
+            "What was collected was counted by exp(score − maximum); divided by the sum of these it is counted by "
+            "shares, though none of them was kept.",
+            has("running_output"),
         ),
     ),
     sections=(
@@ -42,14 +51,23 @@ WEIGHTED_SUM = Step(
             "mixture",
             "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. "
             "This is the only step in the layer where {unit}s exchange information.",
-            lacks("latent_heads"),
+            lacks("latent_heads", "running_output"),
         ),
         Section(
             "latents",
             "Each query’s result is a mixture of the latents of all keys, each by its share of the attention; what "
             "would make values of them comes after. This is the only step in the layer where {unit}s exchange "
             "information.",
-            has("latent_heads"),
+            both(has("latent_heads"), lacks("running_output")),
+        ),
+        *(
+            Section(
+                f"quotient of {kind}",
+                "Divided by the running sum, the running output after the last block is, to rounding, a mixture of the "
+                f"{kind} of all keys, each by its share of the attention. None of these shares was kept on the way.",
+                both(has("running_output"), condition),
+            )
+            for kind, condition in ((":green[values]", lacks("latent_heads")), ("latents", has("latent_heads")))
         ),
     ),
     stages=("latent_heads", "heads"),
@@ -64,7 +82,8 @@ WEIGHTED_SUM = Step(
                     "“{query}” sees no key in {head}, so it collects nothing: {value} in dimension {column}.",
                     "unseeing",
                 ),
-                *_collected("In dimension {column} of the latents, “{query}” collects {value}"),
+                Story(f"{_OF_LATENTS}{_QUOTIENT}.", of=has("running_output")),
+                *_collected(_OF_LATENTS),
             ),
         ),
         "heads": Entry(
@@ -77,6 +96,7 @@ WEIGHTED_SUM = Step(
                     "“{query}” sees no key in {head}, so it collects nothing: {value} in dimension {column}.",
                     "unseeing",
                 ),
+                Story(f"{_COLLECTS}{_QUOTIENT}.", of=both(has("running_output"), lacks("latent_heads"))),
                 Story(f"{_COLLECTS}; of what it collected, {PARTS}.", of=has("latent_heads")),
                 Story(f"{_COLLECTS}.", of=has("latent_heads")),
                 *_collected(_COLLECTS),

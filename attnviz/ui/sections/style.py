@@ -66,6 +66,7 @@ _STYLE = """
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
 [data-presenting] [data-testid="stHeader"] { display: none; }
+[data-presenting] [data-testid="stDialog"] { display: none; } /* a talk goes on without a server */
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
 [data-presenting] main:focus-visible { outline: none !important; } /* nothing of it answers */
 [data-presenting] main::before { content: none !important; } /* Streamlit's own ring */

@@ -528,6 +528,7 @@ export interface Rule {
   sizes: Record<string, number>;
   slots: Record<string, [string, string]>;
   case: [string, string] | null;
+  until: [string, string] | null;
   arrays: Record<string, RuleArray>;
   variants: Array<RuleVariant>;
 }
@@ -723,4 +724,5 @@ export interface RuleLine {
   cells: Array<string>;
   text: string;
   value: string;
+  isExponential: boolean;
 }

@@ -4,10 +4,19 @@ import { element, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { minutesText } from "./course.js";
 
-// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit() and startFrom(), where there is
-// a talk of one's own, open it and make it of the lesson that one is in; openClass(), where that can be, opens a class, and isClass()
+// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit(), collect() and startFrom(),
+// where there is a talk of one's own, open it, add this moment to it and make it of the lesson that one is in; openClass(), where that can be, opens a class, and isClass()
 // says whether it is open. Returns {button, panel, update(lessons, place, memory, own)}.
-export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null, openClass, isClass }) {
+export function makeContents({
+  go,
+  forget,
+  hrefTo,
+  edit = null,
+  collect = null,
+  startFrom = null,
+  openClass,
+  isClass,
+}) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
@@ -21,8 +30,13 @@ export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null
     };
   mine.hidden = !edit;
   if (edit)
-    mine.append(saying, button("Your own talk", shut(edit)), button("Begin one with this lesson", shut(startFrom)));
-  const starting = mine.lastElementChild,
+    mine.append(
+      saying,
+      button("Your own talk", shut(edit)),
+      button("Add this moment", shut(collect)),
+      button("Begin one with this lesson", shut(startFrom)),
+    );
+  const ofLessons = [...mine.querySelectorAll("button")].slice(1),
     inClass = button("Open a class: phones follow you", shut(openClass));
   panel.append(list, inClass, mine, score, forgetting);
   return {
@@ -34,7 +48,7 @@ export function makeContents({ go, forget, hrefTo, edit = null, startFrom = null
         own ? `${own.name}: ${own.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
       );
       inClass.hidden = !openClass || isClass();
-      if (edit) starting.hidden = place.lesson === own?.id;
+      for (const each of ofLessons) each.hidden = place.lesson === own?.id;
       list.replaceChildren(
         ...lessons.map(each => {
           const line = element("li"),

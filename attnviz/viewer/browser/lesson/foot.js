@@ -7,7 +7,7 @@ import { makePopover } from "../elements/popover.js";
 // one's own; the last is there where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
 // isFirst, isTalk, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
 export function makeFoot(acts) {
-  const box = element("footer"),
+  const box = element("footer", "to-come"), // until the first moment is there
     first = element("span", "first-ways"),
     ways = element("span", "ways-on"),
     dots = element("ol", "dots"),
@@ -48,6 +48,7 @@ export function makeFoot(acts) {
       isClass,
     }) {
       const held = box.getRootNode().activeElement;
+      box.classList.remove("to-come");
       first.hidden = !isFirst;
       ways.hidden = isFirst;
       out.hidden = (isFirst && !place.present) || !moment;

@@ -81,6 +81,7 @@ export function mountLessons(root, given, host) {
       forget,
       hrefTo: host.hrefTo,
       edit: mine?.open,
+      collect: mine && collect,
       startFrom: mine && (() => mine.startFrom(place.lesson)),
       openClass: desk?.open,
       isClass: () => desk?.isOpen,
@@ -97,14 +98,20 @@ export function mountLessons(root, given, host) {
 
   const entry = () => course().find(({ id }) => id === place.lesson);
   const beside = by => placeBeside(course(), place, by);
-  const allMoments = () =>
-    Promise.all(Array.from({ length: entry().nMoments }, (_, nth) => moments.get({ ...place, moment: nth + 1 })));
+  const places = () => Array.from({ length: entry().nMoments }, (_, nth) => ({ ...place, moment: nth + 1 }));
+  // What is needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
+  const soon = () => {
+    const next = beside(1);
+    if (place.present && entry().isOwn) return places().slice(place.moment);
+    return next && host.has(next) ? [next] : [];
+  };
   const state = () => answeredIn(nameOf(place));
   const isDone = () => Boolean(moment) && (state().isShown || !hasMore(moment));
   const areWordsAlone = () => Boolean(moment?.saysWordsAlone) && !state().isShown;
   const remote = makeRemote(document, {
     press,
     back,
+    collect: mine && collect,
     present: is => go({ ...place, present: is }),
     isPresented: () => place.present,
     count: () => entry().nMoments,
@@ -175,12 +182,17 @@ export function mountLessons(root, given, host) {
     forgetShown();
     redrawSaid();
   }
+  function collect() {
+    mine.collectFrom(place);
+    return true;
+  }
   async function print() {
-    handout.print(entry().name, await allMoments());
+    handout.print(entry().name, await Promise.all(places().map(moments.get)));
   }
   function showSpeaker() {
     const isOpen = windows.open(name => host.hrefTo({ ...place, present: true, speaker: name }));
-    if (!isOpen) write(heard, "The browser didn’t open another window: allow it for this page.");
+    if (isOpen) go({ ...place, present: true });
+    else write(heard, "The browser didn’t open another window: allow it for this page.");
   }
   // Where the other window of a talk has gone.
   function goWith({ isShown, isBlank, isOver: isOverThere, ...at }) {
@@ -223,12 +235,11 @@ export function mountLessons(root, given, host) {
       if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
       moment = found;
       question = moment.question && makeQuestion(moment.question, show);
-      const next = beside(1);
-      if (next && host.has(next)) moments.ahead(next);
+      moments.ahead(soon());
     } catch (error) {
       if (place !== to) return;
       moment = null;
-      failure = error instanceof Error ? error.message : String(error);
+      failure = error instanceof TypeError ? "the server doesn’t answer." : error.message;
     } finally {
       clearTimeout(timer);
       box.classList.remove("late");

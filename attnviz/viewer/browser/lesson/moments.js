@@ -1,7 +1,7 @@
 // Moments: asked for once as long as the page is open, and the next one ahead.
 
-// `fetched(place)` gives a moment. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
-// that failed; and the asking before anybody needs it. Those with the same name are the same.
+// `fetched(place)` gives a moment. Returns {get(place), ahead(places)}: a promise of a moment, which is asked for again where
+// that failed; and the asking for some before anybody needs them, one after the other. Those with the same name are the same.
 export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const kept = new Map();
   const get = place => {
@@ -15,8 +15,8 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
   };
   return {
     get,
-    ahead: place => {
-      if (place) get(place).catch(() => {}); // who gets there is told
+    async ahead(places) {
+      for (const place of places) await get(place).catch(() => {}); // who gets there is told
     },
   };
 }

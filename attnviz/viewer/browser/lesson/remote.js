@@ -2,9 +2,9 @@
 const ENTER = ["Enter", " "];
 const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 
-// acts: {press(), back(), present(is), isPresented(), count(), goTo(number)}: what a press and Page Up do, whether one presents, how many
+// acts: {press(), back(), collect(), present(is), isPresented(), count(), goTo(number)}: what a press, Page Up and, where there is a talk of one's own, M do, whether one presents, how many
 // moments there are, and the way to one. Returns {follow(command), end()}; the commands are those of scene/shortcuts.js.
-export function makeRemote(document, { press, back, present, isPresented, count, goTo }) {
+export function makeRemote(document, { press, back, collect = null, present, isPresented, count, goTo }) {
   let typed = 0; // the number of a moment that Enter leads to
   const onKey = event => {
     const held = event.composedPath().find(each => each.closest);
@@ -28,6 +28,7 @@ export function makeRemote(document, { press, back, present, isPresented, count,
       if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count());
       if (command === "on") return press();
       if (command === "back") return back();
+      if (command === "moment") return collect?.() ?? false;
       if (command === "present") return present(!isPresented());
       if (command === "leave") return isPresented() && present(false);
       return false;

@@ -18,7 +18,6 @@ const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 // place of the talk, and does there what is said, "print" or "openClass".
 // Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
 export function makeTalkDesk(own, asking, host) {
-  const code = element("p", "code");
   const chooser = element("input");
   Object.assign(chooser, { type: "file", accept: ".toml", hidden: true });
   chooser.onchange = async () => {
@@ -33,6 +32,7 @@ export function makeTalkDesk(own, asking, host) {
     questions: form => asking.questionsFileOf(own.talk, form),
     print: async () => doThere("print"),
   });
+  takeaway.button.classList.remove("link"); // it stands among buttons
   const ways = [
     button("Copy link", () => attempt(copyLink)),
     button("QR code", () => attempt(showCode)),
@@ -52,14 +52,14 @@ export function makeTalkDesk(own, asking, host) {
     },
     ways,
   });
-  drawer.element.append(code, chooser, takeaway.panel);
+  drawer.element.append(chooser, takeaway.panel);
   const doThere = what => {
     drawer.close();
     host.give({ lesson: ID, moment: 1, present: false }, what);
   };
 
   const attempt = async act => {
-    code.replaceChildren();
+    drawer.code.replaceChildren();
     try {
       drawer.say((await act()) ?? "");
     } catch (error) {
@@ -83,10 +83,10 @@ export function makeTalkDesk(own, asking, host) {
     if (hasUploads()) return OWN_NUMBERS;
     const { href, hostname, protocol } = await linkOf();
     if (href.length > MOST_BYTES) {
-      code.replaceChildren(button("Open a class", () => doThere("openClass")));
+      drawer.code.replaceChildren(button("Open a class", () => doThere("openClass")));
       return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
     }
-    code.replaceChildren(drawCode(href));
+    drawer.code.replaceChildren(drawCode(href));
     return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
   }
   const fileName = ending =>
@@ -136,6 +136,19 @@ export function makeTalkDesk(own, asking, host) {
         drawer.open(n);
       } catch (error) {
         refuse(sayingOf(error));
+      }
+    },
+    // A moment of a lesson, as the last one.
+    async collectFrom({ lesson, moment }) {
+      drawer.open();
+      if (lesson === ID) return;
+      if (own.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
+      try {
+        const { moment: all } = await asking.talkOf({ lesson });
+        own.change(added(own.talk, all[moment - 1]));
+        drawer.open(own.talk.moment.length - 1);
+      } catch (error) {
+        drawer.say(sayingOf(error));
       }
     },
     // A lesson, as a start.

@@ -33,7 +33,7 @@ export function derivation(stages, rule, flat, left, value) {
     conclusion: filled(rule, variant.conclusion, places, texts),
     formula: variant.formula && `${left} = ${filled(rule, variant.formula, places, texts)} = ${tex(value)}`,
     recipe: "",
-    between: variant.lines[0].value ? ", " : " × ",
+    between: variant.lines[0].value || variant.lines[0].isExponential ? ", " : " × ",
   };
 }
 

@@ -22,9 +22,11 @@ export function flatAt({ letters, steps }, places) {
   return flat;
 }
 
-// The places of the letters for a number of the array, and the first of those that run.
+// The places of the letters for a number of the array; of those that it lacks the last, or the first of those that run.
 export function placesAt({ letters, steps, sizes }, flat) {
-  const places = { [RUNNING]: 0 };
+  const places = {};
+  for (const letter in sizes) places[letter] = sizes[letter] - 1;
+  places[RUNNING] = 0;
   for (const letter of letters) places[letter] = Math.floor(flat / steps[letter]) % sizes[letter];
   return places;
 }

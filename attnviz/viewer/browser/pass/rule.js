@@ -16,9 +16,12 @@ export function readRule(rule, numbersIn) {
     return { source, pattern, numbers, runs, count: runs ? rule.sizes[RUNNING] : 1 };
   };
   const slots = new Map(Object.entries(rule.slots).map(([name, slot]) => [name, readSlot(slot)]));
-  const readLine = ({ cells, text, value }) => {
-    const read = cells.map(name => slots.get(name));
-    return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)) };
+  const until = rule.until && readSlot(rule.until);
+  const readLine = ({ cells, text, value, isExponential }) => {
+    const read = cells.map(name => slots.get(name)),
+      count = Math.max(...read.map(each => each.count));
+    const countAt = places => (until && read.some(({ runs }) => runs) ? numberAt(until, places) : count);
+    return { cells: read, text, value: slots.get(value), isExponential, countAt };
   };
   return {
     result: readPattern(rule.result, rule.sizes),
@@ -48,18 +51,29 @@ export function linesAt({ lines }, places) {
   );
 }
 
-// The results of a line, at each place it runs over: the numbers of one slot, or the products of its cells.
-export function resultsOf({ cells, value, count }, places) {
-  const results = new Float64Array(count).fill(1);
-  for (const slot of value ? [value] : cells) multiply(results, slot, places);
+// The results of a line, at each place it runs over: the numbers of one slot, or the products of its cells; where it is of an
+// exponential, that of the first cell less the second, times the others.
+export function resultsOf({ cells, value, isExponential, countAt }, places) {
+  const results = new Float64Array(countAt(places)).fill(1);
+  for (const slot of value ? [value] : isExponential ? cells.slice(2) : cells) multiply(results, slot, places);
+  if (isExponential) exponentiate(results, cells, places);
   return results;
+}
+
+function exponentiate(results, cells, places) {
+  const [score, largest] = cells.slice(0, 2).map(slot => firstOf(slot, results.length, places));
+  for (let i = 0; i < results.length; i += 1) results[i] *= Math.exp(score[i] - largest[i]);
 }
 
 // The numbers of a slot, at each place it runs over.
 export function runOf(slot, places) {
-  const results = new Float64Array(slot.count).fill(1);
-  multiply(results, slot, places);
-  return results;
+  return firstOf(slot, slot.count, places);
+}
+
+function firstOf(slot, count, places) {
+  const numbers = new Float64Array(count).fill(1);
+  multiply(numbers, slot, places);
+  return numbers;
 }
 
 function multiply(results, { pattern, numbers }, places) {

@@ -1,5 +1,5 @@
 // Tilings: how the heads of a stage are set out beside each other and one above the other, so that its cells are largest.
-import { isHeaded } from "../pass/axes.js";
+import { flattened, isHeaded, unflattened } from "../pass/axes.js";
 
 const MAX_HEADS_APART = 16; // heads that stand apart
 
@@ -8,7 +8,7 @@ export function tiling(stage, box) {
   const { shape } = stage,
     hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
   const heads = hasHeads ? shape[0] : 1,
-    [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
+    { rows, columns } = matrixIn(shape.slice(hasHeads ? 1 : 0));
   const apart = heads > MAX_HEADS_APART ? 0 : 2;
   const sizeAt = across => {
     const down = Math.ceil(heads / across);
@@ -26,6 +26,7 @@ export function tiling(stage, box) {
   return {
     hasHeads,
     heads,
+    shape,
     apart,
     rows,
     columns,
@@ -36,6 +37,12 @@ export function tiling(stage, box) {
   };
 }
 
+// The rows and columns of an array: one row of a vector; of more than two axes all but the first are its columns.
+function matrixIn(shape) {
+  const rows = shape.length > 1 ? shape[0] : 1;
+  return { rows, columns: shape.reduce((product, length) => product * length, 1) / rows };
+}
+
 // Where a head's tile begins, in pixels.
 export function tileAt({ across, columns, rows, cell, apart }, head) {
   return { x: (head % across) * (columns * cell + apart), y: Math.floor(head / across) * (rows * cell + apart) };
@@ -44,8 +51,10 @@ export function tileAt({ across, columns, rows, cell, apart }, head) {
 // Where the number of an index stands.
 export function spotOf(tiled, index) {
   const { x, y } = tileAt(tiled, tiled.hasHeads ? index[0] : 0);
-  const [row, column] = [0, ...index.slice(tiled.hasHeads ? 1 : 0)].slice(-2);
-  return { x: x + column * tiled.cell, y: y + row * tiled.cell };
+  const from = tiled.hasHeads ? 1 : 0,
+    place = flattened(tiled.shape.slice(from), index.slice(from));
+  const row = Math.floor(place / tiled.columns);
+  return { x: x + (place % tiled.columns) * tiled.cell, y: y + row * tiled.cell };
 }
 
 // The index of the number at a point, in a stage; null between heads and beside them.
@@ -68,5 +77,5 @@ export function indexIn(tiled, { shape }, { x, y }) {
     column >= columns
   )
     return null;
-  return [...(hasHeads ? [head] : []), ...[row, column].slice((hasHeads ? 3 : 2) - shape.length)];
+  return [...(hasHeads ? [head] : []), ...unflattened(shape.slice(hasHeads ? 1 : 0), row * columns + column)];
 }

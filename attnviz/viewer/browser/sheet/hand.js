@@ -13,7 +13,8 @@ import { drawWordRows } from "./wordRows.js";
 import { drawWorkings } from "./workings.js";
 
 const HAND = "(max-width: 599px)",
-  MOST_PLACES = 16;
+  MOST_PLACES = 16,
+  MOST_NUMBERS = 7; // of a word, beside each other
 
 export function isInHand() {
   return globalThis.matchMedia(HAND).matches || isNarrowFrame(globalThis);
@@ -89,13 +90,14 @@ function ownOf(parts, { pass, where }, name) {
   return place ? `${part.key}@${place}` : "";
 }
 
-// Parts that follow each other with the same columns stand in one table, where their columns are words.
+// Parts that follow each other with the same columns stand in one table, where their columns are words; those of a step that
+// has no room beside the others in one of its own.
 function drawGroups(parts, paint, state, acts) {
   const groups = [];
   for (const part of parts) {
     const isList = hasWords(part.cells.columns) && !isOfHeads(part.cells.rows),
       last = groups.at(-1);
-    if (isList && last?.isList && last.parts[0].cells.columns.name === part.cells.columns.name) last.parts.push(part);
+    if (isList && last?.isList && hasRoomFor(part, last.parts, parts)) last.parts.push(part);
     else groups.push({ isList, parts: [part] });
   }
   const first = parts.find(({ left }) => left);
@@ -103,10 +105,19 @@ function drawGroups(parts, paint, state, acts) {
     ...groups
       .filter(group => group.parts.some(({ isThere }) => isThere))
       .flatMap(group =>
-        group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state),
+        group.isList
+          ? drawList(group.parts, paint, state, { ...acts, isAsked: group === groups[0] })
+          : drawVectors(group.parts[0], parts, paint, state),
       ),
     ...(first?.isThere && !paint.isBare ? drawWays(first, acts) : []),
   ];
+}
+
+function hasRoomFor(part, together, parts) {
+  if (together[0].cells.columns.name !== part.cells.columns.name) return false;
+  const numbersIn = some => some.filter(({ left, right }) => !left && !right).length,
+    ofStep = parts.filter(({ step }) => step === part.step);
+  return together.at(-1).step === part.step || numbersIn([...together, ...ofStep]) <= MOST_NUMBERS;
 }
 
 // Words, or answers, with what their values add up to below them.

@@ -26,7 +26,7 @@ const NARROW_PX = 820,
   NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5,
   SPACING_PX = 1; // before a part, and between two lines (sheet.css)
-const IN_A_TALK = { label: 10.5, end: 9, line: 1.31 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
+const IN_A_TALK = { label: 10.5, end: 9, line: 1.31, lowest: 1.15 }; // of the smallest letters: before a row and at its end, in digits; how high a line is, and how low where labels take two rows
 const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
@@ -138,8 +138,9 @@ export function setSizes(
   };
   const read = Math.max(smallest, isPaper ? 0 : SENTENCE.least);
   say(Math.max(read, Math.min(SENTENCE.line * line, SENTENCE.most * base)), read);
-  for (let low = line; !least && over() > 0 && low > LEAST_LINE_PX; setLine(low))
-    low = Math.max(low - Math.max(over() / weight, 0.2), LEAST_LINE_PX);
+  const lowest = Math.max(LEAST_LINE_PX, IN_A_TALK.lowest * least);
+  for (let low = line; over() > 0 && low > lowest; setLine(low))
+    low = Math.max(low - Math.max(over() / weight, 0.2), lowest);
   say(read, smallest);
   return strip;
 }

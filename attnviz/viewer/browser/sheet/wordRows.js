@@ -45,7 +45,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   if (parts[0].rest.length && !strip) body.append(drawRest(lines, paint));
   table.append(body, ...drawFoot(lines, paint, state));
   box.append(
-    ...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []),
+    ...(axis.name === "key" && acts.isAsked ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []),
     ...current.flatMap(part => sentenceOf(part, paint)),
     table,
   );

@@ -315,6 +315,30 @@ export const TERMS = [
     here: "That of {head} is {sinks}, and takes {sink_share:percent}.",
   },
   {
+    id: "running maximum",
+    pattern: "\\brunning maximum\\b|\\bmax so far\\b",
+    says: "The largest score of the keys that were read so far, which is subtracted before exp.",
+    here: "At the end of the block of “{key}” it is {running_max}.",
+  },
+  {
+    id: "running sum",
+    pattern: "\\brunning sum\\b|\\bsum so far\\b",
+    says: "What exp(score − maximum) adds up to for the keys that were read so far.",
+    here: "At the end of the block of “{key}” it is {running_sum}.",
+  },
+  {
+    id: "running output",
+    pattern: "\\brunning output\\b|\\boutput so far\\b",
+    says: "The values of the keys that were read so far, each times exp(score − maximum), added up.",
+    here: "At the end of the block of “{key}” it begins with {running_output}.",
+  },
+  {
+    id: "by blocks",
+    pattern: "\\bby blocks\\b|\\blast block\\b",
+    says: "Some keys after the others, so that no row of all shares is kept; what was collected is divided at the end.",
+    here: "",
+  },
+  {
     id: "logit",
     pattern: "\\blogits?\\b",
     says: "The score of an answer, before the softmax makes a probability of it.",

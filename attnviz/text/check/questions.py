@@ -1,0 +1,58 @@
+"""Questions: what somebody's names suggest, and their numbers don't tell."""
+
+from __future__ import annotations
+
+import re
+
+from attnviz.analysis.check.finding import Finding
+from attnviz.analysis.check.stages import PROJECTIONS, from_scores_on
+from attnviz.text.check.causes import shortened
+
+_NORM = re.compile(
+    r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"
+)
+_MATRIX = re.compile(r".*(?:proj|weight|kernel|dense|qkv).*", re.IGNORECASE)
+_HALVES = re.compile(r"(?:.*[./])?q_proj[./]weight")
+_NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
+
+
+def questions(finding: Finding) -> list[str]:
+    """A sentence for each."""
+    found = finding.diagnosis
+    asked = _of_pairs(finding)
+    if found.first is None or found.explains_all or finding.given:
+        return asked
+    weight = next(filter(_MATRIX.fullmatch, finding.unread), None)
+    if weight and "x" in finding.own and not {*PROJECTIONS, *"qkv"} & set(finding.own):
+        why = "No matrix of a known name makes queries, keys or values, so x itself was read as all three"
+        return [*asked, f"{why}: what is your {shortened(weight)}?"]
+    if norm := next(filter(_NORM.fullmatch, finding.unread), None):
+        asked.append(f"Your {shortened(norm)} was not read: is your x what this norm makes?")
+    name = finding.own["w_q"].name if "w_q" in finding.own else ""
+    if (
+        found.candidate.turned_by is None
+        and _HALVES.fullmatch(name)
+        and found.first.stage in ("q", "k", *from_scores_on())
+    ):
+        asked.append(
+            f"Weights called {shortened(name)} are often of models that rotate queries and keys by their positions: "
+            "does yours?"
+        )
+    if {each.stage for each in found.stages} == {"output"}:
+        asked.append("Only an output was compared, which many mistakes may change: can you give the attention, too?")
+    return asked
+
+
+def _of_pairs(finding: Finding) -> list[str]:
+    """Whether the pairs that are rotated are those that a name is most often for."""
+    rotation, w_q = finding.diagnosis.candidate.turned_by, finding.own.get("w_q")
+    if rotation is None or w_q is None:
+        return []
+    if _HALVES.fullmatch(w_q.name) and not rotation.is_in_halves:
+        return [
+            f"Weights called {shortened(w_q.name)} are for pairs in halves in Llama, Qwen, Mistral and Gemma, and for "
+            "neighbours in GPT-J and Cohere: which is yours?"
+        ]
+    if _NEIGHBOURS.fullmatch(w_q.name) and rotation.is_in_halves:
+        return [f"Weights called {shortened(w_q.name)} are for pairs of neighbours in Meta's own Llama: is it yours?"]
+    return []
