@@ -12,6 +12,7 @@ from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, percent, read, said, shown
 
 from attnviz.core.layers import split_layer
+from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
 from attnviz.views.pictures import Slot
@@ -275,11 +276,14 @@ CLAIMS = {
     rf"^Added up: (the part for positions)?(?:, )?{NUMBER} {IN}\.$": lambda at, what, *said: is_row_of_queries(
         at, what or "", *said
     ),
-    rf"^Added up: what head (\d+) found for “(.+)”, {NUMBER} {IN}\.$": lambda at, head, word, number, dimension: (
-        at.own == "heads"
-        and int(head) == at.selection.head + 1
-        and at.is_asking(word)
-        and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+    rf"^(Added up|Divide [^:]+): what head (\d+) found for “(.+)”, {NUMBER} {IN}\.$": (
+        lambda at, how, head, word, number, dimension: (
+            at.own == "heads"
+            and (how == "Added up") == (not isinstance(at.made.operation, LastQuotient))
+            and int(head) == at.selection.head + 1
+            and at.is_asking(word)
+            and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+        )
     ),
     rf"^Compare (contents|positions), dimension by dimension, and add up: “(.+)” has {NUMBER}\.$": is_score_of,
     rf"^Add (both scores): “(.+)” has {NUMBER}\.$": is_score_of,

@@ -101,6 +101,11 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             (Story("“{key}” {attention} × {value} in dimension {column}."),),
         ),
         "heads": ("**Added up**: what {head} found for “{word}”, {story}", _SUM),
+        "heads of LastQuotient": (
+            "**Divide** what was collected by the sum, both after the last block: what {head} found for “{word}”, "
+            "{story}",
+            _SUM,
+        ),
         "content_scores": ("**Compare** contents, dimension by dimension, and add up: {story}", _SCORED),
         "position_scores": ("**Compare** positions, dimension by dimension, and add up: {story}", _SCORED),
         "scores of Addition": ("**Add** both scores: {story}", _SCORED),
