@@ -7,7 +7,7 @@ from attnviz.ui.sections import audit, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-asked = frame.draw_with_settings(shown, "Audit", "audit")
+request = frame.draw_with_settings(shown, "Audit", "audit")
 with frame.of_pass(shown):
     st.header("Can these numbers be trusted?", anchor=False)
     st.markdown(
@@ -17,5 +17,5 @@ with frame.of_pass(shown):
         "rounding: the last of some 16 digits."
     )
     component.draw_outlet()
-    if asked == "recompute" and shown.trace:
+    if request == "recompute" and shown.trace:
         audit.run(shown)

@@ -4,9 +4,7 @@ import tomllib
 
 from alone import MODULES, SHEET
 from documents import fitted_at
-from page import ROOT
-
-from attnviz.scene.document.controls import settings
+from page import ROOT, settings_of
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 YELLOW = {"light": "#fffae5", "dark": "#302917"}
@@ -61,7 +59,7 @@ MODEL = {"model": "who-is-it"}
 
 def of(**address):
     """The boxes of the scene of an address."""
-    return {"settings": settings(fitted_at(address).scene)}
+    return {"settings": settings_of(fitted_at(address).scene)}
 
 
 def colours():

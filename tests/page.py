@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from documents import read
+from msgspec import to_builtins
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
@@ -14,6 +15,7 @@ from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 from attnviz.scene.acts.session import answer_to
 from attnviz.scene.contract.request import ActsRequest
+from attnviz.scene.document.controls import settings
 from attnviz.scene.document.reply import PARTS
 
 ROOT = Path(__file__).parent.parent
@@ -97,6 +99,11 @@ def did(at, act, message):
     at.query_params.clear()
     at.query_params.update(written)
     return answer
+
+
+def settings_of(scene):
+    """The settings of a scene as a browser reads them."""
+    return to_builtins(settings(scene))
 
 
 def boxes(answer):

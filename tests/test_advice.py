@@ -86,10 +86,10 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
     before = [word.lower() for word in tokenize(text)]
     known = MODELS[source].task.words
     for _ in before:
-        offered = [each for each in offers(place.resolved()) if each["event"] == "replace"]
+        offered = [each for each in offers(place.resolved()) if each.event == "replace"]
         if not offered:
             break
-        word, by = offered[0]["value"]
+        word, by = offered[0].value
         assert word not in known
         assert by in known
         place.do("replace", [word, by])
@@ -110,7 +110,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
 def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_ones(unknown, named, first):
     fitted = fitted_at({"model": "who-is-it", "sentence": unknown})
     assert f"doesn't know {named}, so" in notices(fitted)[0]
-    nearest = [each["label"] for each in offers(fitted)[:-1]]
+    nearest = [each.label for each in offers(fitted)[:-1]]
     assert nearest[:1] == ([first] if first else []), "what is spelt like none is near to none"
     assert len(nearest) <= 3
     assert notices(fitted)[0].endswith("The nearest words that it knows:") == bool(first)
@@ -118,7 +118,7 @@ def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_one
 
 def test_letters_are_near_to_no_word():
     fitted = fitted_at({"model": "mirror", "sentence": "hello 1"})
-    assert [each["label"] for each in offers(fitted)] == ["Back to Mirror"]
+    assert [each.label for each in offers(fitted)] == ["Back to Mirror"]
     assert "nearest" not in notices(fitted)[0]
 
 
@@ -140,8 +140,8 @@ def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(mod
     first = f"the pass below has the first {most} of the {len(words)} in this sentence."
     assert notices(fitted) == [f"This model reads at most {most} tokens: {first}"]
     (offer,) = offers(fitted)
-    assert offer["label"] == f"Show all {len(words)} with random parameters"
-    place.do(offer["event"], offer["value"])
+    assert offer.label == f"Show all {len(words)} with random parameters"
+    place.do(offer.event, offer.value)
     assert (notices(place.resolved()), offers(place.resolved())) == ([], [])
     assert place.scene.source == OWN
     assert list(tokenize(place.scene.sentence)) == words

@@ -134,7 +134,7 @@ SPREAD = [each if number % 3 == 0 else pytest.param(each, marks=pytest.mark.slow
 
 
 @pytest.mark.parametrize("said", SPREAD)
-def test_beside_a_given_pass_the_cause_that_is_told_is_what_was_done(said):
+def test_beside_a_beginspass_the_cause_that_is_told_is_what_was_done(said):
     stated = {name: each.astype(np.float32) for name, each in carried_out(said).items()}
     found = compare(right(), stated)
     assert found.explained, str(found)
@@ -162,7 +162,7 @@ def test_a_scale_of_the_models_own_is_not_called_a_mistake_alone():
     assert "Some models do so on purpose: Gemma 2 and 3 divide by √query_pre_attn_scalar" in said
 
 
-def test_beside_a_given_pass_of_float32_a_port_in_float32_agrees_whatever_type_holds_it():
+def test_beside_a_beginspass_of_float32_a_port_in_float32_agrees_whatever_type_holds_it():
     of = np.random.default_rng(7).standard_normal
     q, k, v = of((3, 2, 6, 8))
     trace = attend_projected(q.astype(np.float32), k, v)
@@ -189,3 +189,19 @@ def test_two_mistakes_that_hide_each_other_are_found_together():
     assert [each.id for each in found.causes] == ["unscaled", "mask off by one"]
     assert found.explained
     assert not found.alternatives
+
+
+def test_in_a_large_pass_a_mistake_is_named_and_a_rotation_is_none():
+    of = np.random.default_rng(10).standard_normal
+    n, n_heads, d = 32, 12, 4
+    x, w = of((n, n_heads * d)), {each: of((n_heads * d, n_heads * d)) / 7 for each in "qkv"}
+    q, k, _ = (np.reshape(x @ w[each], (n, n_heads, d)).swapaxes(0, 1) for each in "qkv")
+    begins = {"x": x, **{f"w_{each}": w[each] for each in "qkv"}, "mask": np.tri(n, dtype=bool)}
+    for turn, scale, causes in ((False, 1.0, ["unscaled"]), (True, d**-0.5, [])):
+        rows = [turned(each, "base of 10,000") if turn else each for each in (q, k)]
+        scores = np.where(begins["mask"], rows[0] @ rows[1].swapaxes(1, 2) * scale, -np.inf)
+        shares = np.exp(scores - scores.max(-1, keepdims=True))
+        found = compare(None, begins | {"attention": shares / shares.sum(-1, keepdims=True)}, n_heads=n_heads)
+        assert [each.id for each in found.causes] == causes, str(found)
+        assert found.explained
+        assert ("RoPE, in halves, base 10,000" in str(found)) == turn

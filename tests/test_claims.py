@@ -7,13 +7,14 @@ import re
 
 import numpy as np
 import pytest
+from page import settings_of
 from passes import TRACES as PASSES
 
 from attnviz import Settings, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS
 from attnviz.models import MODELS
-from attnviz.scene.document.controls import offered, settings
+from attnviz.scene.document.controls import offered
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import ENTRIES, steps_of
 
@@ -286,7 +287,7 @@ def test_a_query_looks_a_key_offers_and_a_value_is_passed_on_wherever_that_is_sa
 
 
 def helped(event):
-    return next(box["help"] for box in settings(Scene())["line"] + settings(Scene())["more"] if box["event"] == event)
+    return next(box["help"] for part in settings_of(Scene()).values() for box in part if box.get("event") == event)
 
 
 def test_the_help_of_the_mask_says_which_keys_each_hides():

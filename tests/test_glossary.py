@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from documents import document, document_of
 from numerals import short
+from page import settings_of
 from passes import TRACES
 from playwright.sync_api import expect
 from tab import resized
@@ -19,7 +20,6 @@ from attnviz.core import operations
 from attnviz.core.operations.operation import Operation
 from attnviz.core.selection import Selection
 from attnviz.models.yardsticks import recorded
-from attnviz.scene.document.controls import settings
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN, Scene
 from attnviz.text.glossary import TERMS, explained
@@ -89,7 +89,7 @@ def runs_on_screens():
             ["", text] for text in (each.title, each.meaning, each.one, *(story.text for story in each.stories))
         )
     for source in (OWN, "microgpt", "who-is-it"):
-        for boxes in settings(Scene(source=source)).values():
+        for boxes in settings_of(Scene(source=source)).values():
             yield from (["", text] for box in boxes for text in (box.get("label", ""), box.get("help", "")))
     yield from (
         ["", text] for text in ("loss", "held-out accuracy", "nats a letter", "temperature", "top-k", "top-p", "muted")
@@ -194,7 +194,7 @@ def test_what_a_loss_means_is_computed_from_the_training():
 def test_a_setting_that_is_a_term_says_what_it_is():
     assert explained("Seed").startswith("Where random numbers begin")
     assert explained("A seed of grass") == ""
-    boxes = [box for each in settings(Scene(source=OWN)).values() for box in each]
+    boxes = [box for each in settings_of(Scene(source=OWN)).values() for box in each]
     (positions,) = [box for box in boxes if box["event"] == "positions"]
     assert positions["help"] == explained("Positions")
 

@@ -6,7 +6,8 @@ import pytest
 from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page import boxes, values
+from msgspec import to_builtins
+from page import boxes, settings_of, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
@@ -14,7 +15,6 @@ from attnviz.core.settings import OPTIONS, has_effect, has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
-from attnviz.scene.document.controls import settings as settings_of
 from attnviz.scene.document.reply import Has, reply_head
 from attnviz.scene.reading import has_options, reading_model
 from attnviz.scene.resolution import resolve
@@ -39,7 +39,7 @@ def no_pass(scene):
 
 def shown(scene, extras):
     """The settings that the answer to an act shows."""
-    return values(reply_head(resolve(scene, no_pass), extras, Has("tab", "pass")))
+    return values(to_builtins(reply_head(resolve(scene, no_pass), extras, Has("tab", "pass"))))
 
 
 def listed(scene):

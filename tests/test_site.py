@@ -250,7 +250,10 @@ def test_from_a_host_a_lesson_is_answered_in_a_course_page_of_700_pixels(site, h
     page = browser.new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "response",
+        lambda answer: answer.status < 400 or answer.url.endswith("favicon.ico") or errors.append(answer.url),
+    )
     name = lesson_page_name(next(iter(LESSONS)))
     course = f'<!doctype html><title>A course</title><iframe src="{name}" width="700" height="720"></iframe>'
     (site / "course.htm").write_text(course, "utf-8")

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from page import settings_of
 
 from attnviz import Settings, trace_of
 from attnviz.core import whole
@@ -14,7 +15,6 @@ from attnviz.core.whole import N_DRAWS, whole_numbers
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.document.controls import settings as boxes
 from attnviz.scene.resolution import resolve
 
 SENTENCES = ("the cat sat", "the cat sat down", "the the cat", "no no no yes", "a, b")
@@ -121,7 +121,7 @@ def test_an_address_is_mended_and_says_so():
 def test_a_person_picks_it_and_types_on():
     scene, extras = act(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
     assert "d_model: 4, Heads: 1" in extras.notices[0]
-    acts = {box.get("event") for part in boxes(scene).values() for box in part}
+    acts = {box.get("event") for part in settings_of(scene).values() for box in part}
     assert "d_model" in acts
     assert not acts & {"positions", "scaled"}
     longer, extras = act(scene, "sentence", "the cat sat on it")

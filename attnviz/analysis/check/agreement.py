@@ -15,6 +15,9 @@ from attnviz.analysis.check.masks import HIDES
 from attnviz.analysis.check.rounding import Precision, Rounded, half_step
 from attnviz.analysis.check.stages import GAINS, score_stages
 
+_NEARER = 0.5
+"""What a mistake leaves of a difference that it explains, at most."""
+
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
 
@@ -66,6 +69,10 @@ class Agreement:
     def roundings(self) -> float:
         """The largest difference in units of what rounding would leave."""
         return self.off / self.rounding
+
+    def is_nearer_than(self, before: Agreement) -> bool:
+        """Whether a mistake brings it nearer, not its bounds further apart: what isn't a number is near anything."""
+        return self.value is not None and np.isfinite(self.value).any() and self.off <= _NEARER * before.off
 
 
 def agreement(

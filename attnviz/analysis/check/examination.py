@@ -17,6 +17,9 @@ _SPREAD = 0.25
 """The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
 
 
+_MANY = 2**13
+"""So many scores, in which no two explanations agree by chance."""
+
 _LITTLE = 0.02
 """The part of the largest number by which 16 bits may leave others off."""
 
@@ -40,6 +43,15 @@ class Examination:
     def plain(self) -> Diagnosis | None:
         """Of a pass as it is that makes all of the numbers, in a precision that they were written in."""
         return next(filter(None, (each.plain for each in self._held)), None)
+
+    @cached_property
+    def soon(self) -> Diagnosis | None:
+        """Of a pass with mistakes that make all of so many numbers that nothing else does: the rest takes longer."""
+        trace = self.candidates.likely[0].trace
+        if self.plain or "scores" not in trace or trace["scores"].value.size < _MANY:
+            return None
+        fine = [each for each in self._held if each.precision.epsilon <= FLOAT32.epsilon and not each.precision.digits]
+        return next((each.singly for each in fine if each.singly.explains_all), None)
 
     @cached_property
     def coarse(self) -> Diagnosis | None:

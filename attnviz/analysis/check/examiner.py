@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-import numpy as np
-
 from attnviz.analysis.check.agreement import Agreement, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
@@ -48,9 +46,6 @@ MAX_PAIRED = 2**16
 
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
-
-_NEARER = 0.5
-"""What a mistake leaves of a difference that it explains, at most."""
 
 _FAR = 4.0
 """By so many times the least difference others are less likely."""
@@ -97,12 +92,17 @@ class Examiner:
         turned = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in self._turned_alone)
         return next(filter(None, chain(patterned, turned)), None)
 
+    @cached_property
+    def singly(self) -> Diagnosis:
+        """Of the nearest passes with mistakes, one at a time."""
+        return self._best(self.tied)
+
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
         right = self.plain or self.turned
         if right:
             return right
-        found = self._best(self.tied)
+        found = self.singly
         if found.explains_all or not may_be_turned or not self._turnable:
             return found if found.explains_all else self._best(self.tied, in_pairs=True)
         nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
@@ -268,7 +268,7 @@ class Examiner:
                     continue
                 made = state_of(self.own, candidate, nodes, self.precision, state)
                 rank = rank_of(made.stages)
-                if not _is_nearer(made.stages[agreeing], first):
+                if not made.stages[agreeing].is_nearer_than(first):
                     continue
                 if rank > best:
                     best, found = rank, []
@@ -292,10 +292,3 @@ def _may_pair(precision: Precision, candidate: Candidate, first: Agreement) -> b
         return False
     n_scores = candidate.trace["scores"].value.size if "scores" in candidate.trace else math.inf
     return first.stage in (*score_stages(), "attention") and n_scores <= MAX_PAIRED
-
-
-def _is_nearer(stage: Agreement, before: Agreement) -> bool:
-    """Whether a mistake brings a stage nearer, not its bounds further apart: what isn't a number is near anything."""
-    if stage.value is None or not np.isfinite(stage.value).any():
-        return False
-    return stage.off <= _NEARER * before.off

@@ -145,6 +145,8 @@ def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
             return fitting[-1].candidates.own, found
     if not fitting:
         raise misfit
+    if wrong := next((each for each in fitting if each.soon), None):
+        return wrong.candidates.own, wrong.soon
     likely = [each for each in fitting if each.coarse]
     if not likely and len(ways) > 1 and (right := next((each for each in fitting if each.turned), None)):
         return right.candidates.own, right.turned

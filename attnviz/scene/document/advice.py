@@ -4,6 +4,7 @@ from difflib import get_close_matches
 
 from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
+from attnviz.scene.contract.answer import Offer
 from attnviz.scene.reading import has_options, model_of, reading_model, room, unknown, words_in
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
@@ -33,17 +34,17 @@ def notices(resolved: SceneWithPass) -> list[str]:
     ]
 
 
-def offers(resolved: SceneWithPass) -> list[dict]:
+def offers(resolved: SceneWithPass) -> list[Offer]:
     """Buttons: known words for unknown ones, or none of them; the way back; or the whole of a long sentence."""
     scene = resolved.scene
     if resolved.trace is None or not choice_of(scene):
         return []
     if has_options(scene):
-        back = {"event": "source", "value": scene.source, "label": f"Back to {choice_of(scene).title}"}
+        back = Offer(event="source", value=scene.source, label=f"Back to {choice_of(scene).title}")
         return [*_nearest(scene), *_without(scene), back]
     typed = len(words_in(scene))
     if room(scene) < typed <= MAX_TOKENS:
-        return [{"event": "source", "value": OWN, "label": f"Show all {typed} with random parameters"}]
+        return [Offer(event="source", value=OWN, label=f"Show all {typed} with random parameters")]
     return []
 
 
@@ -65,22 +66,22 @@ def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
     return f"{reads} at most {most} tokens: the pass below has the first {most} of the {n_tokens} in this {name}."
 
 
-def _nearest(scene: Scene) -> list[dict]:
+def _nearest(scene: Scene) -> list[Offer]:
     """Known words, each in place of an unknown one that it is spelt like; none where all known words are letters."""
     strange, known = _strange(scene), [word for word in model_of(choice_of(scene)).task.words if len(word) > 1]
     each = max(MAX_OFFERED_WORDS // len(strange), 1)
     return [
-        {"event": "replace", "value": [word, by], "label": f"{label} → {by}"}
+        Offer(event="replace", value=(word, by), label=f"{label} → {by}")
         for word, label in list(strange.items())[:MAX_OFFERED_WORDS]
         for by in get_close_matches(word, known, n=each, cutoff=MIN_LIKENESS)
     ]
 
 
-def _without(scene: Scene) -> list[dict]:
+def _without(scene: Scene) -> list[Offer]:
     """The letters of the sentence that a model of letters knows, if there are any: a name may have a hyphen."""
     model = model_of(choice_of(scene))
     known = model.task.spoken([letter for letter in model.typed(scene.sentence) if letter in model.task.words])
-    return [{"event": "sentence", "value": known, "label": f"Leave out {_listed(scene)}"}] if known else []
+    return [Offer(event="sentence", value=known, label=f"Leave out {_listed(scene)}")] if known else []
 
 
 def _strange(scene: Scene) -> dict[str, str]:

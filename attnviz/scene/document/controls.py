@@ -1,11 +1,15 @@
 """Controls: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from msgspec import UNSET
 
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_effect, has_whole
 from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
+from attnviz.scene.contract import answer
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
 from attnviz.text.glossary import explained
@@ -25,12 +29,13 @@ _SIZES = {
     "causal window": "Keys seen, its own counted",
 }
 _OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
+Kind = TypeVar("Kind", bound=answer.Box)
 MAX_SEED_CHARACTERS = 40
 """Of what is typed as a seed."""
 
 
-def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
-    """The boxes of a scene: those of the line, and the rare ones. `contract.answer` declares them.
+def settings(scene: Scene, seed: str = "") -> answer.Settings:
+    """The boxes of a scene: those of the line, and the rare ones.
 
     Parameters
     ----------
@@ -45,7 +50,7 @@ def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
         line, more = _usual(scene, seed), [*_rare(scene), *_words(scene)]
     elif choice_of(scene):
         line, more = _model(scene), _words(scene)
-    return {"line": [_sources(scene), *line], "more": more}
+    return answer.Settings(line=[_sources(scene), *line], more=more)
 
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
@@ -55,49 +60,48 @@ def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     return allowed(name, scene.options.initialiser, scene.options.d_model)
 
 
-def _usual(scene: Scene, seed: str) -> list[dict]:
+def _usual(scene: Scene, seed: str) -> answer.Boxes:
     """The settings that are changed most."""
     is_sized = has_effect(scene.options, "mask_size")
-    sized = [_option(scene, "mask_size") | {"label": _SIZES[scene.options.mask]}] if is_sized else []
+    sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if is_sized else []
     return [
         _sentence(scene),
         _option(scene, "d_model"),
         _option(scene, "n_heads"),
         _option(scene, "mask"),
         *sized,
-        _box("text", "seed", "Seed", value=seed or str(scene.options.seed), limit=MAX_SEED_CHARACTERS, live=False),
-        _box("button", "another_seed", "Another seed", sign="⚄"),
+        _box(answer.Text, "seed", "Seed", value=seed or str(scene.options.seed), limit=MAX_SEED_CHARACTERS, live=False),
+        _box(answer.Button, "another_seed", "Another seed", sign="⚄"),
     ]
 
 
-def _rare(scene: Scene) -> list[dict]:
+def _rare(scene: Scene) -> answer.Boxes:
     rare = [name for name in OPTIONS if name not in _CHANGED_MOST and has_effect(scene.options, name)]
     rare = [name for name in rare if len(offered(scene, name)) > 1]
     return [_option(scene, name) for name in rare]
 
 
-def _context(scene: Scene) -> dict:
+def _context(scene: Scene) -> answer.Text:
     return _typed(scene, "context", "Keys and values from another sentence", "Cross-attention, as in translation")
 
 
-def _model(scene: Scene) -> list[dict]:
+def _model(scene: Scene) -> answer.Boxes:
     """The sentence of a model, its examples and its seeds."""
     model = choice_of(scene)
     seeds = [_seeds(model, scene.model_seed)] if len(model.seeds) > 1 else []
     return [
         _sentence(scene),
-        _pills("example", "Examples", ((text, label) for label, text in model.examples), scene.sentence)
-        | {"quiet": True},
+        _pills("example", "Examples", ((text, label) for label, text in model.examples), scene.sentence, quiet=True),
         *seeds,
     ]
 
 
-def _seeds(model: Choice, present: int) -> dict:
-    options = [{"value": seed, "label": model.seed_label(seed)} for seed in model.seeds]
-    return _box("choice", "model_seed", "Seed", value=present, options=options)
+def _seeds(model: Choice, present: int) -> answer.Choice:
+    options = [answer.ChoiceOption(value=seed, label=model.seed_label(seed)) for seed in model.seeds]
+    return _box(answer.Choice, "model_seed", "Seed", value=present, options=options)
 
 
-def _words(scene: Scene) -> list[dict]:
+def _words(scene: Scene) -> answer.Boxes:
     """The boxes on a model and the words that it knows; one that is picked is added to the sentence."""
     model = choice_of(scene)
     return [
@@ -109,14 +113,14 @@ def _words(scene: Scene) -> list[dict]:
     ]
 
 
-def _example(scene: Scene) -> list[dict]:
+def _example(scene: Scene) -> answer.Boxes:
     """The note on a worked example, or on one's own parameters."""
     if scene.source == OWN_PARAMETERS:
         return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 
-def _sources(scene: Scene) -> dict:
+def _sources(scene: Scene) -> answer.Choice:
     """The box of all sources, as people know them, by where the parameters are from."""
     examples = ((source, f"{example.title}: {variant.title}") for source, (example, variant) in SOURCES.items())
     groups = {
@@ -127,50 +131,45 @@ def _sources(scene: Scene) -> dict:
     if scene.source in _OWN:
         groups["Your own numbers"] = [(scene.source, _OWN[scene.source])]
     options = [
-        {"value": source, "label": title, "group": group}
+        answer.ChoiceOption(value=source, label=title, group=group)
         for group, listed in groups.items()
         for source, title in listed
     ]
-    return _box("choice", "source", "Show", value=scene.source, options=options, quiet=True)
+    return _box(answer.Choice, "source", "Show", value=scene.source, options=options, quiet=True)
 
 
-def _sentence(scene: Scene) -> dict:
+def _sentence(scene: Scene) -> answer.Text:
     """The box of the words; with those that a model knows, one that is half typed may still become one of them."""
     if not choice_of(scene):
-        return _typed(scene, "sentence", "Sentence", "Type a sentence of your own") | {"quiet": True}
+        return _typed(scene, "sentence", "Sentence", "Type a sentence of your own", quiet=True)
     model = choice_of(scene)
     words = [word for words in model.words_by_kind.values() for word in words]
-    return _typed(scene, "sentence", "Sentence", model.examples[0][1]) | {"quiet": True, "words": words}
+    return _typed(scene, "sentence", "Sentence", model.examples[0][1], quiet=True, words=words)
 
 
-def _typed(scene: Scene, act: str, label: str, placeholder: str) -> dict:
-    text = getattr(scene, act)
-    return _box("text", act, label, value=text, placeholder=placeholder, limit=MAX_CHARACTERS, live=True)
+def _typed(scene: Scene, act: str, label: str, placeholder: str, **parts: object) -> answer.Text:
+    parts |= {"value": getattr(scene, act), "placeholder": placeholder, "limit": MAX_CHARACTERS, "live": True}
+    return _box(answer.Text, act, label, **parts)
 
 
-def _option(scene: Scene, name: str) -> dict:
+def _option(scene: Scene, name: str, label: str = "") -> answer.Switch | answer.Choice:
     option, value = OPTIONS[name], getattr(scene.options, name)
+    label = label or option.label
     if option.is_switch:
-        return _box("switch", name, option.label, value=value)
-    return _choice(name, option.label, offered(scene, name), value)
+        return _box(answer.Switch, name, label, value=value)
+    options = [answer.ChoiceOption(value=each, label=str(each)) for each in offered(scene, name)]
+    return _box(answer.Choice, name, label, value=value, options=options)
 
 
-def _choice(act: str, label: str, options: Iterable[int | str], value: int | str) -> dict:
-    listed = [{"value": each, "label": str(each)} for each in options]
-    return _box("choice", act, label, value=value, options=listed)
+def _pills(act: str, label: str, options: Iterable[tuple[str, str]], value: str | None, **parts: bool) -> answer.Pills:
+    listed = [answer.Option(value=each, label=title) for each, title in options]
+    present = value if any(each.value == value for each in listed) else None
+    return _box(answer.Pills, act, label, value=present, options=listed, **parts)
 
 
-def _pills(act: str, label: str, options: Iterable[tuple[str, str]], value: str | None) -> dict:
-    listed = [{"value": each, "label": title} for each, title in options]
-    present = value if any(each["value"] == value for each in listed) else None
-    return _box("pills", act, label, value=present, options=listed)
+def _box(kind: type[Kind], act: str, label: str, **parts: object) -> Kind:
+    return kind(event=act, label=label, help=_HELP.get(act) or explained(label) or UNSET, **parts)
 
 
-def _box(kind: str, act: str, label: str, **parts: object) -> dict:
-    text = _HELP.get(act) or explained(label)
-    helped = {"help": text} if text else {}
-    return {"kind": kind, "event": act, "label": label} | helped | parts
-
-
-def _note(text: str) -> dict:
-    return {"kind": "note", "runs": runs(text)}
+def _note(text: str) -> answer.Note:
+    return answer.Note(runs=runs(text))
