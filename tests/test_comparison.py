@@ -184,6 +184,16 @@ def test_two_mistakes_are_found_one_after_the_other():
     assert "Besides, b_O was not added." in str(found)
 
 
+def test_a_mistake_that_explains_some_numbers_is_not_said_to_explain_all():
+    own = Implementation(np.random.default_rng(9), n=6, wrong="unscaled", mask=np.tri(6, dtype=bool))
+    output = own.stages["output"].copy()
+    output[0, 0] += 1
+    found = compare(None, own.written("BERT", "scaled", "attention") | {"output": output[None]})
+    assert [cause.id for cause in found.causes] == ["unscaled"]
+    assert not found.explained
+    assert "The scores were not divided by √d_k: computed so, more of your numbers agree." in str(found)
+
+
 def test_what_no_known_mistake_makes_is_told_with_its_stage_alone():
     own = Implementation(np.random.default_rng(10))
     attention = own.stages["attention"].copy()

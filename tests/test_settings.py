@@ -215,7 +215,7 @@ def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_er
         return
     for stage, same in zip(trace.stages, again.stages, strict=True):
         assert stage.value.tobytes() == same.value.tobytes()
-        if stage.name != "masked":
+        if stage.name not in ("masked", "running_max"):  # the largest of what is hidden alone is -inf, too
             assert np.isfinite(stage.value).all()
     hidden = ~np.broadcast_to(trace["mask"].value, trace["masked"].shape)
     assert np.array_equal(trace["masked"].value == -math.inf, hidden)

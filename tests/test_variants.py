@@ -212,6 +212,17 @@ def test_what_runs_is_a_loop_over_keys_that_looks_back_at_no_key():
                 np.testing.assert_allclose(kept[2], output, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("key", [1, 2, 3])
+def test_of_a_maximum_set_by_hand_all_that_follows_is_what_its_terms_make(key):
+    _, blocks = by_blocks(2)
+    changed = blocks.with_change("running_max", (1, 5, key), 2.5)
+    found = Audit(tuple(audit.audit(changed)))
+    assert found.n_agree == found.n_made > 0
+    assert_script_agrees(changed)
+    assert changed["running_sum"].value[1, 5, key] != blocks["running_sum"].value[1, 5, key]
+    np.testing.assert_allclose(changed["heads"].value, blocks["heads"].value, rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("block_size", [0, -1, 2.0, True])
 def test_a_block_is_a_whole_number_of_keys(block_size):
     with pytest.raises(ArrayError, match="block_size must be a whole number of keys"):

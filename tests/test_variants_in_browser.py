@@ -37,7 +37,6 @@ def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, setting
         page, lambda: page.locator(".sheet").evaluate("sheet => sheet.scrollHeight - sheet.clientHeight") <= 1, True
     )
     expect(page.locator(".sheet")).to_contain_text("exp(score")
-    becomes(page, lambda: page.locator(".sheet").evaluate("box => box.scrollHeight - box.clientHeight") <= 0, True)
     page = opened(at(view="sheet", step=step), **settings)
     resized(page, 1366, 768)
     sink = page.locator('.sheet [data-name="sink"]')

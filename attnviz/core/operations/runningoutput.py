@@ -9,7 +9,7 @@ from attnviz.core.operations.groups import by_group, of_groups, repeated, repeat
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.operations.running import MOST_IN_EXP, Exponentials, Running, finite
+from attnviz.core.operations.running import MOST_IN_EXP, Exponentials, Running, finite, own_factor
 from attnviz.core.terms import Terms
 
 
@@ -28,14 +28,16 @@ class RunningOutput(Running, Operation):
             m = finite(largest[..., block.stop - 1 : block.stop])
             with np.errstate(over="ignore"):
                 total = total * np.exp(before - m) + np.exp(masked[..., block] - m) @ v[..., block, :]
-            made[..., block, :], before = total[..., None, :], m
+            made[..., block, :] = total[..., None, :] * own_factor(m, largest[..., block])[..., None]
+            before = m
         return made
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray, largest: np.ndarray, v: np.ndarray) -> Derivatives:
         values = repeated(v, self.shared_by)
         of_masked, of_values = np.zeros(upstream.shape[:-1]), np.zeros((*upstream.shape[:-3], *values.shape[-2:]))
         for block in self.blocks(masked.shape[-1]):
-            m, moved = finite(largest[..., block.stop - 1 : block.stop]), upstream[..., block, :].sum(axis=-2)
+            m = finite(largest[..., block.stop - 1 : block.stop])
+            moved = (upstream[..., block, :] * own_factor(m, largest[..., block])[..., None]).sum(axis=-2)
             exponentials = np.exp(masked[..., : block.stop] - m)
             of_masked[..., : block.stop] += exponentials * (moved @ values[..., : block.stop, :].swapaxes(-1, -2))
             of_values[..., : block.stop, :] += exponentials.swapaxes(-1, -2) @ moved
@@ -80,5 +82,7 @@ class RunningOutput(Running, Operation):
             f"    m = {largest}[..., block][..., -1:]\n"
             "    m = np.where(np.isneginf(m), 0, m)  # no key is visible so far\n"
             f"    total = total * np.exp(before - m) + np.exp({masked}[..., block] - m) @ values[..., block, :]\n"
-            f"    {result}[..., block, :], before = total[..., None, :], m",
+            f"    own = np.where(np.isneginf({largest}[..., block]), 0, {largest}[..., block])\n"
+            f"    {result}[..., block, :] = total[..., None, :] * np.exp(m - own)[..., None]  # 1, unless set by hand\n"
+            "    before = m",
         )

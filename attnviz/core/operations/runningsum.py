@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.core.operations.input import Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.operations.running import MOST_IN_EXP, Exponentials, Running, finite
+from attnviz.core.operations.running import MOST_IN_EXP, Exponentials, Running, finite, own_factor
 from attnviz.core.terms import Terms
 
 _CARRIED = "or {before} × exp({old} − {max:b}), what the blocks before had, and {block} of this one"
@@ -29,7 +29,7 @@ class RunningSum(Running, Operation):
             m = finite(largest[..., block.stop - 1 : block.stop])
             with np.errstate(over="ignore"):
                 total = total * np.exp(before - m) + np.exp(masked[..., block] - m).sum(axis=-1, keepdims=True)
-            made[..., block], before = total, m
+            made[..., block], before = total * own_factor(m, largest[..., block]), m
         return made
 
     def vjp(
@@ -38,7 +38,8 @@ class RunningSum(Running, Operation):
         # l = sum of exp(z - m): d l / d z = exp(z - m), d l / d m = -l
         of_masked, of_sinks = np.zeros_like(upstream), np.zeros_like(upstream[..., :1])
         for block in self.blocks(masked.shape[-1]):
-            m, moved = finite(largest[..., block.stop - 1 : block.stop]), upstream[..., block].sum(-1, keepdims=True)
+            m = finite(largest[..., block.stop - 1 : block.stop])
+            moved = (upstream[..., block] * own_factor(m, largest[..., block])).sum(axis=-1, keepdims=True)
             of_masked[..., : block.stop] += np.exp(masked[..., : block.stop] - m) * moved
             if sinks is not None:
                 of_sinks += np.exp(sinks[..., None, None] - m) * moved
@@ -104,5 +105,6 @@ class RunningSum(Running, Operation):
             f"    m = {largest}[..., block][..., -1:]\n"
             "    m = np.where(np.isneginf(m), 0, m)  # no key is visible so far\n"
             f"    total = total * np.exp(before - m) + np.exp({masked}[..., block] - m).sum(axis=-1, keepdims=True)\n"
-            f"    {result}[..., block], before = total, m",
+            f"    own = np.where(np.isneginf({largest}[..., block]), 0, {largest}[..., block])\n"
+            f"    {result}[..., block], before = total * np.exp(m - own), m  # own is m, unless set by hand",
         )

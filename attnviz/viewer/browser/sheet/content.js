@@ -64,7 +64,8 @@ function otherIn({ pair, colours }, acts, isBare) {
 function bandsIn({ pass, where, look }, source, a, isBare) {
   const isReplaced = ({ band: { array, cells } }) => array && look.titleOf(cells.stage); // by slopes, say, which it has none of
   const ofB = source ? sourceBands(pass, where, source) : standing(pass, where),
-    bands = a && !source ? withThoseOfA(ofB, standing(a.pass, a.where), pass) : ofB;
+    isOnePage = a && stepAt(a.pass, a.where).page === stepAt(pass, where).page; // which it isn't where only B goes by blocks
+  const bands = isOnePage && !source ? withThoseOfA(ofB, standing(a.pass, a.where), pass) : ofB;
   return bands.filter(each => !isReplaced(each) && (each.isThere || !isBare));
 }
 

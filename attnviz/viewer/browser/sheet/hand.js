@@ -14,7 +14,7 @@ import { drawWorkings } from "./workings.js";
 
 const HAND = "(max-width: 599px)",
   MOST_PLACES = 16,
-  MOST_NUMBERS = 7; // of a word, beside each other
+  MOST_NUMBERS = 6; // of a word, beside each other
 
 export function isInHand() {
   return globalThis.matchMedia(HAND).matches || isNarrowFrame(globalThis);
