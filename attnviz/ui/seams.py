@@ -57,6 +57,7 @@ SELECTORS = {
     '[data-testid="stBidiComponentIsolated"]': "the same",
     '[data-testid="stMarkdownContainer"]': "a wide table is scrolled",
     '[data-testid="stAlertContainer"]': "notices are low",
+    '[data-testid="stDialog"]': "a talk goes on without its server, which Streamlit says over it",
     '[data-testid="stSidebar"]': "a menu that is out of sight is out of reach",
     '[data-collapsed="true"]': "the same",
     '[data-testid="stExpandSidebarButton"]': "a phone's way to the pages is a word, not a sign that nobody sees",

@@ -192,6 +192,9 @@ def compare(
     >>> print(compare(None, {"x": x, "attention": unscaled}))
     Attention differs by up to 0.0613; rounding in float64 would leave 1.5 · 10^-16.
     The scores were not divided by √d_k: computed so, all of your numbers agree.
+    T5 and GPT-Neo leave it out on purpose.
+    Wrong: scores = q @ k.transpose(-2, -1)
+    Right: scores = q @ k.transpose(-2, -1) / d_k ** 0.5
     """
     finding = examine(trace, arrays, layer, Conventions(n_heads, orientation, true_is))
     diagnosis = finding.diagnosis
