@@ -19,6 +19,7 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.models import MODELS
 from attnviz.text.steps import steps_of
+from attnviz.views.band import is_product
 from attnviz.views.bands import bands, page
 from attnviz.views.pictures import Slot
 from attnviz.views.sources import sources
@@ -179,6 +180,15 @@ WHOSE = {
     "k_r": ("position key", "key"),
 }
 """What the source of a stage is called, and whose word it is of."""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_layer_says_where_its_queries_keys_and_values_are_from(name):
+    trace = ALL[name]
+    found = {band.cells.stage for step in steps_of(trace) for source in sources(trace, step) for band in source.bands}
+    for layer in trace.layers:
+        made = [layer.names[each] for each in "qkv" if each in layer.names]
+        assert {each for each in made if is_product(trace[each])} <= found
 
 
 def filled(node, passes, asked):

@@ -344,3 +344,15 @@ def test_followers_are_told_that_the_speakers_machine_sleeps(monkeypatch):
         return [*seen, (await listen(made["code"], seat, 2))[-1][-1]["waits"]]
 
     assert run(story()) == [False, True, False]
+
+
+def test_a_follower_s_message_has_2_kilobytes_at_most_and_a_speaker_s_64():
+    async def story():
+        made, _ = await opened()
+        for most, headers in ((2_000, {}), (64_000, {"x-room-key": made["key"]})):
+            fits, too_long = [await raw(made["code"], b" " * n, **headers) for n in (most, most + 1)]
+            assert fits.status == 400, "it was read, and says nothing"
+            assert too_long.status == 413
+            assert f"at most {most:,} bytes" in too_long.text
+
+    run(story())
