@@ -95,8 +95,8 @@ def read(content: bytes) -> Talk:
     _check_size(content, MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS)
     try:
         text, packed = _without_uploads(content.decode("utf-8"))
-        if len(text) > MAX_TALK_BYTES:
-            raise TalkError(_too_large(len(text)))
+        if (size := len(text.encode())) > MAX_TALK_BYTES:
+            raise TalkError(_too_large(size))
         if _DEEP_KEY.search(_QUOTED.sub("q", text)):  # tomllib would take minutes
             raise TalkError("A key of a talk's file is one name, as in text; this one has many, with points between.")
         return _converted(_with_uploads(tomllib.loads(text), packed))

@@ -186,6 +186,7 @@ class SharedRooms(Rooms):
             try:
                 if held.is_apart:
                     await self._rejoin(held)
+                    continue
                 found = await self._commands.after(code, held.position)
             except AWAY:
                 self._part(held)
@@ -220,14 +221,20 @@ class SharedRooms(Rooms):
 
     async def _rejoin(self, held: HeldShared) -> None:
         """Add what was done while Redis was away, and read the room anew."""
-        code, missing = held.room.code, held.apart
+        code, missing = held.room.code, [*held.apart]
         if not await self._commands.has(code):
-            if await self._commands.lets_restore(code, self._name):
-                missing = held.commands
-            else:
-                await asyncio.sleep(RETRY_SECONDS)  # another process tells it
-        await self._commands.add_all(code, missing)
-        self._replay(held, await self._commands.entries(code))
+            if not await self._commands.lets_restore(code, self._name):
+                await asyncio.sleep(RETRY_SECONDS)  # another process restores it
+                return
+            missing = [*held.commands]
+        while True:  # until nothing is done while it is added: what was acknowledged is kept
+            n_added = len(held.apart)
+            await self._commands.add_all(code, missing)
+            entries = await self._commands.entries(code)
+            missing = held.apart[n_added:]
+            if not missing:
+                break
+        self._replay(held, entries)
         held.apart.clear()
         held.is_apart = False
         held.tell()

@@ -29,6 +29,15 @@ _CUTS = {
     ".unbind(dim=-2)",
 }
 _NORMS = {"attn_norm": "before attention", "mlp_norm": "before the MLP"}
+_PRODUCTS = {"o": ("out", "concat"), "hidden": ("hidden", "x"), "mlp": ("out", "hidden")}
+"""What is multiplied with a matrix, and what comes of it, where it isn't x that makes q, k or v."""
+
+_ACTIVATIONS = {
+    "ReLU": "F.relu(x)",
+    "ReLU²": "F.relu(x) ** 2",
+    "the exact GELU": "F.gelu(x)",
+    "GELU by tanh": "F.gelu(x, approximate='tanh')",
+}
 
 Clause = Callable[[str], str]
 
@@ -63,11 +72,19 @@ def code(mistake: Mistake) -> tuple[str, str]:
     found, about = CAUSES[mistake.id], mistake.about or "mask"
     lies, read = (_CUTS.get(each, "") for each in (about.split() * 2)[:2])
     letters = [each[-1] for each in about.split() if each[-1:] in "qkvo"]
+    part = about.split()[0].partition("_")[2] or "q"
+    product, of = _PRODUCTS.get(part, (part, "x"))
     filled = {
         "about": about.split()[-1].replace("−", "-"),
         "letter": letters[0] if letters else "q",
         "other": letters[-1] if letters else "k",
-        "divisor": _DIVISORS.get(about, about.replace("√", "") + " ** 0.5" * about.startswith("√")),
+        "part": part,
+        "product": product,
+        "of": of,
+        "divisor": about.replace("√heads", "√n_heads").replace("√", "") + " ** 0.5" * about.startswith("√"),
+        "shift": {"later": "+ 1", "earlier": "- 1"}.get(about.split()[-1], ""),
+        "pairs": "2, d_k // 2" if about.startswith("halves") else "d_k // 2, 2",
+        "activation": _ACTIVATIONS.get(about, ""),
         "axis": {"queries": "-2", "heads": "1"}.get(about, ""),
         "lies": lies,
         "read": read,
@@ -120,21 +137,13 @@ def _of_a_cut(about: str) -> str:
     return f"the fused matrix, which holds {lies}, was cut as if it held {read}"
 
 
-_DIVISORS = {
-    "√d_model": "d_model ** 0.5",
-    "√heads": "n_heads ** 0.5",
-    "√d_k": "d_k ** 0.5",
-    "d_k": "d_k",
-    "d_model": "d_model",
-}
-
 _SCALED = "scores = q @ k.transpose(-2, -1) / d_k ** 0.5"
 _HIDDEN = "scores = scores.masked_fill(~mask, -torch.inf)"
 _SOFTMAX = "attention = scores.softmax(dim=-1)"
 _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 _JOINED = "out = heads.transpose(1, 2).reshape(n, t, d_model)"
 _TURNED = "q, k = rotate(q, positions), rotate(k, positions)"
-_PROJECTED = "{letter} = x @ w_{letter}.T + b_{letter}"
+_PROJECTED = "{product} = {of} @ w_{part}.T + b_{part}"
 
 CAUSES: dict[str, Cause] = {
     "unscaled": Cause(
@@ -226,10 +235,12 @@ CAUSES: dict[str, Cause] = {
     ),
     "rotation off by one": Cause(
         _of_rows("rotated as if they were one position {}"),
-        "positions = torch.arange(1, t + 1)",
+        "positions = torch.arange(t) {shift}",
         "positions = torch.arange(t)",
     ),
-    "rotation twice": Cause(_of_rows("rotated twice"), "k = rotate(rotate(k, positions), positions)", _TURNED),
+    "rotation twice": Cause(
+        _of_rows("rotated twice"), "{letter} = rotate(rotate({letter}, positions), positions)", _TURNED
+    ),
     "kept keys rotated again": Cause(
         _plain("the kept keys, which are rotated already, were rotated again"),
         "k = rotate(torch.cat([kept, k], dim=-2), positions)",
@@ -257,9 +268,9 @@ CAUSES: dict[str, Cause] = {
     ),
     "q and k permuted": Cause(
         lambda about: "the dimensions of Q and K were permuted, as weights for pairs of {} are for pairs of {}".format(
-            *(each if each == "neighbours" else "halves" for each in about.split())
+            *about.split()
         ),
-        "w_q = w_q.view(n_heads, d_k // 2, 2, d_model).transpose(1, 2).reshape(-1, d_model)",
+        "w_q = w_q.view(n_heads, {pairs}, d_model).transpose(1, 2).reshape(-1, d_model)",
         "w_q = w_q",
     ),
     "norm of queries and keys left out": Cause(
@@ -322,14 +333,14 @@ CAUSES: dict[str, Cause] = {
         "{letter}, {other} = x @ w_{other}.T, x @ w_{letter}.T",
         "{letter}, {other} = x @ w_{letter}.T, x @ w_{other}.T",
     ),
-    "transposed": Cause(_of("used transposed"), "{letter} = x @ w_{letter}", "{letter} = x @ w_{letter}.T"),
+    "transposed": Cause(_of("used transposed"), "{product} = {of} @ w_{part}", "{product} = {of} @ w_{part}.T"),
     "fused matrix cut otherwise": Cause(
         _of_a_cut,
         "{read}",
         "{lies}",
     ),
-    "bias forgotten": Cause(_of("not added"), "{letter} = x @ w_{letter}.T", _PROJECTED),
-    "bias added twice": Cause(_of("added twice"), f"{_PROJECTED} + b_{{letter}}", _PROJECTED),
+    "bias forgotten": Cause(_of("not added"), "{product} = {of} @ w_{part}.T", _PROJECTED),
+    "bias added twice": Cause(_of("added twice"), f"{_PROJECTED} + b_{{part}}", _PROJECTED),
     "heads split without transposing": Cause(
         _of("cut into heads without transposing"), "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT
     ),
@@ -372,12 +383,10 @@ CAUSES: dict[str, Cause] = {
         "y = x * rsqrt * gain",
         "y = x * rsqrt * (1 + gain)",
     ),
-    "another epsilon": Cause(
-        _plain("the norm's epsilon was {}"), "norm = nn.LayerNorm(d_model, eps={about})", "norm = nn.LayerNorm(d_model)"
-    ),
+    "another epsilon": Cause(_plain("the norm's epsilon was {}"), "norm.eps = {about}", "norm.eps = config.norm_eps"),
     "w_o left out": Cause(_plain("W_O was left out"), _JOINED, f"{_JOINED} @ w_o.T"),
     "residual added": Cause(_plain("x was added to the output already"), "return x + out", "return out"),
     "residual left out": Cause(_plain("what entered was not added (residual)"), "x = out", "x = x + out"),
-    "another activation": Cause(_plain("the activation was {}"), "x = F.gelu(x)", "x = F.gelu(x, approximate='tanh')"),
+    "another activation": Cause(_plain("the activation was {}"), "x = {activation}", "x = self.activation(x)"),
 }
 """By their ids."""

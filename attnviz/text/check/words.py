@@ -22,7 +22,7 @@ def title(stage: str) -> str:
 
 def off(stage: Agreement, precision: str) -> str:
     """How far an array is from a stage, as a predicate."""
-    plural = stage.stage in ("scores", "scaled", "masked", "heads", "contributions", "embeddings", "positions")
+    plural = title(stage.stage).endswith("s")
     differ = "differ" if plural else "differs"
     if stage.layout is None:
         return f"{'have' if plural else 'has'} a shape that doesn't fit the other arrays"

@@ -106,7 +106,7 @@ def read(opening: str = "") -> Shown:
     others = (arrival.RECONNECTED, *LESSONS)  # those of lessons are there until the browser has written its address
     written = {name: st.query_params.get_all(name) for name in st.query_params if name not in others}
     tab, here = tabs.mine(), seams.page()
-    has_arrived = tab.session is None or arrival.is_navigation()
+    has_arrived = tab.session is None or _PAGE not in st.session_state or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
