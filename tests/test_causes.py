@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz import compare
+from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.text.check.causes import code
 
 N, HEADS, D_K = 5, 3, 2
 SIZES = {"√d_k twice": D_K, "d_k": D_K, "d_model": HEADS * D_K, "√d_model": (HEADS * D_K) ** 0.5, "√heads": HEADS**0.5}
@@ -364,3 +366,29 @@ def test_only_what_the_stages_before_and_after_leave_open_may_be_right_all_the_s
     assert ("They may be right all the same" in said) == bool(may_be)
     assert ("adds up to" in said) == bool(besides)
     assert besides in said
+
+
+@pytest.mark.parametrize("name", ["w_q", "w_k", "w_v", "w_o", "w_hidden", "w_mlp"])
+def test_lines_of_code_name_the_matrix_and_what_it_makes(name):
+    made = {"w_o": "out", "w_hidden": "hidden", "w_mlp": "out"}.get(name, name[-1])
+    read = {"w_o": "concat", "w_mlp": "hidden"}.get(name, "x")
+    right = f"{made} = {read} @ {name}.T"
+    assert code(Mistake("transposed", name, name, {})) == (right.removesuffix(".T"), right)
+    bias = name.replace("w_", "b_")
+    assert code(Mistake("bias forgotten", name, bias, {})) == (right, f"{right} + {bias}")
+    assert code(Mistake("bias added twice", name, bias, {})) == (f"{right} + {bias} + {bias}", f"{right} + {bias}")
+
+
+def test_lines_of_code_do_what_was_done():
+    rope = {about: code(Mistake("rotation off by one", "q", f"q k {about}", {}))[0] for about in ("later", "earlier")}
+    assert rope == {"later": "positions = torch.arange(t) + 1", "earlier": "positions = torch.arange(t) - 1"}
+    activations = ("ReLU", "ReLU²", "the exact GELU", "GELU by tanh")
+    assert len({code(Mistake("another activation", "active", about, {}))[0] for about in activations}) == 4
+    assert code(Mistake("rotation twice", "q_rotated", "q", {}))[0].startswith("q = rotate(rotate(q,")
+    of_halves, of_neighbours = (
+        code(Mistake("q and k permuted", "q", about, {}))[0] for about in ("halves neighbours", "neighbours halves")
+    )
+    x = np.arange(8)
+    assert "view(n_heads, 2, d_k // 2, d_model)" in of_halves
+    assert x.reshape(2, 4).T.ravel().tolist() == [0, 4, 1, 5, 2, 6, 3, 7], "halves become neighbours"
+    assert "view(n_heads, d_k // 2, 2, d_model)" in of_neighbours
