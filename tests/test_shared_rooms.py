@@ -140,6 +140,36 @@ def test_what_two_processes_do_at_once_has_one_order(redis):
     run(story())
 
 
+def test_what_is_done_while_a_process_rejoins_is_kept(redis):
+    async def story():
+        async with process(redis) as here, process(redis) as there:
+            made, secrets = await here.make()
+            await here.do(made, command(commands.Join, seat="phone"))
+            await here.do(made, command(commands.Move, place=QUESTION))
+            redis.stop()
+            await here.do(made, command(commands.Join, seat="other phone"))
+            assert made.is_apart
+            entries, answers = here._commands.entries, [2]
+
+            async def slow(code):
+                found = await entries(code)
+                while answers:
+                    value = answers.pop()
+                    await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=value))
+                return found
+
+            here._commands.entries = slow
+            redis.start()
+            await becomes(lambda: made.is_apart, False)
+            await here.current(made)
+            assert answers == []
+            assert made.room.question.counts == [[(2, 1)]]
+            held = await there.find(secrets["code"])
+            assert held.room.question.counts == [[(2, 1)]], "it is in Redis, too"
+
+    run(story())
+
+
 def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
     async def story():
         async with process(redis) as here, process(redis) as there:
