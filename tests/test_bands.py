@@ -475,7 +475,7 @@ CLAIMS = {
     r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
     r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
-    r"^Subtract the largest, of the scores and the sink, (\S+), and exponentiate\.$": is_subtracted_with_sink,
+    r"^Subtract the largest of the scores and the sink, which is (\S+), and exponentiate\.$": is_subtracted_with_sink,
     r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest share: (“.+”), ([^“]+?)( each)?"
     r"(?:; the sink takes (.+ %))?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,

@@ -82,6 +82,19 @@ def test_a_saturated_row_is_said_to_be_one_with_the_slope_that_no_score_goes_bey
     assert saturated >= 2
 
 
+def test_a_row_that_is_saturated_beside_a_sink_says_so_with_the_sink():
+    eye = 2 * np.eye(3)[None]
+    trace = attend(2 * np.eye(3), parameters=Parameters(w_q=eye, w_k=eye, w_v=eye, sinks=np.array([1.0])))
+    for index in np.ndindex(trace["attention"].shape):
+        text = movement.steepest(trace, "attention", index, gradients(trace, "attention", index))
+        slopes = [
+            gradients(trace, "attention", (*index[:-1], at))[trace["attention"].inputs[0]][index[:-1]]
+            for at in range(3)
+        ]
+        assert "all other keys and the sink together" in text
+        assert f"faster than the product of the two, {digits(np.abs(slopes).max())};" in text
+
+
 def test_a_row_that_is_set_by_hand_or_has_one_number_is_not_called_saturated():
     for trace in (MADE.with_change("attention", (0, 0, 0), 1.0), TRACES["window 0"]):
         assert "saturated" not in movement.steepest(

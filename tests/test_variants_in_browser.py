@@ -43,7 +43,7 @@ def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, setting
     expect(sink).to_have_count(int("sinks" in settings))
     if "sinks" in settings:
         sink.click()
-        expect(page.locator(".panel")).to_contain_text(", the sink")
+        expect(page.locator(".panel h3, .panel h2").first).to_contain_text("sink_share[")
         resized(page, 390, 844)
         page.locator('.hand [data-cell^="sink_share"]').click()
         expect(page.locator(".hand .workings")).to_contain_text("the sink takes")

@@ -148,11 +148,11 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "#exp": (
-            "**Subtract** the largest, {story}, and **exponentiate**.",
+            "**Subtract** the largest{story}, and **exponentiate**.",
             (
-                Story("though “{query}” sees no key", "unseeing"),
-                Story("of the scores and the sink, {sinks}", of=has("sinks")),
-                Story("{masked:most}"),
+                Story(", though “{query}” sees no key", "unseeing"),
+                Story(" of the scores and the sink, which is {sinks}", of=has("sinks")),
+                Story(", {masked:most}"),
             ),
         ),
         "attention": (

@@ -117,14 +117,17 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
     stage = trace[name]
     if not isinstance(stage.operation, Softmax) or stage.is_overridden(index):
         return ""
-    (scores,) = trace.inputs(name)
-    shares = stage.operation.compute(scores.value[index[:-1]])  # those of the row, whatever is set by hand
+    scores, *sinks = trace.inputs(name)
+    shares = stage.operation.compute(*(each.value for each in (scores, *sinks)))[index[:-1]]  # nothing set by hand
     place = int(shares.argmax())
     most, rest = float(shares[place]), math.fsum(np.delete(shares, place))
-    if most <= SATURATED_SHARE or np.isfinite(scores.value[index[:-1]]).sum() == 1:
+    if most <= SATURATED_SHARE or (not sinks and np.isfinite(scores.value[index[:-1]]).sum() == 1):
         return ""
+    if sinks:
+        rest += float(trace[trace.layer_of(name).names["sink_share"]].value[index[:-1]])
     axis = stage.axes[-1]
-    parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, all other {AXES[axis]} together {precise(rest)}"
+    others = f"all other {AXES[axis]}{' and the sink' if sinks else ''} together {precise(rest)}"
+    parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, {others}"
     return (
         f"This row is saturated: {parts}. No score moves a share of the row faster than the product of the two, "
         f"{precise(most * rest)}; what comes earlier acts through the scores."

@@ -64,14 +64,15 @@ ROTATION = Step(
     why=(
         Section(
             "why",
-            "A dot product sees only the angle between two vectors: with each turned by its position, a score depends "
-            "on how far apart two {unit}s are, and not on where they stand.",
+            "A dot product stays as it is if both vectors turn by the same angle. With each turned by its position, "
+            "what the turned dimensions add to a score depends on how far apart two {unit}s are, and not on where they "
+            "stand.",
             lacks("q_r"),
         ),
         Section(
             "why apart",
-            "A dot product sees only the angle between two vectors: with the parts for positions turned, their score "
-            "depends on how far apart two {unit}s are, and that of content on no position.",
+            "A dot product stays as it is if both vectors turn by the same angle. With the parts for positions turned, "
+            "their score depends on how far apart two {unit}s are, and that of content on no position.",
             has("q_r"),
         ),
     ),

@@ -89,7 +89,7 @@ SOFTMAX = Step(
         Section(
             "sinks",
             "Each row goes through the **softmax** with one score more, the **sink**, which is of no key: subtract the "
-            "largest, exponentiate, and divide by the sum. The sink's share goes nowhere, so each row sums to at most "
+            "largest, exponentiate, and divide by the sum. The sink’s share goes nowhere, so each row sums to at most "
             "1, and a head that finds nothing may pass on next to nothing. Without one all of its attention must go to "
             "keys, and trained models put what they have no use for on the first (Xiao et al. 2023).",
             has("sinks"),

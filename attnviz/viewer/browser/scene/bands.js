@@ -120,7 +120,7 @@ export function stagesOn(pass, where) {
   const source = sourceAt(pass, where);
   return new Set(
     [...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(
-      ({ band: { left, cells, right } }) => [left, cells, right].flatMap(slot => slot?.stage ?? []),
+      ({ band: { left, cells, right, leftover } }) => [left, cells, right, leftover].flatMap(slot => slot?.stage ?? []),
     ),
   );
 }

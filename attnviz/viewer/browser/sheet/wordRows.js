@@ -60,6 +60,7 @@ function drawHead(lines, strip, axis, { unit }) {
   const names = strip
     ? [wide(element("th", "", strip.cells.stage.one), lines.length)]
     : lines.map(part => element("th", part.isLit ? "now" : part.isThere ? "" : "later", headingOf(part)));
+  for (const name of names) name.classList.toggle("with-digits", /\d/.test(name.textContent)); // these are read as numbers are
   for (const name of names) name.scope = "col";
   line.append(corner, ...names);
   head.append(line);
