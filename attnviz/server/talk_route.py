@@ -23,7 +23,6 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.own.received import RequestError, received
-from attnviz.scene.scene import FIRST_VISIT
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
 
@@ -78,9 +77,8 @@ def _(asked: UploadsGiven) -> bytes:
 
 def _session(token: str) -> Session:
     tab = OPEN.get(token)
-    if tab is None:
+    if tab is None or tab.session is None:
         raise TalkError(UNKNOWN)
-    tab.session = tab.session or Session(FIRST_VISIT)
     return tab.session
 
 
