@@ -129,6 +129,7 @@ class Held:
             answered=len(asked.rounds[-1]) if asked else 0,
             counts=asked.counts if asked else [],
             pointed=pointed,
+            pressed=self.room.pressed,
         )
 
 

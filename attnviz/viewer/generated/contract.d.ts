@@ -108,6 +108,7 @@ export interface Audience {
   answered: number;
   counts: Array<Array<[number, number]>>;
   pointed: Array<Pointed>;
+  pressed: number;
 }
 
 /** An act that is offered in words. */
