@@ -14,8 +14,8 @@ from attnviz.scene.acts import NAMES
 from attnviz.scene.acts.session import Session
 from attnviz.scene.contract import request
 from attnviz.scene.contract.request import MAX_ACTS
-from attnviz.scene.own.received import RequestError
 from attnviz.scene.scene import Scene
+from attnviz.scene.uploads.received import RequestError
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 from attnviz.viewer.bundle import module

@@ -21,9 +21,9 @@ from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.scene.document import pass_cache
-from attnviz.scene.own.request import QUESTIONS
 from attnviz.scene.resolution import LACKS_ARRAYS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.server import arrays_route
 
 

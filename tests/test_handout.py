@@ -9,7 +9,7 @@ from tab import at
 from attnviz.lessons.export import of_lesson
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.talk_request import TalkRequest, reply
-from attnviz.scene.own.received import received
+from attnviz.scene.uploads.received import received
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
-from attnviz.scene.own.packing import packed, unpacked
-from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload
+from attnviz.scene.uploads.packing import packed, unpacked
+from attnviz.scene.uploads.parameters import OwnParameters
 
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
 Uploads = Annotated[dict[UploadName, str], Meta(max_length=2 * MAX_TALK_MOMENTS)]

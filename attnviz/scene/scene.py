@@ -15,7 +15,7 @@ from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
 from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 
 OWN = "own-sentence"

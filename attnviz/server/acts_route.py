@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from attnviz.scene.acts.session import answer_to
 from attnviz.scene.contract.request import read
-from attnviz.scene.own.received import RequestError
+from attnviz.scene.uploads.received import RequestError
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 

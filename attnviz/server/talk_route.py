@@ -22,8 +22,8 @@ from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.own.received import RequestError, received
 from attnviz.scene.scene import FIRST_VISIT
+from attnviz.scene.uploads.received import RequestError, received
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
 

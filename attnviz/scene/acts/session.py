@@ -15,10 +15,10 @@ from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
-from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.resolution import SceneWithPass, resolve
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload, pinned
+from attnviz.scene.uploads.parameters import OwnParameters
 
 
 @dataclass(eq=False)

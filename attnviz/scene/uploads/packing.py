@@ -19,7 +19,7 @@ from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 
 _ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
 _NORMS = {"": None} | NORMS
