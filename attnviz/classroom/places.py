@@ -26,7 +26,7 @@ from attnviz.scene.contract.lesson import Choose, Fill, Pick, Question
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
+from attnviz.scene.scene import Scene, is_of_own_file
 
 MAX_PARAMETERS = 100
 MAX_BYTES = 3_000_000
@@ -56,17 +56,13 @@ def place_in(at: str, asked: Asked | None = None, moment: TalkMoment | None = No
     if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
-    if (moment is not None and moment.uploads) or any(_is_own(each) for each in (scene, scene.other)):
+    if (moment is not None and moment.uploads) or any(map(is_of_own_file, filter(None, (scene, scene.other)))):
         return Place("", is_own=True)
     address = urlencode(query(replace(scene, present=False)))
     if moment is not None:
         return _with_takes(Place(address, moment=_without_notes(moment)))
     place = Place(address, asked)
     return _with_takes(place) if asked else place
-
-
-def _is_own(scene: Scene | None) -> bool:
-    return scene is not None and scene.source in (OWN_PARAMETERS, OWN_MODEL)
 
 
 def _parameters_of(at: str) -> dict[str, str]:

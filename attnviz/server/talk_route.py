@@ -70,9 +70,7 @@ def _(asked: UploadsAsked) -> bytes:
 
 @reply.register
 def _(asked: UploadsGiven) -> bytes:
-    session = _session(asked.tab)
-    for upload in by_source(asked.uploads, asked.uploads).values():
-        session.keep(upload)
+    _session(asked.tab).keep(*by_source(asked.uploads, asked.uploads).values())
     return b"{}"
 
 

@@ -71,6 +71,7 @@ def _numbers(
         "limit": limit,
         "values": values(stage, own_heads),
         "overridden": sorted(_run(index, stage.shape) for index in stage.overridden),
+        "overriddenBy": stage.overridden_by or "set by hand",
         "recipe": stage.operation.recipe if stage.is_given else "",
     } | ({} if rule is None else {"rule": {"arrays": _arrays(rule, heads)}})
 

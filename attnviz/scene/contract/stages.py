@@ -91,7 +91,10 @@ class Stage(Sent):
     limit
         The size at the end of its colour scale.
     overridden
-        Runs of cells that were set by hand: the place of the first, counted over the whole stage, and how many.
+        Runs of cells whose numbers were set, not computed: the place of the first, counted over the whole stage, and
+        how many.
+    overridden_by
+        Where these numbers are from.
     hidden_by
         The stage of its layer that is -inf where a cell is drawn as hidden, or nothing.
     recipe
@@ -111,6 +114,7 @@ class Stage(Sent):
     limit: Annotated[float, Meta(gt=0)]
     values: Values
     overridden: list[tuple[Place, Place]]
+    overridden_by: str
     hidden_by: str
     recipe: str
     rule: Rule | None

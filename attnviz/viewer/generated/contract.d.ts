@@ -267,6 +267,7 @@ export interface Stage {
   limit: number;
   values: Array<string | null>;
   overridden: Array<[number, number]>;
+  overriddenBy: string;
   hiddenBy: string;
   recipe: string;
   rule: Rule | null;
