@@ -73,7 +73,7 @@ def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
 def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_is_shown():
     """Whoever collects a moment may have picked the answer."""
     ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyAsk)
-    assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["asked"] == "attention[0,1,1]"
+    assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
 
 
 def broken(seed):

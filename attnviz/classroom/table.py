@@ -35,12 +35,12 @@ def table(room: Room) -> str:
     return text.getvalue()
 
 
-def _lines(asked: Question) -> list[tuple]:
-    question = _question(asked.place)
+def _lines(held: Question) -> list[tuple]:
+    question = _question(held.place)
     prompt = _inert(_plain(question.prompt))
     return [
         (prompt, nth, _label(question, value), count, "yes" if is_right(question, value) else "no")
-        for nth, counts in enumerate(asked.counts, start=1)
+        for nth, counts in enumerate(held.counts, start=1)
         for value, count in counts
     ]
 

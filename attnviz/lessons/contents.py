@@ -17,4 +17,4 @@ def contents() -> bytes:
         LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
         for name, each in LESSONS.items()
     ]
-    return to_json(LessonsPage(lessons=entries, own=urlencode(query(Scene()))))
+    return to_json(LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()))))

@@ -81,7 +81,7 @@ def _answers(asked: Pick | Choose | Fill) -> Iterator[str]:
     for place, each in enumerate(asked.candidates):
         sign = "=" if place in asked.right else "~"
         label = _FIRST.sub(lambda first: f"&#{ord(first[0])};", _html([["code" if is_code else "", each.label]]))
-        yield f"\n{sign}{_escaped(label)}#{_escaped(_html(each.told))}"
+        yield f"\n{sign}{_escaped(label)}#{_escaped(_html(each.feedback))}"
 
 
 def _numbers(asked: Fill) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _numbers(asked: Fill) -> Iterator[str]:
     by = per_cent(asked)
     yield f"#\n={_near(asked.right * by, asked.tolerance * by)}#{_escaped(_html([['', asked.text]]))}"
     for near in asked.nears:
-        yield f"\n=%0%{_near(near.value * by, near.tolerance * by)}#{_escaped(_html(near.told))}"
+        yield f"\n=%0%{_near(near.value * by, near.tolerance * by)}#{_escaped(_html(near.feedback))}"
 
 
 def _near(number: float, tolerance: float) -> str:

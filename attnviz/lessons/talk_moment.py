@@ -34,7 +34,7 @@ def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType(
             sent = as_sent(made, passes, filled_where_it_fits)
         check_answer(sent.question)
         if isinstance(made.ask, Extreme):
-            sent.asked = _neutral(made.ask, passes)
+            sent.asked_cell = _neutral(made.ask, passes)
         return sent
     except TalkError:
         raise

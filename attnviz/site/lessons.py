@@ -60,7 +60,7 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
     entry = LessonEntry(
         id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments), planned=planned if any(planned) else []
     )
-    course = LessonsPage(lessons=[entry], own=json.loads(contents())["own"])
+    course = LessonsPage(lessons=[entry], own_sentence=json.loads(contents())["ownSentence"])
     yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
 
 

@@ -50,7 +50,7 @@ class Answer(Ask, tag="answer", frozen=True):
 
     def _candidate(self, place: int, passes: Passes) -> Candidate:
         trace = passes.trace()
-        return Candidate(label=trace.labels["answer"][place], told=self._feedback(place, passes))
+        return Candidate(label=trace.labels["answer"][place], feedback=self._feedback(place, passes))
 
     def _feedback(self, place: int, passes: Passes) -> LessonRuns:
         trace, row = passes.trace(), _row(passes)

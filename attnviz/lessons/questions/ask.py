@@ -37,13 +37,13 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
         """The stages whose numbers would give the answer away."""
         raise NotImplementedError
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         """The cell of the picture that it asks about; None where it asks about several or none."""
         return None
 
-    def answer(self, passes: Passes) -> str | None:
+    def answer_cell(self, passes: Passes) -> str | None:
         """The cell of the picture that the answer is read off; None where there is none."""
-        return self.asked(passes)
+        return self.asked_cell(passes)
 
 
 def cell_of(expression: str, passes: Passes) -> str | None:

@@ -13,4 +13,4 @@ class CellAsked(Extreme, tag="cell", frozen=True):
 
     def candidate(self, of: Reference, place: int) -> Candidate:
         name = place_name(of, of.index.index(None), place)
-        return Candidate(label=name, told=self.feedback(of, place), cell=str(of.cells[place]))
+        return Candidate(label=name, feedback=self.feedback(of, place), cell=str(of.cells[place]))

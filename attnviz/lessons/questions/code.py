@@ -70,7 +70,7 @@ class Code(Ask, tag="code", frozen=True):
         right = [at for at, array in enumerate(made.values()) if _is_stage(array, of)]
         return Choose(
             prompt=filled(self.prompt, passes),
-            candidates=[Candidate(label=line, told=_feedback(array, of)) for line, array in made.items()],
+            candidates=[Candidate(label=line, feedback=_feedback(array, of)) for line, array in made.items()],
             right=right,
             is_code=True,
         )

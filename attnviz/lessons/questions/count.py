@@ -35,7 +35,7 @@ class Count(Ask, tag="count", frozen=True):
         nears: dict[float, Near] = {}
         for value, text in _NEARS.get(name, lambda passes: ())(passes):
             if value != right and value not in nears:
-                nears[value] = Near(value=value, tolerance=0.0, told=sentence(text))
+                nears[value] = Near(value=value, tolerance=0.0, feedback=sentence(text))
         return Fill(
             prompt=filled(self.prompt, passes),
             right=right,

@@ -44,7 +44,7 @@ class Extreme(Ask, frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=True)
 
-    def answer(self, passes: Passes) -> str | None:
+    def answer_cell(self, passes: Passes) -> str | None:
         of = find(self.of, passes)
         return str(of.cells[extremes(of.values, self.pick)[0]]) if of.of == "B" else None
 

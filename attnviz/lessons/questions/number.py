@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
@@ -21,12 +21,12 @@ class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_
     ----------
     of
         The expression that it is.
-    told
+    feedback
         What that is.
     """
 
     of: str
-    told: str
+    feedback: str = field(name="told")
 
 
 class Number(Ask, tag="number", frozen=True):
@@ -71,7 +71,7 @@ class Number(Ask, tag="number", frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.beside or self.of, passes)
 
     def _misread(self, passes: Passes) -> list[Misread]:
@@ -86,7 +86,7 @@ def half_a_digit(text: str) -> float:
 
 def computed(wrong: Sequence[Wrong], passes: Passes) -> list[Misread]:
     """The numbers that a lesson's file itself has as wrong ones."""
-    return [(float(value(each.of, passes)), each.told) for each in wrong]
+    return [(float(value(each.of, passes)), each.feedback) for each in wrong]
 
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
@@ -100,5 +100,5 @@ def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Ne
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            found.append(Near(value=number, tolerance=tolerance, told=sentence(text)))
+            found.append(Near(value=number, tolerance=tolerance, feedback=sentence(text)))
     return found

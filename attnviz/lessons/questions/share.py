@@ -56,7 +56,7 @@ class Share(Ask, tag="share", frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.of, passes)
 
     def _cell(self, passes: Passes) -> Reference | None:

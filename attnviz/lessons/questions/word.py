@@ -15,4 +15,4 @@ class Word(Extreme, tag="word", frozen=True):
         axis = of.index.index(None)
         if not is_of_words(of, axis):
             raise LessonError(f"Words are asked for; {self.of} has none along its *.")
-        return Candidate(label=of.label(axis, place), told=self.feedback(of, place), word=place)
+        return Candidate(label=of.label(axis, place), feedback=self.feedback(of, place), word=place)

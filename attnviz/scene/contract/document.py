@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from attnviz.scene.contract.models import Model, Next
-from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
+from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values
 from attnviz.scene.contract.stages import Stage
 from attnviz.scene.contract.steps import Step
 from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
@@ -171,8 +171,8 @@ class Door(Sent):
 class PairOffered(Sent):
     """Two passes that mean something beside each other."""
 
-    id: Said
-    label: Said
+    id: NonEmpty
+    label: NonEmpty
 
 
 class StageDistance(Sent):
@@ -192,7 +192,7 @@ class StageDistance(Sent):
         Of how many.
     """
 
-    text: Said
+    text: NonEmpty
     other: Place
     matched: bool
     tolerance: Size
@@ -222,8 +222,8 @@ class OtherPass(Sent):
     """
 
     document: Document
-    between: list[tuple[Said, Said, Said]]
-    parted: Said
+    between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]
+    parted: NonEmpty
     first: Name | None
     places: dict[str, list[Place | None]]
     stages: dict[str, StageDistance]
@@ -289,7 +289,7 @@ class Document(Sent):
     before: dict[str, Values]
     slopes: Slopes | None
     flips: Flips | None
-    imprint: Said
+    imprint: NonEmpty
     link: dict[str, str]
     door: Door | None
     offer: Door | None

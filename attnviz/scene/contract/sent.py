@@ -11,7 +11,7 @@ class Sent(Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A part of what is sent, with these fields and no other."""
 
 
-Said = Annotated[str, Meta(min_length=1)]
+NonEmpty = Annotated[str, Meta(min_length=1)]
 """A text that is not empty."""
 
 Size = Annotated[float, Meta(ge=0)]

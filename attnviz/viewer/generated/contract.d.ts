@@ -23,8 +23,8 @@ export interface Moment {
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   question: Pick | Choose | Fill | null;
   covers: Array<string>;
-  asked: string | null;
-  answer: string | null;
+  askedCell: string | null;
+  answerCell: string | null;
   saysWordsAlone: boolean;
   at: string;
   notes: string;
@@ -36,7 +36,7 @@ export interface Moment {
 /** The page of lessons: their list, from which the browser asks for one moment after the other. */
 export interface LessonsPage {
   lessons: Array<LessonEntry>;
-  own: string;
+  ownSentence: string;
 }
 
 /** The acts that a viewer asks for. */
@@ -55,7 +55,7 @@ export interface ClassNow {
   at: string;
   shows: number;
   kind: "lesson" | "pass" | "question" | "talk";
-  asked: AskedCell | null;
+  question: CellQuestion | null;
   isOwn: boolean;
   isShown: boolean;
   round: Round | null;
@@ -242,8 +242,8 @@ export interface LessonEntry {
   planned?: Array<number>;
 }
 
-/** A question of a cell: for its number, its share, or the word that its row is largest at. */
-export interface AskedCell {
+/** A question that the speaker asks of a cell: for its number, its share, or the word that its row is largest at. */
+export interface CellQuestion {
   kind: "number" | "share" | "word";
   cell: string;
 }
@@ -480,7 +480,7 @@ export interface NumberLink {
 /** One of the answers that a person may give. */
 export interface Candidate {
   label: string;
-  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   word?: number;
   cell?: string;
 }
@@ -489,7 +489,7 @@ export interface Candidate {
 export interface Near {
   value: number;
   tolerance: number;
-  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
 /** The sweep with one divisor. */
