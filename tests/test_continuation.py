@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.kv_cache_cost import multiplications
+from attnviz.contract.document import Document
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.document import Document
 from attnviz.scene.document.continuing import next_token
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model

@@ -17,14 +17,14 @@ from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
+from attnviz.contract.answer import Answer
+from attnviz.contract.document import Document
+from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
-from attnviz.scene.contract.answer import Answer
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.typescript import generated, structs_of
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
@@ -129,7 +129,7 @@ def test_nothing_is_declared_that_is_never_sent():
 
 def test_what_the_browser_shares_with_python_is_made_of_python():
     for file, text in generated().items():
-        assert file.read_text("utf-8") == text, "python -m attnviz.scene.contract.typescript makes it again"
+        assert file.read_text("utf-8") == text, "python -m attnviz.contract.typescript makes it again"
 
 
 @of_each("name", [*ANSWERED])

@@ -10,9 +10,9 @@ from documents import whole
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
-from attnviz.scene.contract.lesson import Moment
 from attnviz.server import lesson_route
 
 FIRST = "/moment?lesson=who-is-it&moment=1"

@@ -14,6 +14,7 @@ from documents import whole
 from slowlessons import READINGS, evaluated, slow, slow_figure
 
 from attnviz import Settings, trace_of
+from attnviz.contract.lesson import Moment
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.numerals import digits, short
@@ -26,7 +27,6 @@ from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
-from attnviz.scene.contract.lesson import Moment
 from attnviz.text.wording import percent
 
 MOMENTS = {

@@ -12,8 +12,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from attnviz.classroom.codes import LETTERS
-from attnviz.scene.contract.classroom import ClassNow
-from attnviz.scene.contract.lesson import Moment
+from attnviz.contract.classroom import ClassNow
+from attnviz.contract.lesson import Moment
 from attnviz.server import room_route, rooms
 from attnviz.server.room_store import ROOMS
 

@@ -12,6 +12,7 @@ from documents import whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.contract.lesson import Moment
 from attnviz.core.settings import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
 from attnviz.lessons import talk_link
 from attnviz.lessons.lesson import LESSONS
@@ -19,7 +20,6 @@ from attnviz.lessons.moment import moment
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.scene.contract.lesson import Moment
 from attnviz.site.lessons import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"

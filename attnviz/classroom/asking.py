@@ -6,6 +6,8 @@ from msgspec import structs
 
 from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.lesson import LessonRuns, Question
 from attnviz.core.axes import Axis
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
@@ -15,8 +17,6 @@ from attnviz.lessons.questions.number import Number
 from attnviz.lessons.questions.share import Share
 from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes
-from attnviz.scene.contract.classroom import CellQuestion
-from attnviz.scene.contract.lesson import LessonRuns, Question
 from attnviz.text.steps import entry
 
 _SHARES = ("attention", "probabilities")

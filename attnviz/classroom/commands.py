@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Struct, structs
 
-from attnviz.scene.contract.classroom import CellQuestion
-from attnviz.scene.looks import VIEWERS
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.looks import VIEWERS
 
 Value = int | float
 """An answer: the place of a candidate, or a number."""

@@ -13,6 +13,8 @@ from msgspec import structs
 from attnviz.classroom.asking import ask_of, question_of
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.lesson import Choose, Fill, Pick, Question
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import as_sent
 from attnviz.lessons.moment import moment as lesson_moment
@@ -22,8 +24,6 @@ from attnviz.lessons.talk import TalkError, TalkMoment
 from attnviz.lessons.talk_moment import talk_moment
 from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.classroom import CellQuestion
-from attnviz.scene.contract.lesson import Choose, Fill, Pick, Question
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve

@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 
 from attnviz.classroom.commands import Value
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
-from attnviz.scene.contract.classroom import CellQuestion
 
 MAX_BYTES = 2_000
 """Of a request of a follower's."""

@@ -11,7 +11,7 @@ from attnviz.classroom.commands import Place, Value
 from attnviz.classroom.places import moment_at
 from attnviz.classroom.question import Question
 from attnviz.classroom.room import Room
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, NumberLink, Pick
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, NumberLink, Pick
 
 _COLUMNS = ("question", "round", "answer", "count", "right")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r")

@@ -3,9 +3,9 @@
 from functools import cache
 from urllib.parse import urlencode
 
+from attnviz.contract.lesson import LessonEntry, LessonsPage
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.address import query
-from attnviz.scene.contract.lesson import LessonEntry, LessonsPage
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import Scene
 

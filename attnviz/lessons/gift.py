@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import msgspec
 
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, Moment, NumberLink, Pick
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Moment, NumberLink, Pick
 
 _SIGNS = re.compile(r"[\\~=#{}:]")
 _FIRST = re.compile(r"^[%\[]")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urlencode
 
+from attnviz.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled
 from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Question
 from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
@@ -24,7 +25,6 @@ from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import Passes, Reference
 from attnviz.lessons.talk import TalkError
 from attnviz.lessons.talk_moment import check_answer
-from attnviz.scene.contract.lesson import Fill, Question
 from attnviz.scene.scene import choice_of
 from attnviz.scene.start import picked, selected
 from attnviz.text.steps import steps_of

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Moment, Pick
 from attnviz.lessons.gift import text_of, words_of
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, Moment, Pick
 
 _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$#&]|^[-+=]|(?<=^\d)[.)]")
 _MARKS = {"strong": "**", "em": "*", "q": "**", "k": "**", "v": "**", "output": "**"}

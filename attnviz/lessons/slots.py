@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
+from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
 from attnviz.lessons.expression import EXPRESSION_ERRORS, SAME, Value, value
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.scene.contract.lesson import LessonRuns, NumberLink
 from attnviz.text.markup import runs
 from attnviz.text.wording import percent
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Moment, Question
 from attnviz.core.errors import OwnArraysError
 from attnviz.lessons.expression import EXPRESSION_ERRORS
 from attnviz.lessons.moment import as_sent, opened
@@ -16,7 +17,6 @@ from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
 from attnviz.lessons.talk_uploads import by_source
-from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
 def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:

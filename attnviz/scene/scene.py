@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, make_dataclass, replace
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
@@ -14,7 +15,6 @@ from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from attnviz.classroom.codes import hash_of, new_code, new_secret
 from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
 from attnviz.classroom.room import Room, RoomError
-from attnviz.scene.contract.classroom import Audience, ClassNow, Pointed, Round
+from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from attnviz.contract.received import RequestError, received
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError
@@ -23,7 +24,6 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import FIRST_VISIT
-from attnviz.scene.uploads.received import RequestError, received
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
 

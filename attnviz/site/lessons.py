@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.lessons.contents import contents
 from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moments_of
 from attnviz.lessons.talk import Talk
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.scene.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.site.page import OWN, Page, drawn_page
 from attnviz.site.passes import model_page_name

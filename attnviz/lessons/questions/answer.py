@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
@@ -12,7 +13,6 @@ from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference
 from attnviz.lessons.slots import filled, sentence
 from attnviz.models.task import most_probable
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 MOST = 6
 """Answers that are offered, where a model has more."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from attnviz.contract.lesson import Question
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import PATTERN, Passes, Reference, find
-from attnviz.scene.contract.lesson import Question
 
 _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
 """Stages from whose numbers one reads off which of the next is the largest."""

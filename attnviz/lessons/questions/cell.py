@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from attnviz.contract.lesson import Candidate
 from attnviz.lessons.naming import place_name
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import Reference
-from attnviz.scene.contract.lesson import Candidate
 
 
 class CellAsked(Extreme, tag="cell", frozen=True):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import place_slot
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, format_number, sentence
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 SAME = 1e-9
 

@@ -6,12 +6,12 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.lessons.expression import is_equal, value
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, format_number, quantity, sentence
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 Compared = Literal["more", "less", "the same"]
 

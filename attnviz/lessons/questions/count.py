@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Near
 from attnviz.lessons.figures import figure, mask_of
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import Passes
 from attnviz.lessons.slots import filled, format_number, sentence
-from attnviz.scene.contract.lesson import Fill, Near
 
 Reading = tuple[float, str]
 

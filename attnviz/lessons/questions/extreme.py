@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, LessonRuns
+from attnviz.contract.lesson import Pick as PickQuestion
 from attnviz.core.layers import layered, split_layer
 from attnviz.lessons.expression import SAME
 from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, in_words, sentence
-from attnviz.scene.contract.lesson import Candidate, LessonRuns
-from attnviz.scene.contract.lesson import Pick as PickQuestion
 
 Which = Literal["largest", "smallest", "largest in size"]
 

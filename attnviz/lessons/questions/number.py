@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
 from attnviz.lessons.slots import filled, format_number, sentence
-from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
 class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

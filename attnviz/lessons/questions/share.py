@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import UNSET
 
+from attnviz.contract.lesson import Fill
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import misreadings
@@ -13,7 +14,6 @@ from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.questions.number import Wrong, computed, leeway, nears
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, format_number
-from attnviz.scene.contract.lesson import Fill
 
 _SCORES = {"attention": "scaled", "probabilities": "logits"}
 """The stages of shares, and of the scores that one would have to change for another share."""

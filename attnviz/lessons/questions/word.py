@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from attnviz.contract.lesson import Candidate
 from attnviz.lessons.naming import is_of_words
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import LessonError, Reference
-from attnviz.scene.contract.lesson import Candidate
 
 
 class Word(Extreme, tag="word", frozen=True):

@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import count
 
 from attnviz.analysis.audit import Audit
+from attnviz.contract.request import ActsRequest
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse
-from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Raw
 
 from attnviz.analysis.pairing import Pairing, StagePair, pairing
+from attnviz.contract.document import OtherPass, StageDistance
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.scene.contract.document import OtherPass, StageDistance
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, choice_of

@@ -5,11 +5,11 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
+from attnviz.contract import answer
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_effect, has_whole
 from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
-from attnviz.scene.contract import answer
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
 from attnviz.text.glossary import explained

@@ -13,10 +13,10 @@ from attnviz.analysis.flips.contest import contest_of
 from attnviz.analysis.flips.flip import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
+from attnviz.contract.document import ChangeMade, Door, Flip, Flips, Moved, OtherPass, PairOffered, Slopes
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.contract.document import ChangeMade, Door, Flip, Flips, Moved, OtherPass, PairOffered, Slopes
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras

@@ -1,4 +1,4 @@
-// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.
+// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.
 
 /** All that a browser is given of a scene, by a run of the page or for what was done. */
 export interface Answer {

@@ -1,4 +1,4 @@
-"""TypeScript: the types of the browser's code; `python -m attnviz.scene.contract.typescript` writes them.
+"""TypeScript: the types of the browser's code; `python -m attnviz.contract.typescript` writes them.
 
 The contract as TypeScript, and how an address says where one looks.
 """
@@ -12,17 +12,17 @@ from pathlib import Path
 
 from msgspec import inspect
 
-from attnviz.scene.contract.answer import Answer
-from attnviz.scene.contract.classroom import ClassNow
-from attnviz.scene.contract.constants import javascript
-from attnviz.scene.contract.lesson import LessonsPage, Moment
-from attnviz.scene.contract.request import ActsRequest
+from attnviz.contract.answer import Answer
+from attnviz.contract.classroom import ClassNow
+from attnviz.contract.constants import javascript
+from attnviz.contract.lesson import LessonsPage, Moment
+from attnviz.contract.request import ActsRequest
 
-FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
+FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
 MESSAGES = (Answer, Moment, LessonsPage, ActsRequest, ClassNow)
 """The messages to a browser, and from it."""
 
-_HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"
+_HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"
 
 
 def typescript() -> str:

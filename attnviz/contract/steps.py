@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from attnviz.scene.contract.sent import Layer, Name, Place, Runs, Sent
+from attnviz.contract.sent import Layer, Name, Place, Runs, Sent
 
 
 class Matrix(Sent):

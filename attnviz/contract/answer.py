@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.sent import NonEmpty, Runs, Sent
+from attnviz.contract.document import Document
+from attnviz.contract.sent import NonEmpty, Runs, Sent
 
 Event = NonEmpty
 """The name of an act."""

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.sent import Cell, Name, NonEmpty, Place, Sent, Style
+from attnviz.contract.document import Document
+from attnviz.contract.sent import Cell, Name, NonEmpty, Place, Sent, Style
 
 
 class NumberLink(Sent):

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from attnviz.scene.contract.models import Model, Next
-from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values
-from attnviz.scene.contract.stages import Stage
-from attnviz.scene.contract.steps import Step
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.contract.models import Model, Next
+from attnviz.contract.sent import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values
+from attnviz.contract.stages import Stage
+from attnviz.contract.steps import Step
 
 
 class Selected(Sent):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from attnviz.scene.contract.sent import Place, Sent, Stories, Values
+from attnviz.contract.sent import Place, Sent, Stories, Values
 
 
 class Axis(Sent):

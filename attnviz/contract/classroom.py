@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.scene.contract.sent import NonEmpty, Place, Sent
+from attnviz.contract.sent import NonEmpty, Place, Sent
 
 
 class Round(Sent):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
+from attnviz.contract.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
-from attnviz.scene.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 
 
 def javascript() -> str:
@@ -25,4 +25,4 @@ def javascript() -> str:
     patterns = {"CELL": CELL.replace("?P<", "?<"), "PLACE": PLACE, "REVEAL": REVEAL}
     lines = [f"export const {name} = /** @type {{const}} */ ({json.dumps(value)});" for name, value in values.items()]
     lines += [f"export const {name} = /^(?:{pattern})$/;" for name, pattern in patterns.items()]
-    return "\n".join(["// Made by `python -m attnviz.scene.contract.typescript`. Change it in Python.", *lines, ""])
+    return "\n".join(["// Made by `python -m attnviz.contract.typescript`. Change it in Python.", *lines, ""])
