@@ -42,7 +42,7 @@ class MistakePicture(OfAFile, tag="mistake", frozen=True):
         row = mistaken(trace, self.of, self.word)
         total = math.fsum(row.wrong)
         return WrongMask(
-            name=row.said,
+            name=row.sentence,
             query=self.word,
             sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),

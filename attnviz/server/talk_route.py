@@ -44,8 +44,8 @@ class PageAsked(Asked, tag="page", frozen=True):
 
 
 @reply.register
-def _(asked: PageAsked) -> bytes:
-    return to_json({"page": talk_file(asked.talk)})
+def _(request: PageAsked) -> bytes:
+    return to_json({"page": talk_file(request.talk)})
 
 
 class UploadsAsked(Asked, tag="uploads", frozen=True):
@@ -63,15 +63,15 @@ class UploadsGiven(Asked, tag="give", frozen=True):
 
 
 @reply.register
-def _(asked: UploadsAsked) -> bytes:
-    written = dict(parse_qsl(asked.at, keep_blank_values=True))
-    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(asked.tab).uploads).scene)})
+def _(request: UploadsAsked) -> bytes:
+    written = dict(parse_qsl(request.at, keep_blank_values=True))
+    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(request.tab).uploads).scene)})
 
 
 @reply.register
-def _(asked: UploadsGiven) -> bytes:
-    session = _session(asked.tab)
-    for upload in by_source(asked.uploads, asked.uploads).values():
+def _(request: UploadsGiven) -> bytes:
+    session = _session(request.tab)
+    for upload in by_source(request.uploads, request.uploads).values():
         session.keep(upload)
     return b"{}"
 
@@ -96,8 +96,8 @@ async def _talk(request: Request) -> Response:
             body += piece
             if len(body) > MAX_REQUEST_BYTES:
                 return _refusal(413, _TOO_LARGE)
-        asked = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
-        made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, asked)
+        message = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
+        made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, message)
     except (RequestError, TalkError, OwnArraysError) as error:
         return _refusal(400, str(error))
     except ClientDisconnect:

@@ -87,10 +87,10 @@ def _lightened(moment: Data) -> bool:
 
     Returns whether there were any; its page says so to who looks around there.
     """
-    document, found = moment["document"], False
+    document, is_lighter = moment["document"], False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
             if sum(map(len, stage["values"])) > MOST_NUMBERS * _CHARACTERS:
                 stage["values"] = [None for _ in stage["values"]]
-                found = True
-    return found
+                is_lighter = True
+    return is_lighter

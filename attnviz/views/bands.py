@@ -100,8 +100,8 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
 def _compared(trace: Trace, comparison: Stage) -> Band:
     """Each key under its word, with the query at the left."""
     query, keys = trace.inputs(comparison.name)[:2]
-    said = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
-    return Band(said, entry(keys.name).title, turned(keys), left=column(query))
+    text = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
+    return Band(text, entry(keys.name).title, turned(keys), left=column(query))
 
 
 def _shows(keys: Stage, comparison: Stage) -> str:
@@ -145,16 +145,16 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
 
 def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
     """What the sink takes of a row of attention, if there is one."""
-    own, _ = split_layer(stage.name)
-    taken = trace.layer_of(stage.name).names.get("sink_share") if own == "attention" else None
+    base, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
     return Slot(taken, None, None) if taken else None
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:
     """Each value under its word, with what they add up to at the right."""
     values = trace[stage.inputs[1]]
-    said = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
-    return Band(said, entry(values.name).title, turned(values), right=column(stage))
+    text = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
+    return Band(text, entry(values.name).title, turned(values), right=column(stage))
 
 
 def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:

@@ -109,8 +109,8 @@ _ONE = {"compressed": "latent", "q": "query", "k": "key", "v": "value", "q_r": "
 
 def _is_first_compared(trace: Trace, stage: Stage, names: Mapping[str, str]) -> bool:
     """Whether a stage makes a comparison of a layer possible."""
-    own, _ = split_layer(stage.name)  # among the names of a layer are those of the others' stages, too
-    return names.get(own) == stage.name and compared_by(trace, stage) is not None
+    base, _ = split_layer(stage.name)  # among the names of a layer are those of the others' stages, too
+    return names.get(base) == stage.name and compared_by(trace, stage) is not None
 
 
 def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:

@@ -66,11 +66,11 @@ def covers_of(expression: str, passes: Passes) -> set[str]:
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
     """Some stages, and all that are computed from them."""
-    found = set(names)
+    computed = set(names)
     for stage in trace.stages:
-        if not found.isdisjoint(stage.inputs):
-            found.add(stage.name)
-    return found
+        if not computed.isdisjoint(stage.inputs):
+            computed.add(stage.name)
+    return computed
 
 
 def giving_away(of: Reference, *, is_order_asked: bool) -> set[str]:

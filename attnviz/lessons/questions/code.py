@@ -83,8 +83,8 @@ class Code(Ask, tag="code", frozen=True):
 def _made(line: str, of: Reference) -> np.ndarray:
     """The array that a line gives."""
     name, layer = split_layer(of.stage.name)
-    own = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
-    arrays = {stage.name: stage.value for stage in own}
+    layer_trace = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
+    arrays = {stage.name: stage.value for stage in layer_trace}
     with np.errstate(invalid="ignore", divide="ignore"):
         return LINES[name][line](arrays)
 

@@ -78,17 +78,21 @@ class Compare(Ask, tag="compare", frozen=True):
         both = {"of": quantity(self.of, form, passes), "than": quantity(self._other, form, passes)}
         if answer == right:
             return sentence("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
-        own = [filled(each.feedback, passes) for each in self.instead if each.answer == answer]
-        return own[0] if own else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
+        written = [filled(each.feedback, passes) for each in self.instead if each.answer == answer]
+        return (
+            written[0]
+            if written
+            else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
+        )
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which an answer would be right: of the same row, else of another."""
         if self.than:
             return []
-        own = find(self.of, passes)
-        every = Reference(own.of, own.trace, own.stage, (*own.index[:-2], None, None)).cells
-        for cell in sorted(every, key=lambda each: each.index[:-1] != own.index[:-1]):
-            after = own.at(cell.index)
+        of = find(self.of, passes)
+        every = Reference(of.of, of.trace, of.stage, (*of.index[:-2], None, None)).cells
+        for cell in sorted(every, key=lambda each: each.index[:-1] != of.index[:-1]):
+            after = of.at(cell.index)
             before = _before(after, passes)
             if before and compared(cell.value, before.cell.value) == answer and _reads(answer, after, before):
                 return _right_for(answer, after, before)

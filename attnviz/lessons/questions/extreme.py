@@ -60,8 +60,8 @@ class Extreme(Ask, frozen=True):
             return sentence(f"{slot} is hidden by the mask.", name=label)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
         which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
-        said = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
-        return [*said, *self._elsewhere(of, axis, place)] if (others > SAME).any() else said
+        runs = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
+        return [*runs, *self._elsewhere(of, axis, place)] if (others > SAME).any() else runs
 
     def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
         """Which one of the row it is: the first, the second or the last; else how many are before it."""
@@ -90,13 +90,13 @@ class Extreme(Ask, frozen=True):
         name, where = row.label(axis, extremes(row.values, self.pick)[0]), row.label(other, at)
         place, whose = place_slot(row, axis), place_slot(row, other, "where")
         if noun(row.stage.name) == "share":
-            said = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
+            text = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
         else:
             first = _ORDERS[self.pick][0]
-            said = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
+            text = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
             if self.pick == "largest in size":
-                said = f"For {whose}, {place} has the number {first}"
-        return sentence(f" {said[0].upper()}{said[1:]}.", name=["", name], where=["", where])
+                text = f"For {whose}, {place} has the number {first}"
+        return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
 
 
 _ORDERS = {

@@ -96,9 +96,9 @@ def leeway(tolerance: float, unit: str = "") -> LessonRuns:
 
 def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Near]:
     """Wrong numbers that somebody may find, each with what it is; none that counts as right, and none twice."""
-    taken, found = [right], []
+    taken, wrong = [right], []
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            found.append(Near(value=number, tolerance=tolerance, feedback=sentence(text)))
-    return found
+            wrong.append(Near(value=number, tolerance=tolerance, feedback=sentence(text)))
+    return wrong
