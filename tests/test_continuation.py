@@ -140,7 +140,7 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
     place = Session(replace(of_model("microgpt"), drawing=drawing))
     extras = place.do("names", True)
     whole = read(answer_bytes(place, extras=extras))["pass"]
-    msgspec.convert(whole, Document)
+    msgspec.convert(whole, Document, str_keys=True)
     told = whole["next"]["names"]
     assert [each["text"] for each in told["listed"]] == list(found)
     task = model.task

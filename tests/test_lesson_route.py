@@ -21,7 +21,7 @@ FIRST = "/moment?lesson=who-is-it&moment=1"
 def test_a_moment_is_as_it_is_declared_and_a_browser_that_has_it_is_told_so():
     answer = ask(APP, FIRST)
     found = json.loads(answer.text)
-    msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert "no-cache" in answer.headers["cache-control"], "after an update the browser asks for the new one"
     again = ask(APP, FIRST, **{"if-none-match": answer.headers["etag"]})

@@ -65,7 +65,7 @@ def said(runs):
 
 @of_each("name", [*MOMENTS])
 def test_every_moment_is_sent_as_it_is_declared(name):
-    msgspec.convert(sent(name), Moment)
+    msgspec.convert(sent(name), Moment, str_keys=True)
     _, _, made = MOMENTS[name]
     assert sent(name)["title"] == made.title
     assert opened_once(sent(name)["at"]).b.scene == opened_once(made.at).b.scene, "one looks around from the same scene"

@@ -191,7 +191,7 @@ def test_a_link_unpacks_no_more_than_a_talk():
 
 def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
     found = of(text="{attention[cat, sat]:%} of it", notes="say it")
-    msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
     assert found["text"][0][0] == "number"
     assert found["notes"] == "say it"
 
@@ -256,7 +256,7 @@ def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
         )
         made = msgspec.convert(ask, AnyAsk)
         said, found = refused_or_made(made)
-        assert 20 < len(said) < 600 or msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+        assert 20 < len(said) < 600 or msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
 
 
 @pytest.mark.parametrize(
