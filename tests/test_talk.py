@@ -256,7 +256,9 @@ def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
         )
         made = msgspec.convert(ask, AnyAsk)
         said, found = refused_or_made(made)
-        assert 20 < len(said) < 600 or msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
+        assert 20 < len(said) < 600 or msgspec.convert(
+            found | {"document": whole(found["document"])}, Moment, str_keys=True
+        )
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
+from attnviz.scene.scene import Scene, is_uploaded
 
 MAX_PARAMETERS = 100
 MAX_BYTES = 3_000_000
@@ -57,17 +57,13 @@ def place_in(at: str, question: CellQuestion | None = None, moment: TalkMoment |
     if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
-    if (moment is not None and moment.uploads) or any(_is_own(each) for each in (scene, scene.other)):
+    if (moment is not None and moment.uploads) or any(map(is_uploaded, filter(None, (scene, scene.other)))):
         return Place("", is_own=True)
     address = urlencode(query(replace(scene, present=False)))
     if moment is not None:
         return _with_takes(Place(address, moment=_without_notes(moment)))
     place = Place(address, question)
     return _with_takes(place) if question else place
-
-
-def _is_own(scene: Scene | None) -> bool:
-    return scene is not None and scene.source in (OWN_PARAMETERS, OWN_MODEL)
 
 
 def _parameters_of(at: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from msgspec import NODEFAULT, inspect
 
 from attnviz.contract.answer import Answer
 from attnviz.contract.classroom import ClassNow
-from attnviz.contract.constants import javascript
+from attnviz.contract.constants import numerals, where
 from attnviz.contract.document import SentDocument
 from attnviz.contract.lesson import LessonsPage, Moment
 from attnviz.contract.request import ActsRequest
@@ -33,7 +33,8 @@ def typescript() -> str:
 
 def generated() -> dict[Path, str]:
     """The files of the browser's code that are made of Python, and what they hold."""
-    return {FOLDER / "contract.d.ts": typescript(), FOLDER / "where.js": javascript()}
+    made = {"contract.d.ts": typescript(), "where.js": where(), "numerals.js": numerals()}
+    return {FOLDER / name: text for name, text in made.items()}
 
 
 def structs_of(*messages: type) -> Iterator[inspect.StructType]:

@@ -140,9 +140,19 @@ def choice_of(scene: Scene) -> Choice | None:
     return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
+def source_of_upload(upload: Upload) -> str:
+    """The source of a scene of something that somebody gave."""
+    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
+
+
+def is_uploaded(scene: Scene) -> bool:
+    """Whether a scene is of a file of somebody's own, here or not."""
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL)
+
+
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None
+    return is_uploaded(scene) and scene.upload is None
 
 
 def pinned(scene: Scene) -> Scene:

@@ -17,8 +17,7 @@ from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
 from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.resolution import SceneWithPass, resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload, pinned
-from attnviz.scene.uploads.parameters import OwnParameters
+from attnviz.scene.scene import Scene, Upload, pinned, source_of_upload
 
 
 @dataclass(eq=False)
@@ -62,7 +61,7 @@ class Session:
 
     def keep(self, upload: Upload) -> None:
         """Keep a file of somebody's, in place of the one before."""
-        self.uploads[OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL] = upload
+        self.uploads[source_of_upload(upload)] = upload
         self.update()
 
     def update(self, **parts: object) -> None:
