@@ -23,11 +23,10 @@ from attnviz.lessons.expression import is_so, value
 from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.moment import moment, opened
-from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
-from attnviz.text.wording import percent
+from attnviz.text.wording import ORDINALS, percent
 
 MOMENTS = {
     f"{name} {number}": (name, number, each)
@@ -213,7 +212,7 @@ def is_place_told(told, before, not_behind, pick):
 def place_told(told):
     """Which place a sentence says that an answer has."""
     found = re.search(r": the (?:(\w+) )?most", told)
-    return _ORDINALS.index(found[1]) + 1 if found[1] else 1
+    return ORDINALS.index(found[1]) + 1 if found[1] else 1
 
 
 def _is_right_elsewhere(told, of, place, sizes):
