@@ -34,7 +34,7 @@ ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SO
 
 def opened(path=ROOT / "app.py", **address):
     """A page at an address; by the router it is the walkthrough, to which that leads from `/`."""
-    at = AppTest.from_file(str(path), default_timeout=20)
+    at = AppTest.from_file(str(path), default_timeout=600)
     if path.name == "app.py":
         at.switch_page("pages/walkthrough.py")
     for key, value in address.items():

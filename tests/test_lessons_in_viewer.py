@@ -4,6 +4,7 @@ import json
 
 import pytest
 from axe import violations_but_contrast
+from patience import PATIENCE_MS
 from tab import becomes, expect, frames, parameters, resized
 from taught import PLACES, sent
 
@@ -69,7 +70,7 @@ def test_a_lesson_is_walked_by_page_down_alone(taught):
     becomes(page, lambda: parameters(page), {"lesson": lessons[1], "moment": "1"})
     page.keyboard.press("PageUp")
     said_is(page, lesson, len(LESSONS[lesson].moment))
-    expect(verdict(page).last).to_contain_text("A query says", timeout=5_000)  # as one left it
+    expect(verdict(page).last).to_contain_text("A query says")  # as one left it
 
 
 def test_the_first_screen_is_a_question_and_words_alone(taught):
@@ -405,7 +406,7 @@ _WALKED = """async ([lesson, present, moments]) => {
   const laws = [%s], found = [];
   await document.fonts.ready;
   for (const [nth, { title, covers }] of moments.entries()) {
-    const count = `${nth + 1} of ${moments.length}`, deadline = performance.now() + 20_000;
+    const count = `${nth + 1} of ${moments.length}`, deadline = performance.now() + %d;
     const isThere = () => textOf(".count") === count && textOf(".lesson-said h2") === title;
     const look = (shown) => {
       const broken = laws.flatMap((law) => law(covers, shown === "answered"));
@@ -433,7 +434,7 @@ def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_a
     page.evaluate("() => { document.documentElement.style.clipPath = 'inset(50%)' }")  # to paint it would take longer
     for size, present, laws in LAYOUTS:
         resized(page, *size)
-        walk = _WALKED % ", ".join((GIVEN_AWAY, STILL_COVERED, *laws))
+        walk = _WALKED % (", ".join((GIVEN_AWAY, STILL_COVERED, *laws)), PATIENCE_MS)
         found[size, present] = page.evaluate(walk, [lesson, present, moments])
     assert {layout: broken for layout, broken in found.items() if broken} == {}
 

@@ -8,6 +8,7 @@ import string
 import msgspec
 import pytest
 from asgi import APP, asked, run
+from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -64,7 +65,9 @@ async def listen(code, seat, n, known="", app=APP):
 
     headers = [(b"host", b"127.0.0.1"), *([(b"last-event-id", known.encode())] if known else [])]
     scope = {"type": "http", "method": "GET", "path": "/room/events", "root_path": "", "headers": headers}
-    await asyncio.wait_for(app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), 5)
+    await asyncio.wait_for(
+        app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), PATIENCE_SECONDS
+    )
     return found
 
 
