@@ -12,7 +12,8 @@ from masking import unseeing
 
 from attnviz import Settings, trace_of
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, nearest, nearest_heads
+from attnviz.core.fitting import nearest, nearest_heads
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
 from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals

@@ -11,7 +11,8 @@ from page import boxes, settings_of, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import OPTIONS, has_effect, has_whole
+from attnviz.core.settings import OPTIONS, has_effect
+from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session

@@ -14,6 +14,7 @@ from passes import TRACES as PASSES
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
+from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.alibi import ALiBi, slopes
 from attnviz.core.operations.relu import ReLU
@@ -21,7 +22,6 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
-from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
 from attnviz.text.ids import find, ids, nearest

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.scene.own.packing import packed, unpacked
 from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload

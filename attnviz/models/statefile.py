@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.parameters import Parameters, banded
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.models.model import Model
 from attnviz.models.ownletters import OwnLetters
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
 from attnviz.core.changes import format_changes
-from attnviz.core.settings import nearest
+from attnviz.core.fitting import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
 from attnviz.scene.looks import USUAL, USUAL_IN_TALK

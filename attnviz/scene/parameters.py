@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.examples import EXAMPLES
 from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS

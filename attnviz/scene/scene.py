@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
+from attnviz.core.fitting import fitting_whole, nearest_heads
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
+from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant

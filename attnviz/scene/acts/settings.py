@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from attnviz.core import tokens
-from attnviz.core.settings import MAX_CHARACTERS, OPTIONS, nearest
+from attnviz.core.fitting import nearest
+from attnviz.core.limits import MAX_CHARACTERS
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
