@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, most_layers
 from attnviz.core.whole import WHOLE
 from attnviz.core.wholesettings import OF_WHOLE, rule_of_whole
 
@@ -12,6 +12,8 @@ def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | b
     """The values of an option beside these two."""
     if initialiser == WHOLE and name in OF_WHOLE:
         return OF_WHOLE[name]
+    if name == "layers":
+        return range(1, most_layers(d_model) + 1)
     return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
 
 
@@ -55,6 +57,15 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
                 f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
                 f"got {_shortened(text)}, using {allowed['n_heads']}."
             )
+    if "layers" in written:
+        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
+        text = written["layers"]
+        allowed["layers"] = nearest_layers(text, d_model)
+        if str(allowed["layers"]) != text.strip():
+            notices.append(
+                f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}; "
+                f"got {_shortened(text)}, using {allowed['layers']}."
+            )
     for name, value in fitting_whole(allowed).items():
         notices.append(f"{rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
         allowed[name] = value
@@ -65,6 +76,11 @@ def nearest_heads(n_heads: int | str, d_model: int) -> int:
     """The divisor of `d_model` nearest to `n_heads`; of two, the smaller."""
     wanted = replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads))
     return min(divisors(d_model), key=lambda n: (abs(n - wanted), n))
+
+
+def nearest_layers(layers: int | str, d_model: int) -> int:
+    """The number of layers nearest to `layers` that there may be."""
+    return replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers))
 
 
 def _shortened(text: str) -> str:

@@ -3,8 +3,12 @@
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
-MAX_LAYERS = 4
-"""Of a model of one's own; an address has the steps of so many."""
+MAX_D_MODEL = 128
+"""Of all layers together: so several cost no more than the largest one."""
+MAX_LAYERS = 6
+"""An address has the steps of so many."""
+MAX_MODEL_LAYERS = 4
+"""Of a model of one's own."""
 MAX_FLIP_NUMBERS = 7_000_000
 """That are computed in a step of the search for what turns an answer, which takes some ten."""
 MAX_FILE_BYTES = 8 * 2**20

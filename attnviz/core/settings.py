@@ -1,14 +1,14 @@
 """Settings: what a person picks. Every door to the core enforces here what it may be."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
-from attnviz.core.masks import MASKS, SIZED
+from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL, MAX_LAYERS, MAX_TOKENS
+from attnviz.core.masks import GLOBAL_LAYERS, MASKS, SIZED, WITHOUT_WINDOW, mask_in_layer
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
@@ -52,6 +52,9 @@ class Settings:
         "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
         of its own.
     positions : {"none", "sinusoidal"}
+    layers : int
+        1 to 6, as long as `layers * d_model` is at most 128. Several are on a residual stream: each adds its output to
+        what entered it. No norm and no MLP stands between them.
     sharing : {"none", "pairs", "all", "latent", "absorbed"}
         How many heads share keys and values; "pairs" does nothing where the number of heads is odd. With the last two
         all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
@@ -69,6 +72,9 @@ class Settings:
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
     alibi : bool
+    window_in : {"every layer", "every second layer", "all but every sixth layer"}
+        Which of several layers have the mask "window" or "causal window". The others are global: no key is too far
+        away in them, and "causal window" is "causal". The second, fourth ... layer is one, or the sixth.
     sinks : {"none", "zero", "drawn"}
     blocks : {"none", "1", "2", "4", "8", "16"}
         How many keys a query reads at once.
@@ -81,7 +87,7 @@ class Settings:
 
     sentence: str
     context: str | None = None
-    d_model: int = _option(8, range(2, 129), "d_model", "How many numbers stand for a token.")
+    d_model: int = _option(8, range(2, MAX_D_MODEL + 1), "d_model", "How many numbers stand for a token.")
     n_heads: int = _option(
         2, range(1, 129), "Heads", "The heads share the d_model numbers, so their number divides d_model."
     )
@@ -108,6 +114,13 @@ class Settings:
         "whole: −1, 0 and 1, for 3 or 4 words and one head, so that every share is a fraction.",
     )
     positions: str = _option("none", POSITIONS, "Positions")
+    layers: int = _option(
+        1,
+        range(1, MAX_LAYERS + 1),
+        "Layers",
+        "Each layer reads what the one before it passes on. Several are on a residual stream: each adds its output to "
+        "what entered it, with no norm and no MLP between them. Layers times d_model are at most 128.",
+    )
     sharing: str = _option(
         "none",
         SHARING,
@@ -142,6 +155,14 @@ class Settings:
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
     softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
     alibi: bool = _option(False, (False, True), "Take a slope times the distance from scores (ALiBi)")
+    window_in: str = _option(
+        "every layer",
+        GLOBAL_LAYERS,
+        "Window in",
+        "Which layers have the window; the others are global, and no key is too far away in them. every layer: as in "
+        "Mistral 7B. every second layer: the first, the third and so on, as in Gemma 2 and gpt-oss. "
+        "all but every sixth layer: as in Gemma 3.",
+    )
     sinks: str = _option(
         "none",
         ("none", "zero", "drawn"),
@@ -169,6 +190,12 @@ class Settings:
                 f"got n_heads={_shown(self.n_heads)} for d_model={self.d_model}. "
                 f"Choose one of {', '.join(map(str, divisors(self.d_model)))}."
             )
+        if not OPTIONS["layers"].allows(self.layers) or self.layers > most_layers(self.d_model):
+            raise SettingsError(
+                f"layers must be a whole number from 1 to {MAX_LAYERS}, and layers times d_model at most "
+                f"{MAX_D_MODEL}; got layers={_shown(self.layers)} for d_model={self.d_model}. "
+                f"Choose at most {most_layers(self.d_model)}."
+            )
         if self.initialiser == WHOLE:
             check_whole(self)
 
@@ -194,6 +221,10 @@ class Settings:
         """What turns queries and keys, if anything does."""
         return None if self.rope == "none" else Rotation(float(self.rope_base), self.rope, self.n_turned or None)
 
+    def mask_in_layer(self, layer: int) -> str:
+        """The name of the mask in a layer, counted from 1."""
+        return mask_in_layer(self.mask, self.window_in, layer)
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The words of the queries."""
@@ -208,28 +239,33 @@ class Settings:
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Settings) if each.metadata}
 """All that a person can set besides the sentences. Scenes, addresses, controls and acts follow it."""
 
-FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_heads"}
+FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name not in ("n_heads", "layers")}
 """Those that may be what they allow, whatever the others are."""
 
-NEEDS: dict[str, tuple[str, Sequence[str]]] = {
-    "mask_size": ("mask", SIZED),
-    "latent_width": ("sharing", LATENTS),
-    "qk_norm": ("sharing", ("none", "pairs", "all")),
-    "rope_base": ("rope", PAIRS),
-    "rope_part": ("rope", PAIRS),
+NEEDS: dict[str, Mapping[str, Sequence]] = {
+    "mask_size": {"mask": SIZED},
+    "latent_width": {"sharing": LATENTS},
+    "qk_norm": {"sharing": ("none", "pairs", "all")},
+    "rope_base": {"rope": PAIRS},
+    "rope_part": {"rope": PAIRS},
+    "window_in": {"mask": tuple(WITHOUT_WINDOW), "layers": range(2, MAX_LAYERS + 1)},
 }
-"""Options that mean nothing unless another one has one of these values."""
+"""Options that mean nothing unless others have one of these values each."""
 
 
 def has_effect(options: object, name: str) -> bool:
     """Whether an option means something beside the others, which are attributes of `options`."""
-    other, values = NEEDS.get(name, (name, ()))
-    return name not in NEEDS or getattr(options, other) in values
+    return all(getattr(options, other) in values for other, values in NEEDS.get(name, {}).items())
 
 
 def divisors(d_model: int) -> tuple[int, ...]:
     """The numbers of heads that `d_model` can be shared among."""
     return tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
+
+
+def most_layers(d_model: int) -> int:
+    """The largest number of layers of that `d_model`."""
+    return min(MAX_LAYERS, MAX_D_MODEL // d_model)
 
 
 def _is_whole_number(value: object) -> bool:

@@ -19,6 +19,7 @@ OF_WHOLE: dict[str, Sequence] = {
     "d_model": range(2, 5),
     "n_heads": range(1, 2),
     "positions": ("none",),
+    "layers": range(1, 2),
     "sharing": ("none",),
     "qk_norm": (False,),
     "rope": ("none",),

@@ -81,7 +81,11 @@ def _parts(trace: Trace) -> dict:
         },
         "words": _words(trace),
         "layers": [
-            {"attention": layer.names["attention"], "purpose": " ".join(layer.trace.origin.layers)}
+            {
+                "attention": layer.names["attention"],
+                "mask": layer.names["mask"],
+                "purpose": " ".join(layer.trace.origin.layers),
+            }
             for layer in trace.layers
         ],
         "fractions": any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),

@@ -300,6 +300,7 @@ export interface Step {
 /** A layer. */
 export interface LayerOfModel {
   attention: string;
+  mask: string;
   purpose: string;
 }
 
