@@ -49,13 +49,13 @@ def all_earlier(token, layer):
 def passed_on(x, layers, residual, seen=all_earlier):
     """What the last layer passes on, one number at a time; `seen` are the keys of a query in a layer."""
     stream = x.tolist()
-    for number, (p, adds) in enumerate(zip(layers, residual, strict=True), start=1):
+    for layer, (p, adds) in enumerate(zip(layers, residual, strict=True), start=1):
         out = [[0.0] * x.shape[1] for _ in stream]
         d_k, d_v = p.w_q.shape[-1], p.w_v.shape[-1]
         for head in range(len(p.w_q)):
             q, k, v = (times(stream, w[head].tolist()) for w in (p.w_q, p.w_k, p.w_v))
             for token in range(len(x)):
-                keys = seen(token, number)
+                keys = seen(token, layer)
                 shares = softmax([dot(q[token], k[key]) / math.sqrt(d_k) for key in keys])
                 mixed = [dot(shares, [v[key][f] for key in keys]) for f in range(d_v)]
                 band = p.w_o[head * d_v : (head + 1) * d_v].tolist()
@@ -238,3 +238,17 @@ def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit(picked):
 def test_a_window_on_both_sides_leaves_every_key_to_a_global_layer():
     trace = trace_of(Settings(SENTENCE, layers=2, mask="window", window_in="every second layer"))
     assert [int(trace[f"mask_{layer}"].value.sum()) for layer in (1, 2)] == [7 + 2 * 6, 7 * 7]
+
+
+@pytest.mark.parametrize(
+    ("layers", "size", "window_in", "reached"),
+    [(1, 3, "every layer", 3), (2, 3, "every layer", 5), (5, 2, "every layer", 6), (2, 2, "every second layer", 7)],
+)
+def test_windows_reach_as_far_as_they_do_together_and_a_global_layer_to_the_first_word(
+    layers, size, window_in, reached
+):
+    """Layers of w keys reach back to L (w - 1) + 1 of them (Jiang et al. 2023, section 2)."""
+    picked = {"layers": layers, "mask": "causal window", "mask_size": size, "window_in": window_in}
+    trace = trace_of(Settings(SENTENCE, **picked))
+    moves = np.abs(gradients(trace, trace.output.name, (6, 0))["x"]).sum(axis=1) > 0
+    assert [*moves] == [word >= 7 - reached for word in range(7)]

@@ -18,14 +18,15 @@ BY_BLOCKS = EVERYTHING | {"blocks": "2"}
 GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
 
 
+LAYERS = EVERYTHING | {"d_model": 8, "layers": 2, "window_in": "every second layer"}
 NAIVE = EVERYTHING | {"sharing": "latent", "latent_width": 6, "rope_part": "half"}
 ABSORBED = NAIVE | {"sharing": "absorbed"}
 
 
 @pytest.mark.parametrize(
     "settings",
-    [EVERYTHING, BY_BLOCKS, LLAMA, GEMMA, NAIVE, ABSORBED],
-    ids=["everything", "by blocks", "like Llama", "like Gemma", "MLA, naive", "MLA, absorbed"],
+    [EVERYTHING, BY_BLOCKS, LLAMA, GEMMA, LAYERS, NAIVE, ABSORBED],
+    ids=["everything", "by blocks", "like Llama", "like Gemma", "in layers", "MLA, naive", "MLA, absorbed"],
 )
 def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
     settings = {name: str(value) for name, value in settings.items()}

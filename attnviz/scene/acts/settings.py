@@ -87,7 +87,7 @@ def _option(scene: Scene, message: object, name: str) -> Done:
     value = option_in(message, offered(scene, name))
     if value is None:
         return Done(scene)
-    repainted = {"hidden": None} if name in ("mask", "mask_size") else {}
+    repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
     return _set(replace(scene, **repainted), name, value)
 
 
