@@ -87,8 +87,8 @@ def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
     there = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
     seen = counted(_seen_last(trace["masked"]), "key")
     return (
-        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(there)}. "
-        "A layer without the window of the others is called **global**."
+        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(there)} "
+        "(a layer without the window of others is **global**)."
     )
 
 
