@@ -6,6 +6,7 @@ from dataclasses import replace
 from attnviz.scene.address import parse
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document import document as scene_document
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.template import template_of
 from attnviz.scene.resolution import pass_of, resolve
@@ -75,7 +76,7 @@ def document_of(trace):
         "model": model_data(trace, None),
         "measured": measured(trace.n_layers, None, None),
     }
-    return merged(json.loads(bytes(template_of(trace).parts)), json.loads(json.dumps(read)))
+    return merged(json.loads(bytes(template_of(trace).parts)), json.loads(to_json(read)))
 
 
 def with_verdict(trace, runs):

@@ -7,6 +7,7 @@ import time
 import pytest
 from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
+from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, post, said
 
 from attnviz.scene.acts import session
@@ -148,7 +149,7 @@ def test_a_tab_that_is_gone_is_held_by_nobody_and_not_found():
     body, token = said(tab, ("mask", "causal")), tab.token
     assert post(body).status == 200
     del at, tab
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while token in tabs.OPEN and time.monotonic() < deadline:  # until the thread of its run has ended
         gc.collect()
     assert token not in tabs.OPEN

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scene import PARAMETERS
 
+from attnviz.contract.looks import ORDERS, QUESTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import query
-from attnviz.scene.looks import ORDERS, QUESTIONS
 from attnviz.scene.resolution import pass_of
 from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.text.ids import ids

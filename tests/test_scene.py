@@ -8,6 +8,7 @@ from documents import fitted_at
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
@@ -15,7 +16,6 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import (

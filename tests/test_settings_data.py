@@ -1,12 +1,12 @@
 """Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
 
+import json
 import re
 
 import pytest
 from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import to_builtins
 from page import boxes, settings_of, values
 from test_scene import scenes
 
@@ -16,7 +16,7 @@ from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
-from attnviz.scene.document.reply import Has, reply_head
+from attnviz.scene.document.reply import Has, reply
 from attnviz.scene.reading import has_options, reading_model
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
@@ -41,7 +41,7 @@ def no_pass(scene):
 
 def shown(scene, extras):
     """The settings that the answer to an act shows."""
-    return values(to_builtins(reply_head(resolve(scene, no_pass), extras, Has("tab", "pass"))))
+    return values(json.loads(reply(resolve(scene, no_pass), extras, Has("tab", "pass"))))
 
 
 def listed(scene):

@@ -474,7 +474,7 @@ def test_rows_and_columns_are_as_the_text_says(trace):
     assert "Queries are rows and keys are columns" in text(trace, "scores")
     for name in ("scores", "scaled", "masked", "attention"):
         for picture in pictures(trace, (name,)):
-            (result,) = (slot for slot in picture.slots if slot.result)
+            (result,) = (slot for slot in picture.matrices if slot.result)
             assert [trace[name].axes[axis] for axis in (result.rows, result.columns)] == ["query", "key"]
 
 

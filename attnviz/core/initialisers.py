@@ -122,11 +122,11 @@ def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed:
         whole = DRAWS[initialiser](stream_in_layer(name, seed, layer), (rows, bands * columns), columns)
         return banded(whole, bands)
 
-    found = {"w_dkv": draw("w_dkv", d_model, width, 1)}
-    found |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
+    projections = {"w_dkv": draw("w_dkv", d_model, width, 1)}
+    projections |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
     if d_r:
-        found |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
-    return replace(drawn, w_k=None, w_v=None, **found)
+        projections |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
+    return replace(drawn, w_k=None, w_v=None, **projections)
 
 
 INITIALISERS: dict[str, Callable[..., Parameters]] = {

@@ -11,12 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz.core.block import ACTIVATIONS, NORMS, Activation, Norm
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_MODEL_LAYERS
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.parameters import Parameters, banded
 from attnviz.models.model import Model
 from attnviz.models.ownletters import OwnLetters
@@ -25,8 +22,6 @@ MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
 MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_MODEL_LAYERS)
 """In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
 
-ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True), "gelu": GELU()}
-NORMS = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
 AGREEMENT = 1e-4
@@ -126,7 +121,7 @@ def _checked(model: Model, how: Mapping[str, str], given: object) -> Model:
     )
 
 
-def _operations(how: Mapping[str, str]) -> dict[str, ReLU | GELU | RMSNorm | LayerNorm]:
+def _operations(how: Mapping[str, str]) -> dict[str, Activation | Norm]:
     return {name: OPTIONS[name][value] for name, value in how.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, make_dataclass, replace
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.fitting import fitting_whole, nearest_heads, nearest_layers
 from attnviz.core.painting import Painting
@@ -15,8 +16,7 @@ from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 
 OWN = "own-sentence"
@@ -141,9 +141,19 @@ def choice_of(scene: Scene) -> Choice | None:
     return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
+def source_of_upload(upload: Upload) -> str:
+    """The source of a scene of something that somebody gave."""
+    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
+
+
+def is_uploaded(scene: Scene) -> bool:
+    """Whether a scene is of a file of somebody's own, here or not."""
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL)
+
+
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None
+    return is_uploaded(scene) and scene.upload is None
 
 
 def pinned(scene: Scene) -> Scene:

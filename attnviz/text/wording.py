@@ -11,6 +11,20 @@ import numpy as np
 
 from attnviz.core.numerals import digits
 
+ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
 _LARGEST = "1.79e308"  # float64 ends just above
 _NO_SHARE = 1e4  # set by hand; its hundredths may be beyond float64
 _HALF = 0.5 + 1e-9  # 100 * 0.145 is a little less than 14.5

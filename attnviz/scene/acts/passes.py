@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.flips.contest import contest_of
+from attnviz.contract.looks import VIEWS
 from attnviz.core.painting import MAX_PAINTED, Painting
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.extras import Extras
-from attnviz.scene.looks import VIEWS
 from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass

@@ -8,17 +8,16 @@ from functools import lru_cache
 from itertools import count
 
 from attnviz.analysis.audit import Audit
+from attnviz.contract.request import ActsRequest
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse
-from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
-from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.resolution import SceneWithPass, resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload, pinned
+from attnviz.scene.scene import Scene, Upload, pinned, source_of_upload
 
 
 @dataclass(eq=False)
@@ -62,7 +61,7 @@ class Session:
 
     def keep(self, upload: Upload) -> None:
         """Keep a file of somebody's, in place of the one before."""
-        self.uploads[OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL] = upload
+        self.uploads[source_of_upload(upload)] = upload
         self.update()
 
     def update(self, **parts: object) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from attnviz.contract.looks import COMPARISONS
 from attnviz.core import tokens
 from attnviz.core.fitting import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
@@ -13,7 +14,6 @@ from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.document.extras import Extras
-from attnviz.scene.looks import COMPARISONS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, choice_of, parts_for_source, with_options
 from attnviz.text.wording import counted, setting

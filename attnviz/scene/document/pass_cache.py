@@ -27,7 +27,7 @@ from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document.document import Body, body, document_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
 from attnviz.scene.resolution import SceneWithPass, pass_of
-from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
+from attnviz.scene.scene import DECIDING, FIRST_VISIT, SOURCES, Scene, is_uploaded, of_model
 
 MAX_BYTES = 32_000_000  # besides the closed set, which comes to some 50 MB
 MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
@@ -179,8 +179,7 @@ class Answers:
 def _is_of_one(resolved: SceneWithPass) -> bool:
     """Whether the pass is one person's alone, or too large to be kept."""
     scene = resolved.scene
-    is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
-    return bool(scene.changes) or is_own or _n_bytes(resolved.original) > MAX_PASS_BYTES
+    return bool(scene.changes) or is_uploaded(scene) or _n_bytes(resolved.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

@@ -35,7 +35,10 @@ function drawHide(pass, where, { set }) {
 // The selected query and key, where both were typed in one sentence.
 /** @param {Pass} pass */
 function drawSwap(pass, { cell: { query, key } }, { send }) {
-  const { query: words, typed } = pass.document.words;
+  const {
+    typed,
+    words: { query: words },
+  } = pass.document;
   const isTyped = place => place >= words.length - typed;
   if (query === key || !isTyped(query) || !isTyped(key)) return [];
   return [
