@@ -17,7 +17,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from attnviz.contract.request import MAX_ACTS, ActsRequest
-from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.limits import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.scene.acts.session import Session, answer_to

@@ -17,8 +17,8 @@ from test_microgpt import own as own_microgpt
 
 from attnviz import attend
 from attnviz.articles.upload import Reply
+from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
-from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.scene.document import pass_cache

@@ -54,7 +54,7 @@ WRITTEN = st.one_of(
 @st.composite
 def options(draw):
     chosen = {name: draw(st.sampled_from(option.allowed)) for name, option in FREE_OPTIONS.items()}
-    chosen["d_model"] = draw(st.integers(2, 32))
+    chosen |= {"d_model": draw(st.integers(2, 32)), "layers": draw(st.sampled_from([1, 1, 1, 2, 3]))}
     return with_options(Options(**chosen, n_heads=draw(st.sampled_from(divisors(chosen["d_model"])))))
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.contract.lesson import Moment
-from attnviz.core.settings import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
+from attnviz.core.limits import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
 from attnviz.lessons import talk_link
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment

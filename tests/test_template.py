@@ -30,10 +30,11 @@ SETTINGS = st.builds(
     d_model=st.sampled_from([4, 8]),
     n_heads=st.sampled_from([1, 2]),
     mask_size=st.integers(0, 4),
+    layers=st.sampled_from([1, 1, 2]),
     **{
         name: st.sampled_from([each for each in option.allowed if each != WHOLE])
         for name, option in OPTIONS.items()
-        if name not in ("d_model", "n_heads", "mask_size", "seed")
+        if name not in ("d_model", "n_heads", "mask_size", "layers", "seed")
     },
 )
 

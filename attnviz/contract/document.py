@@ -89,11 +89,14 @@ class LayerOfModel(Sent):
 
     Attributes
     ----------
+    mask
+        Its own, or that of all layers.
     purpose
         What one of several layers does for its model; empty where nobody says.
     """
 
     attention: Name
+    mask: Name
     purpose: str
 
 

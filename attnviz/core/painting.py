@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 
 MAX_PAINTED = MAX_CHARACTERS
 """Characters of a painting as text."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, field
 
-from attnviz.core.settings import (
+from attnviz.core.limits import (
     MAX_FILE_SIZE,
     MAX_TALK_BYTES,
     MAX_TALK_MINUTES,

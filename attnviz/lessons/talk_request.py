@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
-from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered

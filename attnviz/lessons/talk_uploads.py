@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.scene.scene import Scene, Upload, source_of_upload
 from attnviz.scene.uploads.packing import packed, unpacked
 

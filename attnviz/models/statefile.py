@@ -13,13 +13,13 @@ import numpy as np
 
 from attnviz.core.block import ACTIVATIONS, NORMS, Activation, Norm
 from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_MODEL_LAYERS
 from attnviz.core.parameters import Parameters, banded
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.models.model import Model
 from attnviz.models.ownletters import OwnLetters
 
 MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
-MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_LAYERS)
+MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_MODEL_LAYERS)
 """In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
 
 OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
@@ -253,9 +253,9 @@ def _matrices(given: object, n_words: int) -> Matrices:
 
 
 def _shapes_in_layers(given: Mapping[str, object], size: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    n_layers = max(sum(f"layer{n}.{IN_LAYER[0]}" in given for n in range(MAX_LAYERS + 1)), 1)
-    if n_layers > MAX_LAYERS:
-        raise OwnArraysError(f"A model may have at most {MAX_LAYERS} layers; got more.")
+    n_layers = max(sum(f"layer{n}.{IN_LAYER[0]}" in given for n in range(MAX_MODEL_LAYERS + 1)), 1)
+    if n_layers > MAX_MODEL_LAYERS:
+        raise OwnArraysError(f"A model may have at most {MAX_MODEL_LAYERS} layers; got more.")
     for n in range(n_layers):
         for name in IN_LAYER:
             yield f"layer{n}.{name}", {"mlp_fc1": (4 * size, size), "mlp_fc2": (size, 4 * size)}.get(name, (size, size))

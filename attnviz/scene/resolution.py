@@ -9,8 +9,9 @@ from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.painting import PAINTED, Painting
-from attnviz.core.settings import MAX_TOKENS, Settings
+from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
 from attnviz.scene.reading import has_options

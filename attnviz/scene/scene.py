@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
+from attnviz.core.fitting import fitting_whole, nearest_heads, nearest_layers
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
+from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
@@ -169,7 +170,11 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
     changed = replace(options, **values)
     changed = replace(changed, **fitting_whole(vars(changed)))
-    return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
+    fitting = {
+        "n_heads": nearest_heads(changed.n_heads, changed.d_model),
+        "layers": nearest_layers(changed.layers, changed.d_model),
+    }
+    return replace(changed, **fitting)
 
 
 def parts_for_source(source: str) -> dict[str, object]:

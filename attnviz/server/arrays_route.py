@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from attnviz.articles.upload import reply
 from attnviz.contract.received import RequestError
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.uploads.request import OwnRequest, read
 from attnviz.ui.state import fair_queue

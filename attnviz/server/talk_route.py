@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from attnviz.contract.received import RequestError, received
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError
 from attnviz.lessons.talk_request import Asked, TalkRequest, reply
 from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene

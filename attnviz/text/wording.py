@@ -5,6 +5,7 @@ they are not; it is then said to be more than the largest float.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -60,6 +61,11 @@ def percent(share: float) -> str:
 def counted(n: int, one: str, many: str = "") -> str:
     """A number of things, in singular or plural."""
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas and “and”."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def setting(value: int | str | bool) -> str:

@@ -6,8 +6,11 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from attnviz.contract import answer
-from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_effect, has_whole
+from attnviz.core.fitting import allowed
+from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.settings import OPTIONS, has_effect
 from attnviz.core.whole import WHOLE
+from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options

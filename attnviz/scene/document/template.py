@@ -79,7 +79,11 @@ def _parts(trace: Trace) -> PassShape:
         map=map_of(trace, steps),
         words=_words(trace),
         layers=[
-            LayerOfModel(attention=layer.names["attention"], purpose=" ".join(layer.trace.origin.layers))
+            LayerOfModel(
+                attention=layer.names["attention"],
+                mask=layer.names["mask"],
+                purpose=" ".join(layer.trace.origin.layers),
+            )
             for layer in trace.layers
         ],
         fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),

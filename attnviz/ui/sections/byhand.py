@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.articles.blocks import SOURCE
 from attnviz.articles.doors import door_to
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.models.byhand import MODEL
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import SceneWithPass

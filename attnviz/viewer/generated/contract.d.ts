@@ -434,6 +434,7 @@ export interface Step {
 /** A layer. */
 export interface LayerOfModel {
   attention: string;
+  mask: string;
   purpose: string;
 }
 
