@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.articles.upload import OPEN, OPEN_MODEL
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
-from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
+from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.uploads.examples import EXAMPLES, example_file
