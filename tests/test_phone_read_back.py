@@ -159,7 +159,6 @@ def test_on_a_phone_a_working_has_its_columns_and_adds_up(opened):
     page = opened("?view=sheet", **LONG, beside="mask=")
     resized(page, 390, 844)
     go(page, step="weighted-sum", cell=cell)
-    print(page.locator(".hand button[data-act]").evaluate_all("all => all.map(each => each.dataset.act)"))
     share = trace["attention"].value[head, query, key]
     page.locator(f'.hand button[data-act="attention @0,{key}"]').click()
     ((_, rows),) = tables(page, "factors")

@@ -13,8 +13,8 @@ from documents import whole
 from implementations import Implementation
 
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, blocks_of
-from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment

@@ -10,8 +10,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
-from attnviz.scene.scene import Scene, Upload, key_of
+from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.scene.scene import Scene, Upload, source_of_upload
 from attnviz.scene.uploads.packing import packed, unpacked
 from attnviz.scene.uploads.stages import LACKING
 
@@ -44,7 +44,7 @@ def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upl
         If one isn't there, or is broken.
     """
     files = (_read(name, uploads) for name in names)
-    return {key_of(each): each for each in files}
+    return {source_of_upload(each): each for each in files}
 
 
 def _read(name: str, uploads: Mapping[str, str]) -> Upload:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
+from attnviz.contract.looks import USUAL, USUAL_IN_TALK
 from attnviz.core.changes import format_changes
-from attnviz.core.settings import nearest
+from attnviz.core.fitting import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
-from attnviz.scene.looks import USUAL, USUAL_IN_TALK
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
@@ -28,8 +28,8 @@ from attnviz.scene.scene import (
     Upload,
     of_model,
     pinned,
-    with_files,
     with_options,
+    with_uploads,
 )
 from attnviz.scene.settled import settled
 
@@ -121,7 +121,7 @@ def parse(written: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) 
     ----------
     written : mapping of str to str or sequence of str
     uploads : mapping of str to Upload, optional
-        What the tab has been given, which no address holds, each by its key (`scene.key_of`).
+        What the tab has been given, which no address holds, each by its key (`scene.source_of_upload`).
     """
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
@@ -141,7 +141,7 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
     for name, read in READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    scene = with_files(scene, uploads)
+    scene = with_uploads(scene, uploads)
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:

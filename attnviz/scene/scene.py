@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
+from attnviz.core.fitting import fitting_whole, nearest_heads, nearest_layers
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
+from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.scene.uploads.stages import LACKING, OwnStages
 from attnviz.text.steps import STEPS
@@ -44,14 +45,6 @@ OWN_CODE = "own-code"
 
 Upload = OwnParameters | Choice | OwnStages
 """Arrays, a model or stages that somebody gave."""
-
-
-def key_of(upload: Upload) -> str:
-    """The key of what somebody gave in their tab, which has one of each kind: the source of a pass, or `OWN_CODE`."""
-    if isinstance(upload, OwnStages):
-        return OWN_CODE
-    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
-
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
@@ -167,20 +160,27 @@ def choice_of(scene: Scene) -> Choice | None:
     return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
+def source_of_upload(upload: Upload) -> str:
+    """The key of what somebody gave in their tab, which has one of each kind: the source of a scene, or `OWN_CODE`."""
+    if isinstance(upload, OwnStages):
+        return OWN_CODE
+    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
+
+
+def is_uploaded(scene: Scene) -> bool:
+    """Whether a scene is of a file of somebody's own, here or not."""
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL) or scene.code is not None
+
+
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
     return (scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None) or scene.code is LACKING
 
 
-def is_of_own_file(scene: Scene) -> bool:
-    """Whether a file of somebody's own decides a scene's pass, so that it is kept nowhere but in their tab."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL) or scene.code is not None
-
-
-def with_files(scene: Scene, files: Mapping[str, Upload]) -> Scene:
-    """The scene with those files that it is of."""
-    code = None if scene.code is None else files.get(OWN_CODE, LACKING)
-    return replace(scene, upload=files.get(scene.source), code=code)
+def with_uploads(scene: Scene, uploads: Mapping[str, Upload]) -> Scene:
+    """The scene with what somebody gave for it."""
+    code = None if scene.code is None else uploads.get(OWN_CODE, LACKING)
+    return replace(scene, upload=uploads.get(scene.source), code=code)
 
 
 def pinned(scene: Scene) -> Scene:
@@ -197,7 +197,11 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
     changed = replace(options, **values)
     changed = replace(changed, **fitting_whole(vars(changed)))
-    return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
+    fitting = {
+        "n_heads": nearest_heads(changed.n_heads, changed.d_model),
+        "layers": nearest_layers(changed.layers, changed.d_model),
+    }
+    return replace(changed, **fitting)
 
 
 def parts_for_source(source: str) -> dict[str, object]:

@@ -13,10 +13,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.articles.upload import reply
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.contract.received import RequestError
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_source, pinned
-from attnviz.scene.uploads.received import RequestError
 from attnviz.scene.uploads.request import OwnRequest, read
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab

@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
-from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.uploads.examples import EXAMPLES, example_file
