@@ -11,10 +11,10 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
+from attnviz.contract.request import ActsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 from attnviz.scene.acts.session import answer_to
-from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.controls import settings
 from attnviz.scene.document.reply import PARTS
 

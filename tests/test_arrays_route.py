@@ -17,14 +17,14 @@ from test_microgpt import own as own_microgpt
 
 from attnviz import attend
 from attnviz.articles.upload import Reply
+from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
-from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.scene.document import pass_cache
-from attnviz.scene.own.request import QUESTIONS
 from attnviz.scene.resolution import LACKS_ARRAYS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.server import arrays_route
 
 

@@ -22,7 +22,7 @@ from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
-from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
+from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES

@@ -147,7 +147,7 @@ def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
     lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
     asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
     far = asked["right"] + 1000
-    answers = [(asked["text"], "Right: "), *((f"{near['value']}", worded(near["told"])) for near in asked["nears"])]
+    answers = [(asked["text"], "Right: "), *((f"{near['value']}", worded(near["feedback"])) for near in asked["nears"])]
     for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
         page = taught(where)
         box = page.get_by_role("textbox", name="Your number")
@@ -496,12 +496,12 @@ def test_a_moment_is_for_everyone(taught, number):
 def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, lesson, number):
     moment = read(lesson, number)
     page = taught(f"?lesson={lesson}&moment={number}")
-    if moment["asked"]:
-        assert page.evaluate(_FRAMED) == [[moment["asked"], ""]]
+    if moment["askedCell"]:
+        assert page.evaluate(_FRAMED) == [[moment["askedCell"], ""]]
     page.keyboard.press("PageDown")
     expect(verdict(page)).not_to_be_empty()
     [(framed, text)] = page.evaluate(_FRAMED)
-    assert framed == moment["answer"]
+    assert framed == moment["answerCell"]
     assert text
 
 
