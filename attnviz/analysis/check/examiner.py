@@ -214,11 +214,11 @@ class Examiner:
     def _off_if_turned(self, plain: Candidate) -> float:
         return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)
 
-    @property
+    @cached_property
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 
-    @property
+    @cached_property
     def _near(self) -> Precision:
         """As precise as the result of a mistake is at least, angles in float32 included."""
         nearness = min(_ROUNDINGS * max(self.precision.epsilon, FLOAT32.epsilon), self.precision.nearness)
