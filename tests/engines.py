@@ -3,7 +3,7 @@
 `click(element)` presses the mouse on what a JavaScript expression gives. What is done is done in `window`, one of
 `windows()`; `close()` closes it.
 
-A page that hangs answers nothing: each command has `TIMEOUT_SECONDS`, and all that was started is killed at the end.
+A page that hangs answers nothing: each command has `PATIENCE_SECONDS`, and all that was started is killed at the end.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ import urllib.request
 from pathlib import Path
 
 from needs import absent
+from patience import PATIENCE_SECONDS
 from playwright.sync_api import Error
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
@@ -30,7 +31,6 @@ NEEDED = {
     "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
 }
 """The commands of each engine, and the packages of Debian that have them."""
-TIMEOUT_SECONDS = 30
 SIZE = {"width": 1366, "height": 828}
 KEYS = {
     **{"ArrowRight": "\ue014", "PageDown": "\ue00f", "PageUp": "\ue00e"},
@@ -102,7 +102,7 @@ class Firefox:
     def _do(self, method, **params):
         number = next(self.ids)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
-        while (heard := json.loads(self.socket.recv(timeout=TIMEOUT_SECONDS))).get("id") != number:
+        while (heard := json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))).get("id") != number:
             entry = heard["params"]
             if entry.get("level") == "error":
                 self.errors.append(entry["text"])
@@ -156,7 +156,7 @@ class WebKit:
         return self._answer(urllib.request.Request(self.path + command, json.dumps(params).encode()))
 
     def _answer(self, request):
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             return json.load(answer)["value"]
 
 
@@ -175,7 +175,7 @@ def started(engine, folder):
 
 def until(engine, holds, what):
     """What is seen, as soon as that holds of it. An engine that answers nothing raises by itself."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not ((seen := engine.read(what)) and holds(seen)):
         assert time.monotonic() < deadline, f"still {seen}"
         time.sleep(0.02)
@@ -226,7 +226,7 @@ def _process(command, **environment):
 
 def _soon(reach):
     """What can be reached once somebody listens."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return reach()

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, field
 
-from attnviz.core.settings import (
+from attnviz.core.limits import (
     MAX_FILE_SIZE,
     MAX_TALK_BYTES,
     MAX_TALK_MINUTES,
@@ -20,7 +20,7 @@ from attnviz.core.settings import (
     MAX_TEXT_CHARACTERS,
 )
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.talk_uploads import UploadName, Uploads, check_size
+from attnviz.lessons.talk_uploads import MAX_IN_MOMENT, UploadName, Uploads, check_size
 from attnviz.lessons.written import Text, Written, WrittenMoment
 
 _QUOTED = re.compile(
@@ -49,7 +49,7 @@ class TalkMoment(WrittenMoment, frozen=True):
     """
 
     minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
-    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=2)] = ()
+    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()
 
 
 class Talk(Written, frozen=True):
@@ -127,9 +127,9 @@ def read_json(content: bytes) -> Talk:
 
 def write(talk: Talk) -> str:
     """A talk as a file in TOML: `read` gives it back."""
-    found = msgspec.to_builtins(talk)
-    lines = [f"title = {_value(found.get('title', ''))}"]
-    for moment in found.get("moment", ()):
+    parts = msgspec.to_builtins(talk)
+    lines = [f"title = {_value(parts.get('title', ''))}"]
+    for moment in parts.get("moment", ()):
         lines += ["", "[[moment]]", *(f"{name} = {_value(part)}" for name, part in moment.items())]
     if talk.uploads:
         lines += ["", "[uploads]", *(f"{name} = '{packed}'" for name, packed in talk.uploads.items())]
@@ -181,9 +181,9 @@ def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
     return content | {"uploads": named} if named else content
 
 
-def _converted(found: Any) -> Talk:
+def _converted(parsed: Any) -> Talk:
     try:
-        talk = msgspec.convert(found, Talk)
+        talk = msgspec.convert(parsed, Talk)
     except msgspec.ValidationError as error:
         raise TalkError(f"This is no talk: {str(error)[:200]}") from None
     for moment in talk.moment:

@@ -13,8 +13,8 @@ from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arrang
 from attnviz.analysis.check.masks import HIDES, MaskReading, besides, patterned
 from attnviz.analysis.check.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.order import Block, blocks_of
-from attnviz.core.settings import MAX_STAGE_NUMBERS
 
 _MAX_HEADS = 128
 _MAX_READINGS = 64
@@ -59,7 +59,8 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
     OwnArraysError
         If they don't fit each other, or a stage would be too large.
     """
-    begins = [stage for stage in stages() if stage in beginnings(set(own)) - last_stages()]
+    first = beginnings(set(own)) - last_stages()
+    begins = [stage for stage in stages() if stage in first]
     ranked = []
     for h in _numbers_of_heads(own) if n_heads is None else (n_heads,):
         for sizes, layouts in _fits(begins, own, {"h": h}, {}):

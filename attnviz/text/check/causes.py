@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.text.wording import listed
 
 MAX_NAME_CHARACTERS = 40
 
@@ -90,11 +91,6 @@ def code(mistake: Mistake) -> tuple[str, str]:
         "read": read,
     }
     return found.wrong.format(**filled), found.right.format(**filled)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names with commas and “and”."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def shortened(name: str) -> str:

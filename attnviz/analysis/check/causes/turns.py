@@ -12,12 +12,8 @@ from attnviz.analysis.check.causes.mistake import Mistake, Setting, after, each_
 from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.softcap import Softcap
-
-_BASES = (10_000.0, 500_000.0, 1_000_000.0)
-_LIMITS = (50.0, 30.0)
-"""Of Gemma 2, and of Grok 1 and Gemma's answers."""
+from attnviz.core.operations.rotation import BASES, Rotation
+from attnviz.core.operations.softcap import LIMITS, Softcap
 
 _ROTATED = ("q_rotated", "k_rotated")
 _NORMED = ("q_normed", "k_normed")
@@ -35,7 +31,7 @@ def _caps(setting: Setting) -> Iterator[Mistake]:
         node = Node(setting.nodes["capped"].inputs, passed_on)
         yield Mistake("softcap left out", "capped", "", {"capped": node})
     elif setting.makes("masked") and setting.nodes["masked"].inputs[0] == "scaled":
-        for limit in _LIMITS:
+        for limit in LIMITS:
             yield Mistake(
                 "softcap added", "masked", f"{limit:g}", {"masked": after(setting.nodes["masked"], Softcap(limit))}
             )
@@ -63,7 +59,7 @@ def _rotations(setting: Setting) -> Iterator[Mistake]:
         yield of("rotation twice", stages, lambda each: followed_by(nodes[each], setting.operation(each)))
     if "k_rotated" in made:
         yield of("kept keys rotated again", ("k_rotated",), lambda each: _again_but_last(nodes[each], rotation))
-    for base in _BASES:
+    for base in BASES:
         if base != rotation.base:
             yield of("rotation of another base", made, by(replace(rotation, base=base)), f"{base:g}")
     length = setting.trace[made[0]].shape[-1]

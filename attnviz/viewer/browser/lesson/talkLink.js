@@ -1,9 +1,8 @@
 // The link of a talk: the list as JSON, compressed, in base64 for addresses, behind the # of its address, so that no server sees it.
-// attnviz/lessons/talk_link.py reads and writes the same.
 
 export const MOST = 6000; // characters; some programs cut longer links off
 const NAME = "#talk=";
-const MOST_BYTES = 400_000; // of what is unpacked, as core/settings has it
+const MOST_BYTES = 400_000; // of what is unpacked, as core/limits has it
 const FORMAT = "deflate-raw";
 const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
