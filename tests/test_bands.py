@@ -505,7 +505,7 @@ def told(trace, selection):
 def test_what_is_said_beside_a_band_is_true_of_its_numbers(node):
     """Each claim is made somewhere, and holds wherever it is made."""
     made = set()
-    for name, band, own, text in said(node, ALL, SELECTIONS):
+    for name, band, own, text in said(node, ALL, SELECTIONS[1:]):
         for claim, holds in CLAIMS.items():
             for found in re.finditer(claim, text):
                 assert holds(ALL[name], band, own, *found.groups()), (name, text)
