@@ -302,6 +302,7 @@ export interface Round {
 export interface StageNumbers {
   limit: number;
   overridden: Array<[number, number]>;
+  overriddenBy: string;
   recipe: string;
   values?: Array<string | null>;
   rule?: RuleNumbers;
@@ -410,6 +411,7 @@ export interface Stage {
   inMicrogpt: string;
   limit: number;
   overridden: Array<[number, number]>;
+  overriddenBy: string;
   recipe: string;
   values: Array<string | null>;
 }
