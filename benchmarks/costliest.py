@@ -64,6 +64,7 @@ def costly() -> dict[str, dict[str, str]]:
         found[f"{heads} heads, muted"] = large | {
             "changes": ";".join(f"heads[{head}]=0" for head in range(min(heads, MAX_CHANGES)))
         }
+    found["six layers"] = LARGE | {"d_model": "21", "heads": "21", "layers": "6"}
     for model, text in (("who-is-it", "animal " * 12), ("mirror", "1 2 3 4 5 6 7 8"), ("recall", LETTERS)):
         found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
     by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
