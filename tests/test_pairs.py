@@ -151,6 +151,7 @@ CLAIMS = {
     "Keys of each head / from a latent (MLA)": (has_stage("latent", False), makes_keys(True)),
     "Keys of each head / absorbed (MLA)": (has_stage("latent", False), makes_keys(False)),
     "MLA: naive / absorbed, one output": (makes_keys(True), makes_keys(False)),
+    "Without a norm before attention / with": (has_stage("attn_norm", False), has_stage("attn_norm", True)),
     "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
     "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),
     "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),
