@@ -21,7 +21,8 @@ from attnviz.models.continuation import Drawing
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures, parts_of
-from attnviz.models.statefile import MAX_NUMBERS, read, state_dict
+from attnviz.models.statedict import MAX_NUMBERS, state_dict
+from attnviz.models.statefile import read
 from attnviz.models.task import Batch
 from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names

@@ -11,7 +11,6 @@ from page import boxes, settings_of, values
 from test_scene import scenes
 
 from attnviz.core.effect import has_effect
-from attnviz.core.errors import SettingsError
 from attnviz.core.settings import OPTIONS
 from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
@@ -19,7 +18,7 @@ from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
 from attnviz.scene.document.reply import Has, reply
 from attnviz.scene.reading import has_options, reading_model
-from attnviz.scene.resolution import resolve
+from attnviz.scene.resolution import both, placed
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
 from attnviz.text.glossary import explained
 
@@ -36,13 +35,9 @@ KINDS = {
 }
 
 
-def no_pass(scene):
-    raise SettingsError("Settings are those of the scene, whatever pass it makes.")
-
-
 def shown(scene, extras):
     """The settings that the answer to an act shows."""
-    return values(json.loads(reply(resolve(scene, no_pass), extras, Has("tab", "pass"))))
+    return values(json.loads(reply(placed(both(scene)[0], "There is no pass."), extras, Has("tab", "pass"))))
 
 
 def listed(scene):

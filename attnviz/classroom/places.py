@@ -26,7 +26,6 @@ from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene, is_uploaded
 
 MAX_PARAMETERS = 100
@@ -127,7 +126,7 @@ def _of_talk(text: str) -> bytes:
 
 
 def _of_scene(scene: Scene, question: CellQuestion | None) -> bytes:
-    resolved = resolve(scene, ANSWERS.original)
+    resolved = ANSWERS.resolved(scene)
     if resolved.trace is None:
         raise RoomError("There is no pass of these words.")
     passes = Passes(resolved)

@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
-from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.contract.changes import ChangeMade, Flips, Moved, Slopes
 from attnviz.contract.models import Model, Next
-from attnviz.contract.sent import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
+from attnviz.contract.sent import Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
 from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues
 from attnviz.contract.steps import Step
+from attnviz.contract.where import Selected, Where
 
 TemplateName = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
-
-
-class Selected(Sent):
-    """The selected number, by its places, counted from 0."""
-
-    head: Place
-    query: Place
-    key: Place
-    feature: Place
-    dimension: Place
-    answer: Place
-    neuron: Place
-
-
-class Where(Sent):
-    """Where one looks in a pass.
-
-    Attributes
-    ----------
-    compare
-        How a pass beside this one is looked at.
-    route
-        Where a presenter's remote leads.
-    """
-
-    step: str
-    cell: Selected
-    picked: str
-    trail: list[Cell]
-    ask: Literal[QUESTIONS]
-    order: Literal[ORDERS]
-    view: Literal[VIEWS]
-    present: bool
-    reveal: Place | None
-    compare: Literal[COMPARISONS]
-    route: Literal[ROUTES]
 
 
 class MapColumn(Sent):
@@ -106,60 +71,6 @@ class Palette(Sent):
     negative: Colour
     positive: Colour
     share: Colour
-
-
-class ChangeMade(Sent):
-    """A number set by hand.
-
-    Attributes
-    ----------
-    index
-        Of a cell, or the beginning of one that all cells below have; null is every place.
-    """
-
-    text: str
-    stage: Name
-    index: Annotated[list[Place | None], Meta(min_length=1)]
-
-
-class Moved(Sent):
-    """The movement of a stage by numbers set by hand."""
-
-    stage: Name
-    text: str
-
-
-class Slopes(Sent):
-    """The slopes of a number."""
-
-    of: Cell
-    text: str
-    values: dict[str, Values]
-
-
-class Flip(Sent):
-    """The smallest change that turns the order of a row, in one stage.
-
-    Attributes
-    ----------
-    cell
-        The one with the smallest change; null where none was found.
-    value
-        What turns it, set there by hand.
-    """
-
-    stage: Name
-    text: str
-    cell: Cell | None
-    value: float | None
-
-
-class Flips(Sent):
-    """The smallest changes that turn the order of a row of shares."""
-
-    of: Cell
-    text: str
-    stages: list[Flip]
 
 
 class Door(Sent):

@@ -14,7 +14,6 @@ from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Upload
 
 _SESSION = "lessons"
@@ -30,7 +29,7 @@ def opened(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Pas
         If something of it doesn't fit, and would be mended with a notice.
     """
     scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)), uploads)
-    resolved = resolve(scene, ANSWERS.original)
+    resolved = ANSWERS.resolved(scene)
     complaints = (*notices, *resolved.notices, *resolved.refused)
     if complaints or resolved.trace is None:
         raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(complaints)}")

@@ -214,11 +214,11 @@ class Examiner:
     def _off_if_turned(self, plain: Candidate) -> float:
         return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)
 
-    @property
+    @cached_property
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 
-    @property
+    @cached_property
     def _near(self) -> Precision:
         """As precise as the result of a mistake is at least, angles in float32 included."""
         nearness = min(_ROUNDINGS * max(self.precision.epsilon, FLOAT32.epsilon), self.precision.nearness)
@@ -236,7 +236,7 @@ class Examiner:
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
     def _explained(self, candidate: Candidate, state: State, in_pairs: bool) -> Diagnosis:
-        first, mistakes, alternatives = state.stages, [], ()
+        plain, mistakes, alternatives = state, [], ()
         while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
             found = self._with_a_mistake(candidate, state, in_pairs)
             if not found:
@@ -245,8 +245,18 @@ class Examiner:
                 alternatives = tuple(each for each, _ in found[1:])
             made, state = found[0]
             mistakes += made
-        explained = state.stages if mistakes else ()
-        return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
+        mistaken = tuple(name for name, node in state.nodes.items() if node is not plain.nodes.get(name))
+        return Diagnosis(
+            candidate,
+            self.precision,
+            plain.stages,
+            tuple(mistakes),
+            alternatives,
+            explained=state.stages if mistakes else (),
+            nodes=state.nodes,
+            mistaken=mistaken,
+            unseeing=state.unseeing,
+        )
 
     def _with_a_mistake(
         self, candidate: Candidate, state: State, in_pairs: bool

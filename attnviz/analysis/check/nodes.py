@@ -86,7 +86,8 @@ def needed(nodes: Nodes, wanted: set[str], known: Container[str] = ()) -> set[st
     read = set(wanted)
     for name in reversed(nodes):
         if name in read:
-            read.update(each for each in nodes[name].inputs if each not in known)
+            inputs = nodes[name].inputs
+            read.update([each for each in inputs if each not in known] if known else inputs)
     return read
 
 
@@ -97,15 +98,24 @@ def evaluated(
     read = needed(nodes, wanted)
     old_nodes, old = before or ({}, {})
     found: dict[str, Rounded] = {}
+    changed: set[str] = set()
     for name, node in nodes.items():
         if name not in read:
             continue
-        same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
-        found[name] = old[name] if same and name in old else node.make([found[i] for i in node.inputs], precision)
+        if node is old_nodes.get(name) and name in old and changed.isdisjoint(node.inputs):
+            found[name] = old[name]
+        else:
+            found[name] = node.make([found[each] for each in node.inputs], precision)
+            changed.add(name)
     return found
+
+
+def values_of(nodes: Nodes, wanted: set[str]) -> dict[str, np.ndarray]:
+    """The arrays of the wanted stages."""
+    made = evaluated(nodes, _EXACT, wanted)
+    return {name: made[name].value for name in made if name in wanted}
 
 
 def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
     """The attention of a pass some of whose stages are made otherwise."""
-    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
-    return made["attention"].value
+    return values_of({**exact_nodes(trace), **nodes}, {"attention"})["attention"]

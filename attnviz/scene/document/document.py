@@ -15,22 +15,9 @@ from attnviz.analysis.flips.contest import contest_of
 from attnviz.analysis.flips.flip import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
-from attnviz.contract.document import (
-    ChangeMade,
-    Door,
-    Flip,
-    Flips,
-    Moved,
-    PairOffered,
-    PassNumbers,
-    Selected,
-    SentDocument,
-    SentOther,
-    SentParameters,
-    SentShape,
-    Slopes,
-    Where,
-)
+from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
+from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
+from attnviz.contract.where import Selected, Where
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
