@@ -9,8 +9,7 @@ from attnviz.analysis.check.masks import MaskReading
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.unseeing import UNSEEING
-from attnviz.text.check.causes import listed, shortened
-from attnviz.text.check.words import title
+from attnviz.text.check.words import listed, shortened, title
 
 _UNKNOWN = {
     "normalised": "normalised queries and keys",

@@ -15,11 +15,11 @@ from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
-from attnviz.text.check.causes import CAUSES, cause, code, listed, shortened
+from attnviz.text.check.causes import CAUSES, cause, code
 from attnviz.text.check.notes import how_read, unknown
 from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
-from attnviz.text.check.words import capital, off, title, to_rounding
+from attnviz.text.check.words import capital, listed, off, shortened, title, to_rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
