@@ -1,11 +1,13 @@
 """Causes: each mistake in words, and a line of code that is wrong and one that is right, as PyTorch has them."""
 
 from attnviz.analysis.check.causes.mistake import Mistake
-from attnviz.text.check.causes import block, heads, masking, matrices, scale, softmax, turns
+from attnviz.text.check.causes import block, heads, layers, masking, matrices, scale, softmax, turns
 from attnviz.text.check.causes.cause import Cause
 
 CAUSES: dict[str, Cause] = {
-    id: said for part in (scale, masking, turns, softmax, matrices, heads, block) for id, said in part.CAUSES.items()
+    id: said
+    for part in (scale, masking, turns, softmax, matrices, heads, block, layers)
+    for id, said in part.CAUSES.items()
 }
 """By the ids of their mistakes."""
 

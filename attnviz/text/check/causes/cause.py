@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attnviz.text.check.words import SYMBOLS, listed, shortened
 
-_ROWS = {"q": "queries", "k": "keys", "v": "values"}
+ROWS = {"q": "queries", "k": "keys", "v": "values"}
 
 Clause = Callable[[str], str]
 Slots = Callable[[str], Mapping[str, str]]
@@ -72,8 +72,8 @@ def of_rows(predicate: str) -> Clause:
 
     def clause(about: str) -> str:
         words = about.split()
-        rows = listed([_ROWS[each] for each in words if each in _ROWS])
-        rest = " ".join(each for each in words if each not in _ROWS)
+        rows = listed([ROWS[each] for each in words if each in ROWS])
+        rest = " ".join(each for each in words if each not in ROWS)
         return f"{rows} were {predicate.format(rest)}"
 
     return clause

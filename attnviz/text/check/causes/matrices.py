@@ -14,11 +14,13 @@ _PRODUCTS = {"o": ("out", "concat"), "hidden": ("hidden", "x"), "mlp": ("out", "
 _LAID_OUT = {
     "in-three": "all of Q, then all of K and V",
     "by-heads": "Q, K and V of each head in turn",
+    "by-groups": "the queries of each group and then its K and V",
     "q-then-kv": "all of Q, then K and V of each head in turn",
 }
 _CUTS = {
     "in-three": "q, k, v = (x @ w_qkv.T).chunk(3, dim=-1)",
     "by-heads": "q, k, v = (x @ w_qkv.T).view(n, t, n_heads, 3, d_k).unbind(dim=-2)",
+    "by-groups": "q, k, v = (x @ w_qkv.T).view(n, t, n_groups, -1, d_k).split([n_heads // n_groups, 1, 1], dim=-2)",
     "q-then-kv": "q, kv = (x @ w_qkv.T).split([d_model, 2 * d_model], dim=-1); k, v = kv.view(n, t, n_heads, 2, d_k)"
     ".unbind(dim=-2)",
 }

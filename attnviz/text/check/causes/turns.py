@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnviz.text.check.causes.cause import SOFTMAX, Cause, of_letters, of_rows, plain
+from attnviz.text.check.causes.cause import Cause, of_letters, of_rows, plain
 
 _TURNED = "q, k = rotate(q, positions), rotate(k, positions)"
 
@@ -18,15 +18,6 @@ def _pairs(about: str) -> Mapping[str, str]:
 
 
 CAUSES: dict[str, Cause] = {
-    "softcap left out": Cause(
-        plain("the scores were not capped (softcap)"), SOFTMAX, "scores = cap * torch.tanh(scores / cap)"
-    ),
-    "softcap added": Cause(
-        plain("the scores were capped at ±{} (softcap)"),
-        "scores = {about} * torch.tanh(scores / {about})",
-        "scores = scores",
-        "Gemma 2 and Grok do so on purpose.",
-    ),
     "rotation left out": Cause(of_rows("not rotated by their positions"), "scores = q @ k.transpose(-2, -1)", _TURNED),
     "rotation of other pairs": Cause(
         plain("the rotation turned other pairs of dimensions: neighbours in the place of halves, or the reverse"),
@@ -39,6 +30,22 @@ CAUSES: dict[str, Cause] = {
         "positions = torch.arange(t) {shift}",
         "positions = torch.arange(t)",
         slots=_shift,
+    ),
+    "positions with the padding": Cause(
+        plain("positions were counted from the left, with the padding"),
+        "positions = torch.arange(t)",
+        "positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)",
+    ),
+    "positions without the padding": Cause(
+        plain("positions were counted from the first token that is no padding"),
+        "positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)",
+        "positions = torch.arange(t)",
+        "Hugging Face's models do so on purpose where a batch is padded on the left.",
+    ),
+    "values rotated": Cause(
+        plain("the values were rotated by their positions, too"),
+        "q, k, v = rotate(q, positions), rotate(k, positions), rotate(v, positions)",
+        _TURNED,
     ),
     "rotation twice": Cause(
         of_rows("rotated twice"), "{letter} = rotate(rotate({letter}, positions), positions)", _TURNED, slots=of_letters
