@@ -12,15 +12,19 @@ from attnviz.analysis.check.agreement import beside, both_hide, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.formats import FLOAT32
-from attnviz.analysis.check.nodes import Nodes, evaluated
+from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded
-from attnviz.analysis.check.stages import later_than_scores
+from attnviz.analysis.check.stages import stages
 
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
 
-_ROWS = 16
+_ROWS = 8
 """So many rows are looked at."""
+
+_SCORED = ("scores", "scaled", "capped", "masked", "attention", "heads", "concat")
+_ROW_BY_ROW = {*_SCORED, "output", "residual", "mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
+"""The stages whose operations make each row of the rows of the same query, and of all keys."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,32 +77,42 @@ class Nearness:
         return self._made(self.nodes)
 
     @cached_property
-    def _late(self) -> set[str]:
-        """The stages after the heads side by side, of which each row is made of the same row: only some are made."""
-        names = later_than_scores()
-        return set(names[names.index("concat") + 1 :]) & set(self.nodes)
-
-    @cached_property
     def _queries(self) -> np.ndarray:
         """Those whose rows are looked at."""
         n = self.candidate.sizes.get("t", 1)
         return np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(int))
 
     def _made(self, nodes: Nodes) -> Mapping[str, Rounded]:
-        changed = {}
-        for name in self._late:
-            for read in {"concat", "x"}.intersection(nodes[name].inputs):
-                changed[name] = changed.get(name, nodes[name]).with_input(read, self._some)
-        return evaluated({**nodes, **changed}, self._rough, self._wanted.intersection(nodes))
+        """The rows of the stages; what mixes rows is made as a whole before."""
+        whole: dict[str, Rounded] = {}
+        some: dict[str, Rounded] = {}
+
+        def all_of(name: str) -> Rounded:
+            if name not in whole:
+                node = nodes[name]
+                whole[name] = node.made([all_of(each) for each in node.inputs], self._rough)
+            return whole[name]
+
+        def rows_of(name: str) -> Rounded:
+            if name not in some:
+                node = nodes[name]
+                if name in _ROW_BY_ROW and node.operation and "running_output" not in node.inputs:
+                    some[name] = node.make([rows_of(each) for each in node.inputs], self._rough)
+                else:
+                    some[name] = all_of(name).map(self._some) if _is_of_queries(name) else all_of(name)
+            return some[name]
+
+        return {name: rows_of(name) for name in self._wanted.intersection(nodes)}
 
     def _some(self, rows: np.ndarray) -> np.ndarray:
-        return rows[..., self._queries, :]
+        n = self.candidate.sizes.get("t")
+        return rows[..., self._queries, :] if rows.ndim > 1 and rows.shape[-2] == n else rows
 
     def _seeing(self, values: Mapping[str, Rounded]) -> np.ndarray | None:
         """Which of the queries see a key, as what others get is anybody's; None if all do."""
-        if "masked" not in values or "attention" not in self._wanted | self._late:
+        if "masked" not in values:
             return None
-        unseeing = np.isneginf(self._some(values["masked"].value)).all(axis=-1)
+        unseeing = np.isneginf(values["masked"].value).all(axis=-1)
         return ~unseeing.reshape(-1, unseeing.shape[-1]).any(axis=0) if unseeing.any() else None
 
     def _agrees(self, stage: str, values: Mapping[str, Rounded], seeing: np.ndarray | None) -> bool:
@@ -106,12 +120,10 @@ class Nearness:
         if stage != self.differs and all(values.get(each) is self._before.get(each) for each in targets(stage)):
             return True
         for target, _, _, read, expected in beside(self.own[stage], stage, values, self.candidate):
-            n = self.candidate.sizes.get("t")
             yours, ours = read, expected.value
-            if n and yours.ndim > 1 and yours.shape[-2] == n:
+            if _is_of_queries(target):
                 yours = self._some(yours)
-                ours = ours if target in self._late else self._some(ours)
-                if seeing is not None:
+                if seeing is not None and yours.ndim > 1 and yours.shape[-2] == len(seeing):
                     yours, ours = yours[..., seeing, :], ours[..., seeing, :]
             if yours.shape == ours.shape and self._are_near(yours, ours, target):
                 return True
@@ -128,3 +140,8 @@ class Nearness:
         yours, ours = yours[~is_near], ours[~is_near]
         alike = (yours == ours) | both_hide(stage, yours, ours) | (np.isnan(yours) & np.isnan(ours))
         return bool(alike.all())
+
+
+def _is_of_queries(stage: str) -> bool:
+    """Whether a stage has a row for each query."""
+    return stage == "mask" or stages().get(stage, ())[-2:-1] in (("query",), ("token",))

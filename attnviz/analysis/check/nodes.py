@@ -25,10 +25,13 @@ class Node:
     inputs : tuple of str
     make : callable
         The stage, of those that it is made of.
+    operation : Operation, optional
+        What makes it, if that is one operation as it is.
     """
 
     inputs: tuple[str, ...]
     make: Callable[[list[Rounded], Precision], Rounded]
+    operation: Operation | None = None
     _last: list = field(default_factory=list, repr=False)
 
     def made(self, given: list[Rounded], precision: Precision) -> Rounded:
@@ -48,7 +51,7 @@ class Node:
     @classmethod
     def of(cls, operation: Operation, inputs: tuple[str, ...]) -> Node:
         """The node of an operation."""
-        return cls(inputs, partial(applied, operation))
+        return cls(inputs, partial(applied, operation), operation)
 
     def with_input(self, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
         """The node with the places, or the size, of one of its inputs changed before it is read."""
