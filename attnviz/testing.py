@@ -35,6 +35,6 @@ def assert_attention(arrays: Mapping[str, np.ndarray], **conventions: Any) -> No
     Traceback (most recent call last):
     AssertionError: Attention differs by up to 0.335; ...
     """
-    found = compare(None, arrays, **conventions)
-    if found.first is not None or not found.stages:
-        raise AssertionError(str(found))
+    report = compare(None, arrays, **conventions)
+    if report.first is not None or not report.stages:
+        raise AssertionError(str(report))

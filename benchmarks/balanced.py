@@ -24,7 +24,7 @@ class Balanced:
 
     def answering(self, path, count):
         """The processes that answered at a path, oldest first; nginx logs an answer a moment after it was given."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while len(lines := [each for each in self.log.read_text().splitlines() if f" GET {path} " in each]) < count:
             assert time.monotonic() < deadline, f"fewer than {count} answers at {path} in the log"
             time.sleep(0.01)

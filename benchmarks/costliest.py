@@ -16,12 +16,12 @@ from pathlib import Path
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
+from attnviz.contract.request import MAX_ACTS, ActsRequest
+from attnviz.core.limits import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.scene.acts.session import Session, answer_to
 from attnviz.scene.address import parse
-from attnviz.scene.contract.request import MAX_ACTS, ActsRequest
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.resolution import resolve
 from attnviz.text import export

@@ -2,7 +2,8 @@
 
 from urllib.parse import urlencode
 
-from attnviz.core.settings import MAX_TOKENS, OPTIONS
+from attnviz.core.limits import MAX_TOKENS
+from attnviz.core.settings import OPTIONS
 
 _MAX_D_MODEL = str(max(OPTIONS["d_model"].allowed))
 ADDRESS = {

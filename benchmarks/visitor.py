@@ -72,7 +72,7 @@ class Visitor(Screen):
             max_size=MAX_MESSAGE_BYTES,
             max_queue=None,
             ping_interval=None,
-            open_timeout=120,
+            open_timeout=600,
         )
 
     async def close(self) -> None:
@@ -94,7 +94,7 @@ class Visitor(Screen):
         """Send bytes as they are; a text is a frame that the server doesn't expect."""
         await self.socket.send(data)
 
-    async def finished(self, timeout: float = 120) -> None:
+    async def finished(self, timeout: float = 600) -> None:
         """Read messages until the script has ended and isn't run again by itself."""
         async with asyncio.timeout(timeout):
             while not self.hear(await self.socket.recv()):

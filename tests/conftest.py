@@ -16,6 +16,7 @@ import pytest
 from alone import ALONE, Alone, written
 from boxes import page_of_settings
 from needs import absent
+from patience import PATIENCE_MS
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
 from taught import Taught
@@ -83,7 +84,8 @@ def browser(request):
     if missing:
         absent(f"browser tests not run: {missing}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium or None, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium or None, args=ARGUMENTS, timeout=PATIENCE_MS)
+        browser.on("context", lambda context: context.set_default_timeout(PATIENCE_MS))
         yield browser
         browser.close()
 
@@ -133,7 +135,7 @@ def node():
 
     def run(*arguments, text="", **environment):
         done = subprocess.run(
-            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment, timeout=120
+            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment
         )
         assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
         return done.stdout

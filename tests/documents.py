@@ -6,9 +6,10 @@ from dataclasses import replace
 from attnviz.scene.address import parse
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document import document as scene_document
+from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.template import template_of
-from attnviz.scene.resolution import pass_of, resolve
+from attnviz.scene.resolution import both, pass_or_reason, placed
 from attnviz.scene.start import starts
 from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
@@ -18,10 +19,11 @@ from attnviz.views.scales import limits
 from attnviz.views.stages import numbers
 
 
-def fitted_at(written, make_pass=pass_of):
+def fitted_at(written, make_pass=pass_or_reason):
     """The scene of an address beside its pass, with all that was mended."""
-    scene, notices = parse(written)
-    fitted = resolve(scene, make_pass)
+    parsed, notices = parse(written)
+    scene, other = both(parsed)
+    fitted = placed(scene, make_pass(scene), other and make_pass(other))
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 
@@ -75,7 +77,7 @@ def document_of(trace):
         "model": model_data(trace, None),
         "measured": measured(trace.n_layers, None, None),
     }
-    return merged(json.loads(bytes(template_of(trace).parts)), json.loads(json.dumps(read)))
+    return merged(json.loads(bytes(template_of(trace).parts)), json.loads(to_json(read)))
 
 
 def with_verdict(trace, runs):

@@ -1,6 +1,6 @@
 """Firefox and WebKit, each driven by the protocol that it speaks itself: `open(url)`, `press(key)`, `read(expression)`.
 
-A page that hangs answers nothing: each command has `TIMEOUT_SECONDS`, and all that was started is killed at the end.
+A page that hangs answers nothing: each command has `PATIENCE_SECONDS`, and all that was started is killed at the end.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 from needs import absent
+from patience import PATIENCE_SECONDS
 from playwright.sync_api import Error
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
@@ -27,7 +28,6 @@ NEEDED = {
     "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
 }
 """The commands of each engine, and the packages of Debian that have them."""
-TIMEOUT_SECONDS = 30
 SIZE = {"width": 1366, "height": 828}
 KEYS = {
     **{"ArrowRight": "\ue014", "PageDown": "\ue00f", "PageUp": "\ue00e"},
@@ -75,7 +75,7 @@ class Firefox:
     def _do(self, method, **params):
         number = next(self.ids)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
-        while (heard := json.loads(self.socket.recv(timeout=TIMEOUT_SECONDS))).get("id") != number:
+        while (heard := json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))).get("id") != number:
             entry = heard["params"]
             if entry.get("level") == "error":
                 self.errors.append(entry["text"])
@@ -108,7 +108,7 @@ class WebKit:
 
     def _do(self, command, **params):
         request = urllib.request.Request(self.path + command, json.dumps(params).encode())
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             return json.load(answer)["value"]
 
 
@@ -127,7 +127,7 @@ def started(engine, folder):
 
 def until(engine, holds, what):
     """What is seen, as soon as that holds of it. An engine that answers nothing raises by itself."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not ((seen := engine.read(what)) and holds(seen)):
         assert time.monotonic() < deadline, f"still {seen}"
         time.sleep(0.02)
@@ -178,7 +178,7 @@ def _process(command, **environment):
 
 def _soon(reach):
     """What can be reached once somebody listens."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return reach()

@@ -11,10 +11,10 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
+from attnviz.contract.request import ActsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 from attnviz.scene.acts.session import answer_to
-from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.controls import settings
 from attnviz.scene.document.reply import PARTS
 
@@ -34,7 +34,7 @@ ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SO
 
 def opened(path=ROOT / "app.py", **address):
     """A page at an address; by the router it is the walkthrough, to which that leads from `/`."""
-    at = AppTest.from_file(str(path), default_timeout=20)
+    at = AppTest.from_file(str(path), default_timeout=600)
     if path.name == "app.py":
         at.switch_page("pages/walkthrough.py")
     for key, value in address.items():

@@ -240,6 +240,9 @@ ALL_SET["initialiser"] = list(INITIALISERS)[-1]  # whole numbers have three or f
 ALL_SET["sharing"] = "all"  # with keys from a latent there is no QK-norm
 """Every option, but for the size and the seed, set to something else than its default."""
 
+IN_LAYERS = ALL_SET | {"layers": 2, "mask": "causal window", "mask_size": 2, "window_in": "every second layer"}
+"""The same in layers, one with a window and a global one."""
+
 OF_ALL_SET = trace_of(Settings("the cat sat on the mat", **ALL_SET))
 
 TRACES = {
@@ -261,6 +264,8 @@ TRACES = {
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
     "all options set": OF_ALL_SET,
     "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET)),
+    "all options set, in layers": trace_of(Settings("the cat sat on the mat", **IN_LAYERS)),
+    "drawn layers": trace_of(Settings("the cat sat on", layers=3, mask="window", window_in="every second layer")),
     "all options set, latents made into keys": trace_of(
         Settings("the cat sat on the mat", **ALL_SET | {"sharing": "latent"})
     ),

@@ -28,8 +28,8 @@ RECORD = [
 
 def replayed():
     """The answers to what is in the record."""
+    from attnviz.contract.request import ActsRequest
     from attnviz.scene.acts.session import Session, answer_to
-    from attnviz.scene.contract.request import ActsRequest
     from attnviz.scene.scene import FIRST_VISIT
 
     session = Session(FIRST_VISIT)

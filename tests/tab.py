@@ -6,11 +6,12 @@ import time
 from urllib.parse import parse_qsl, quote, urlencode
 
 from numerals import short
+from patience import PATIENCE_MS, PATIENCE_SECONDS
 
 try:
     from playwright.sync_api import expect
 
-    expect.set_options(timeout=20_000)  # other processes may keep the machine busy
+    expect.set_options(timeout=PATIENCE_MS)
 except ImportError:  # the fixture `browser` says so, and whether it matters
     expect = None
 
@@ -23,8 +24,6 @@ _TO_COME = ", ".join(
 )
 AT_REST = f"{IDLE}:has(h1):not(:has({_TO_COME}))"
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
-RECONNECT_MS = 60_000
-"""Milliseconds until a tab has its server again: the longer that was away, the rarer Streamlit asks for it."""
 
 PLAYED_AND_PAUSED = "(button) => { button.click(); button.click(); }"
 """What the button that plays is pressed with, to stop at once: from then on it is played by hand, at any speed."""
@@ -82,7 +81,7 @@ class Tab:
         return self.settled()
 
     def settled(self):
-        expect(self.page.locator(AT_REST)).to_be_attached(timeout=60_000)
+        expect(self.page.locator(AT_REST)).to_be_attached()
         return self.page
 
     def _hear(self, message):
@@ -201,7 +200,7 @@ def parameters(page):
 
 def becomes(page, read, expected, message=""):
     """Wait until what is read is the very value that is expected."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (found := read()) != expected and time.monotonic() < deadline:
         page.wait_for_timeout(25)
     assert found == expected, message or f"{found!r} is not {expected!r}"

@@ -265,7 +265,7 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
         place.do(name, message)
     fitted = place.resolved()
     assert parse(query(fitted.scene)).scene == fitted.scene
-    again = resolve(fitted.scene, ANSWERS.original)
+    again = ANSWERS.resolved(fitted.scene)
     assert (again.scene, again.notices) == (fitted.scene, ())
     answer = json.loads(answer_bytes(place, view))
     assert (answer[view] is None) == (fitted.trace is None)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
+from attnviz.contract import request
+from attnviz.contract.received import RequestError
+from attnviz.contract.request import MAX_ACTS
 from attnviz.scene.acts import NAMES
 from attnviz.scene.acts.session import Session
-from attnviz.scene.contract import request
-from attnviz.scene.contract.request import MAX_ACTS
-from attnviz.scene.own.received import RequestError
 from attnviz.scene.scene import Scene
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs

@@ -7,12 +7,13 @@ import time
 import pytest
 from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
+from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, post, said
 
-from attnviz.scene.acts import session
+from attnviz.scene.document import pass_cache
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.resolution import resolve
+from attnviz.scene.resolution import placed
 from attnviz.server import acts_route
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
@@ -49,7 +50,7 @@ def test_half_a_character_is_a_mark_that_stands_for_it(tab):
 
 def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
     made = []
-    monkeypatch.setattr(session, "resolve", lambda *given: made.append(given[0]) or resolve(*given))
+    monkeypatch.setattr(pass_cache, "placed", lambda *given: made.append(given[0]) or placed(*given))
     answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", 0))
@@ -148,7 +149,7 @@ def test_a_tab_that_is_gone_is_held_by_nobody_and_not_found():
     body, token = said(tab, ("mask", "causal")), tab.token
     assert post(body).status == 200
     del at, tab
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while token in tabs.OPEN and time.monotonic() < deadline:  # until the thread of its run has ended
         gc.collect()
     assert token not in tabs.OPEN

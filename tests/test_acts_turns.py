@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from asgi import APP, asked, run
+from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, said
 
 from attnviz.scene.acts.session import Session
@@ -27,7 +28,7 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
 
     def answered(place, done):
         begun.append((done.tab, done.acts[0][1]))
-        assert done.tab == other.token or may_end.wait(60)
+        assert done.tab == other.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
     monkeypatch.setattr(acts_route, "answer_to", answered)
@@ -61,7 +62,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
 
     def answered(place, done):
         begun.append(done.tab)
-        assert done.tab == tab.token or may_end.wait(60)
+        assert done.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
     monkeypatch.setattr(acts_route, "answer_to", answered)
@@ -84,7 +85,7 @@ def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, 
 
     def answered(place, done):
         begun.append(done.tab)
-        assert done.tab == tab.token or may_end.wait(60)
+        assert done.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
     monkeypatch.setattr(acts_route, "answer_to", answered)

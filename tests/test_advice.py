@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from page import did, opened, values
 
 from attnviz import Settings, trace_of
-from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.tokens import leading, replaced, tokenize
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session

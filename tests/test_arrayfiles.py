@@ -18,7 +18,7 @@ from needs import needed
 
 from attnviz.analysis.check.files import read_file
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.models.statefile import read
 
 RANDOM = np.random.default_rng(23)

@@ -11,19 +11,20 @@ import pytest
 from asgi import APP, MARKER, ask, asked, run
 from implementations import Implementation
 from page import PAGES, answer_of, opened, pieces_in, warnings, worded
+from patience import PATIENCE_SECONDS
 from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
 from attnviz import attend
 from attnviz.articles.upload import Reply
+from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
-from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.scene.document import pass_cache
-from attnviz.scene.own.request import QUESTIONS
 from attnviz.scene.resolution import LACKS_ARRAYS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.server import arrays_route
 
 
@@ -179,7 +180,7 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
 
     def compares(*_):
         begun.set()
-        assert may_end.wait(60)
+        assert may_end.wait(PATIENCE_SECONDS)
         return Reply([])
 
     monkeypatch.setattr(arrays_route, "reply", compares)
@@ -201,7 +202,9 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
 
 def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_nobody_waiting(tab, monkeypatch):
     may_end, underway = threading.Event(), []
-    monkeypatch.setattr(arrays_route, "reply", lambda *_: (underway.append(1), may_end.wait(60), Reply([]))[2])
+    monkeypatch.setattr(
+        arrays_route, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2]
+    )
     tabs = [new_tab() for _ in range(30)]
 
     async def slow(last):

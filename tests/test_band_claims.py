@@ -11,11 +11,11 @@ from passes import TRACES
 from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, percent, read, said, shown
 
+from attnviz.contract.steps import Matrix
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
-from attnviz.views.pictures import Slot
 
 BY_HAND = {
     f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)
@@ -64,7 +64,7 @@ class Beside:
 
     def line_of(self, name):
         """The selected row of a stage."""
-        return read(self.trace, Slot(name, None, len(self.trace[name].axes) - 1), self.selection)[0]
+        return read(self.trace, Matrix(name, None, len(self.trace[name].axes) - 1), self.selection)[0]
 
 
 def is_squared(at, *said):

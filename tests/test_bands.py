@@ -13,6 +13,7 @@ from numerals import short
 from page import ROOT
 from passes import TRACES
 
+from attnviz.contract.steps import Matrix
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -21,7 +22,6 @@ from attnviz.models import MODELS
 from attnviz.text.steps import steps_of
 from attnviz.views.band import is_product
 from attnviz.views.bands import bands, page
-from attnviz.views.pictures import Slot
 from attnviz.views.sources import sources
 
 FIRSTS = {id: choice.at(choice.seeds[0], None).trace(choice.examples[0][1]) for id, choice in MODELS.items()}
@@ -73,11 +73,11 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
             bias = 0
             if len(trace[band.cells.stage].inputs) > 2:
                 name = trace[band.cells.stage].inputs[2]
-                bias = read(trace, Slot(name, None, len(trace[name].axes) - 1), selection)[0]
+                bias = read(trace, Matrix(name, None, len(trace[name].axes) - 1), selection)[0]
             total = (read(trace, above.left, selection) * read(trace, above.cells, selection)).sum(axis=0)
             assert np.allclose(total + bias, cells[0], rtol=1e-9, atol=1e-12)
         if band.right and band.right.columns is None:
-            shares = read(trace, Slot(layer.names["attention"], None, 2), selection)
+            shares = read(trace, Matrix(layer.names["attention"], None, 2), selection)
             assert np.allclose((shares * cells).sum(axis=1), read(trace, band.right, selection)[:, 0])
         if band.right and band.right.columns is not None:
             values = values_of(layer)
@@ -342,7 +342,7 @@ def is_contributed(trace, band, selection, head, added, place):
 def seen(trace, name, selection):
     """Which keys the mask leaves to the selected query."""
     masked = trace.layer_of(name).names["masked"]
-    return ~np.isneginf(read(trace, Slot(masked, None, 2), selection)[0])
+    return ~np.isneginf(read(trace, Matrix(masked, None, 2), selection)[0])
 
 
 def quoted(trace, stage, places):
@@ -373,7 +373,7 @@ def is_best(trace, band, selection, limit, unit, words, number, each):
 
 def is_scaled(trace, band, selection, how, by, word, number):
     at = trace.axes(band.cells.stage)[-1].labels.index(word)
-    before = read(trace, Slot(trace[band.cells.stage].inputs[0], None, 2), selection)[0, at]
+    before = read(trace, Matrix(trace[band.cells.stage].inputs[0], None, 2), selection)[0, at]
     now = read(trace, band.cells, selection)[0, at]
     made = {
         "divided by √": lambda: before / float(by) ** 0.5,
@@ -386,7 +386,7 @@ def is_power(trace, band, selection, base, power, word, number):
     """Scores are whole; the exponential of a scaled one is a power of the base."""
     at = trace.axes(band.cells.stage)[-1].labels.index(word)
     score, now = (
-        read(trace, Slot(stage, None, 2), selection)[0, at]
+        read(trace, Matrix(stage, None, 2), selection)[0, at]
         for stage in (trace[band.cells.stage].inputs[0], band.cells.stage)
     )
     return (
@@ -432,7 +432,7 @@ def gets_most(trace, band, selection, words, share, each, sunk=""):
 
 def is_passed_on(trace, band, selection, what, share, key, given, value, place, head, word):
     at = trace.axes(band.cells.stage)[0].place(selection), selection.key, int(place) - 1
-    shares = read(trace, Slot(trace.layer_of(band.cells.stage).names["attention"], None, 2), selection)[0]
+    shares = read(trace, Matrix(trace.layer_of(band.cells.stage).names["attention"], None, 2), selection)[0]
     if [given, value] != [short(shares[selection.key]), short(trace[band.cells.stage].value[at])]:
         return False
     if key != trace.axes(band.cells.stage)[1].label(selection.key):

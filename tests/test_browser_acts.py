@@ -9,7 +9,6 @@ import sys
 import pytest
 from tab import (
     IDLE,
-    RECONNECT_MS,
     acts_held,
     at,
     becomes,
@@ -248,7 +247,7 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
     sentence(page).press_sequentially(" run")
     sentence(page).press("ArrowLeft")
     with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
+        expect(page.locator(IDLE)).to_have_count(1)
         there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores", "cell": "1.3.2.1.1"}
         becomes(page, lambda: parameters(page), there)
         expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()

@@ -45,13 +45,13 @@ def answers(page):
 def test_a_lesson_from_each_seat(people, browser):
     speaker = people("?lesson=who-is-it&moment=2", **DESK)
     speaker.get_by_role("button", name="Class", exact=True).click()
-    code = speaker.locator(".typed-code strong").inner_text(timeout=20_000)
+    code = speaker.locator(".typed-code strong").inner_text()
     speaker.keyboard.press("Escape")
     bar = speaker.locator(".class-bar")
 
     first, second = (people(code.lower(), **PHONE) for _ in range(2))
     for phone in (first, second):
-        expect(answers(phone)).to_have_count(12, timeout=20_000)
+        expect(answers(phone)).to_have_count(12)
     expect(bar.locator(".class-count")).to_have_text("2 here · 0 answered")
 
     answers(first).filter(has_text=re.compile("^tired$")).click()
@@ -86,31 +86,31 @@ def test_a_lesson_from_each_seat(people, browser):
     first.context.set_offline(True)
     speaker.get_by_role("button", name="Next", exact=True).click()
     late = people(code, **PHONE)
-    expect(late.locator(".slider")).to_be_visible(timeout=20_000)
+    expect(late.locator(".slider")).to_be_visible()
     first.context.set_offline(False)
-    expect(first.locator(".slider")).to_be_visible(timeout=10_000)
+    expect(first.locator(".slider")).to_be_visible()
     expect(second.locator(".class-state")).to_have_text("you look around")
     expect(answers(second)).to_have_count(12)
     second.get_by_role("button", name="Back to the class").click()
     expect(second.locator(".slider")).to_be_visible()
 
     speaker.reload()
-    expect(bar.locator(".class-count")).to_contain_text("3 here", timeout=20_000)
+    expect(bar.locator(".class-count")).to_contain_text("3 here")
     bar.get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="End the class").click()
     for phone in (first, second, late):
         expect(phone.locator(".class-end")).to_be_visible()
-    expect(people(code, **PHONE).locator(".class-form")).to_contain_text("no room with this code", timeout=20_000)
+    expect(people(code, **PHONE).locator(".class-form")).to_contain_text("no room with this code")
     expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
 def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
     speaker = people("walkthrough", **DESK)
-    speaker.get_by_role("button", name="Class", exact=True).click(timeout=20_000)
+    speaker.get_by_role("button", name="Class", exact=True).click()
     code = speaker.locator(".typed-code strong").inner_text()
     speaker.keyboard.press("Escape")
     phone = people(code, **PHONE)
-    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 1 of"), timeout=20_000)
+    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 1 of"))
     speaker.keyboard.press("ArrowRight")
     expect(phone.locator(".way .place")).to_have_text(re.compile("^step 2 of"))
     speaker.locator(".way button", has_text="Softmax").click()
@@ -128,8 +128,8 @@ def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
 
 
 def opens_class(speaker):
-    speaker.get_by_role("button", name="Class", exact=True).click(timeout=20_000)
-    code = speaker.locator(".typed-code strong").inner_text(timeout=20_000)
+    speaker.get_by_role("button", name="Class", exact=True).click()
+    code = speaker.locator(".typed-code strong").inner_text()
     speaker.keyboard.press("Escape")
     expect(speaker.locator(".class-code")).to_be_hidden()
     return code
@@ -144,7 +144,7 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="Another device of mine").click()
     remote = people(speaker.locator(".class-hand strong").inner_text(), **PHONE)
-    expect(remote.locator(".way .place")).to_have_text("step 6 of 10", timeout=20_000)
+    expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
 
     remote.get_by_role("button", name="Next").first.click()
     expect(phone.locator(".way .place")).to_have_text("step 7 of 10")
@@ -165,7 +165,7 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     expect(phone.locator(".class-view")).to_be_visible()
 
     speaker.goto(f"{speaker.url.partition('/walk')[0]}/?lesson=who-is-it&moment=2")
-    expect(remote.locator(".lesson-page .count")).to_have_text("2 of 8", timeout=20_000)
+    expect(remote.locator(".lesson-page .count")).to_have_text("2 of 8")
     expect(answers(phone)).to_have_count(12)
     remote.get_by_role("button", name="Reveal").click()
     expect(phone.locator(".class-own")).to_contain_text("It is street.")
@@ -174,14 +174,14 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
 
 def test_a_moment_of_ones_own_talk_is_followed(people):
     speaker = people("walkthrough?view=sheet", **DESK)
-    expect(speaker.locator(".way .place")).to_be_visible(timeout=20_000)
+    expect(speaker.locator(".way .place")).to_be_visible()
     speaker.keyboard.press("m")
     drawer = speaker.get_by_role("dialog", name="Your talk")
     drawer.get_by_label("What you say").fill("Look at <b>tired</b>.")
     drawer.get_by_role("button", name="Give the talk").click()
-    expect(speaker.locator(".lesson-said .text")).to_be_visible(timeout=20_000)
+    expect(speaker.locator(".lesson-said .text")).to_be_visible()
     speaker.mouse.move(300, 300)
     speaker.mouse.move(310, 310)
     phone = people(opens_class(speaker), **PHONE)
-    expect(phone.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.", timeout=20_000)
+    expect(phone.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
     expect(phone.locator(".class-state")).to_have_text("● following")

@@ -57,7 +57,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
             ]
         )
     )
-    expect(page.locator(".panel .habit")).to_have_text(model_data(model.trace("ka"), training)["training"]["heads"][0])
+    expect(page.locator(".panel .habit")).to_have_text(model_data(model.trace("ka"), training).training.heads[0])
     bars.nth(2).click()
     expect(page.locator(".panel h3")).to_have_text(f"probabilities[a, {answers[ranked[2]]}] = {digits(row[ranked[2]])}")
     writers = page.get_by_role("region", name="The logit as a sum")

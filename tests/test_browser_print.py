@@ -38,7 +38,7 @@ def rows_of(trace, slot):
 
 def drawn(trace):
     """How many times each row of numbers is drawn in all steps."""
-    slots = [slot for step in steps_of(trace) for picture in pictures(trace, step.stages) for slot in picture.slots]
+    slots = [slot for step in steps_of(trace) for picture in pictures(trace, step.stages) for slot in picture.matrices]
     return Counter(row for slot in slots for row in rows_of(trace, slot))
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tab import at, becomes, cell, expect, parameters, pick, resized, sentence
 
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 

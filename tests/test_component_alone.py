@@ -5,8 +5,8 @@ from alone import MODULES, SHEET
 from documents import answer_bytes, fitted_at
 from tab import becomes, expect, parameters, step_is
 
+from attnviz.contract.request import read
 from attnviz.scene.acts.session import Session, answer_to
-from attnviz.scene.contract.request import read
 from attnviz.text import export
 
 pytestmark = pytest.mark.browser

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.kv_cache_cost import multiplications
+from attnviz.contract.document import Document
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.document import Document
 from attnviz.scene.document.continuing import next_token
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
@@ -140,7 +140,7 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
     place = Session(replace(of_model("microgpt"), drawing=drawing))
     extras = place.do("names", True)
     whole = read(answer_bytes(place, extras=extras))["pass"]
-    msgspec.convert(whole, Document)
+    msgspec.convert(whole, Document, str_keys=True)
     told = whole["next"]["names"]
     assert [each["text"] for each in told["listed"]] == list(found)
     task = model.task

@@ -18,10 +18,11 @@ import pytest
 from asgi import run
 from needs import absent, needed
 from page import ROOT
+from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
-from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
+from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES
@@ -199,7 +200,7 @@ class Phone:
     @contextlib.contextmanager
     def listening(self, seat):
         events = urllib.request.Request(self.path("events", seat=seat), headers=ONE_SEAT | {"Accept-Encoding": "gzip"})
-        with urllib.request.urlopen(events, timeout=10) as stream:
+        with urllib.request.urlopen(events, timeout=PATIENCE_SECONDS) as stream:
             yield (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
 
 

@@ -17,14 +17,14 @@ from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
+from attnviz.contract.answer import Answer
+from attnviz.contract.document import Document
+from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
-from attnviz.scene.contract.answer import Answer
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.typescript import generated, structs_of
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
@@ -74,7 +74,7 @@ def read(pieces, shape):
 
 @of_each("name", [*ADDRESSES, "slopes", "flips", "a pass beside it"])
 def test_every_document_is_as_it_is_declared(name):
-    msgspec.convert(documents()[name], Document)
+    msgspec.convert(documents()[name], Document, str_keys=True)
 
 
 ANSWERED = {
@@ -105,7 +105,7 @@ def answers():
 @of_each("view", [*PARTS])
 @of_each("name", [*ANSWERED])
 def test_every_answer_is_as_it_is_declared(name, view):
-    msgspec.convert(answers()[f"{name}: {view}"], Answer)
+    msgspec.convert(answers()[f"{name}: {view}"], Answer, str_keys=True)
 
 
 def test_what_is_declared_is_asked_for_and_nothing_else_is_allowed():
@@ -117,7 +117,7 @@ def test_what_is_declared_is_asked_for_and_nothing_else_is_allowed():
         whole | {"pass": whole["pass"] | {"stages": {"Not a name": whole["pass"]["stages"]["x"]}}},
     ):
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(broken, Answer)
+            msgspec.convert(broken, Answer, str_keys=True)
 
 
 def test_nothing_is_declared_that_is_never_sent():
@@ -129,7 +129,7 @@ def test_nothing_is_declared_that_is_never_sent():
 
 def test_what_the_browser_shares_with_python_is_made_of_python():
     for file, text in generated().items():
-        assert file.read_text("utf-8") == text, "python -m attnviz.scene.contract.typescript makes it again"
+        assert file.read_text("utf-8") == text, "python -m attnviz.contract.typescript makes it again"
 
 
 @of_each("name", [*ANSWERED])
@@ -265,15 +265,16 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "unit": "word", "typed": 2}),
+        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "unit": "word"}),
         (
             {"sentence": "a b", "context": "c d e"},
-            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "unit": "word", "typed": 0},
+            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "unit": "word"},
         ),
     ],
 )
 def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
-    assert fit_and_write(fitted_at(address))["words"] == words
+    written = fit_and_write(fitted_at(address))
+    assert (written["words"], written["typed"]) == (words, 2 if words["shared"] else 0)
 
 
 def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_lacks():

@@ -106,7 +106,7 @@ def page():
 
 @pytest.mark.parametrize(("does", "made"), [("leave", [0, 1, 2, 3]), ("change", [0, 1, 2, 3, *range(10)])])
 def test_work_ends_where_its_visitor_leaves_or_asks_for_something_else(does, made):
-    at = AppTest.from_function(page, default_timeout=20)
+    at = AppTest.from_function(page, default_timeout=600)
     at.query_params[does] = "1"
     at.run()
     assert at.session_state["made"] == made

@@ -14,7 +14,7 @@ from attnviz.analysis.flips.flip import Flip, StageFlip, flips
 from attnviz.analysis.flips.row import OneRow
 from attnviz.analysis.flips.search import Smallest
 from attnviz.core.graph import leading_to
-from attnviz.core.settings import MAX_FLIP_NUMBERS
+from attnviz.core.limits import MAX_FLIP_NUMBERS
 from attnviz.models import MODELS
 from attnviz.text.flips import headline, sentence, sentences
 from attnviz.text.steps import full_title

@@ -5,6 +5,7 @@ import logging
 import re
 
 from asgi import MARKER, run
+from patience import PATIENCE_SECONDS
 
 from attnviz.server import cleanup
 from attnviz.server.log import Discreet, quieten
@@ -47,7 +48,7 @@ def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
         monkeypatch.setattr(cleanup, "sweep", sweep)
         monkeypatch.setattr(cleanup.st, "get_option", lambda _: 0.02)
         async with cleanup.swept():
-            await asyncio.wait_for(swept.wait(), 20)
+            await asyncio.wait_for(swept.wait(), PATIENCE_SECONDS)
 
     run(story())
 

@@ -6,10 +6,10 @@ import pytest
 from needs import needed
 from tab import at
 
+from attnviz.contract.received import received
 from attnviz.lessons.export import of_lesson
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.talk_request import TalkRequest, reply
-from attnviz.scene.own.received import received
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scene import PARAMETERS
 
+from attnviz.contract.looks import ORDERS, QUESTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import query
-from attnviz.scene.looks import ORDERS, QUESTIONS
-from attnviz.scene.resolution import pass_of
+from attnviz.scene.resolution import pass_or_reason
 from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.text.ids import ids
 
@@ -89,7 +89,7 @@ def address(seed):
 
 
 PARTS = ("source", "sentence", "context", "options", "model_seed", "checkpoint")
-of_parts = lru_cache(maxsize=99)(lambda *values: pass_of(Scene(**dict(zip(PARTS, values, strict=True)))))
+of_parts = lru_cache(maxsize=99)(lambda *values: pass_or_reason(Scene(**dict(zip(PARTS, values, strict=True)))))
 
 
 def made(scene):

@@ -13,6 +13,7 @@ import pytest
 import websockets
 from asgi import MARKER, run
 from page import ROOT
+from patience import PATIENCE_SECONDS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
@@ -43,7 +44,7 @@ class Server:
 
     def fetch(self, path, **options):
         with urllib.request.urlopen(
-            urllib.request.Request(f"http://{self.host}{path}", **options), timeout=30
+            urllib.request.Request(f"http://{self.host}{path}", **options), timeout=PATIENCE_SECONDS
         ) as answer:
             return answer.read().decode()
 
@@ -82,8 +83,8 @@ async def page_of(server):
         return visitor.answer | {"tab": "another each time"}, visitor.texts()
 
 
-def comes_to(read, expected, seconds=30):
-    deadline = time.monotonic() + seconds
+def comes_to(read, expected):
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (found := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.1)
     assert found == expected

@@ -13,7 +13,7 @@ from hostile import CASES
 from page import ROOT, answer_of, opened, values, warnings
 from tab import at, becomes
 
-from attnviz.core.settings import MAX_TOKENS
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models import MODELS
 from attnviz.scene.address import query

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from attnviz import Parameters, attend
 from attnviz.core.initialisers import INITIALISERS, pytorch
 from attnviz.core.parameters import banded
+from attnviz.core.torchstream import rand, seeded
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "torch_multihead_attention.json").read_text(encoding="utf-8"))
 WHOLE = ("w_q", "w_k", "w_v", "w_o")
@@ -109,6 +111,17 @@ def test_pytorch_is_torch_bit_for_bit(case):
         assert [value.hex() for value in matrix[-1, -4:].tolist()] == case[name]["last"]
         assert hashlib.sha256(matrix.astype("<f4").tobytes()).hexdigest() == case[name]["sha256"]
         assert np.array_equal(matrix, matrix.astype(np.float32))
+
+
+def test_pytorch_makes_the_module_of_a_second_layer_of_the_numbers_that_come_next():
+    """Of torch's own stream: a weight and a bias of `out_proj`, then q, k and v; and so for each module."""
+    d_model = 4
+    numbers = rand(seeded(7), (2 * (4 * d_model**2 + d_model),))
+    out = numbers[4 * d_model**2 + d_model :][: d_model**2].reshape(d_model, d_model)
+    np.testing.assert_allclose(pytorch(d_model, 2, 7, layer=2).w_o.T, out - 0.5, rtol=0, atol=1e-7)
+    in_ = numbers[-3 * d_model**2 :].reshape(3, d_model, d_model)
+    w_q = whole(pytorch(d_model, 2, 7, layer=2), "w_q").T
+    np.testing.assert_allclose(w_q, (2 * in_[0] - 1) * math.sqrt(6 / (4 * d_model)), rtol=0, atol=1e-7)
 
 
 def test_the_whole_pass_of_torch():

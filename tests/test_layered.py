@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import Parameters, attend
+from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.audit import Audit, audit
 from attnviz.analysis.gradients import gradients
 from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.selection import Selection
 
@@ -41,21 +42,32 @@ def softmax(row):
     return [e / math.fsum(exponentials) for e in exponentials]
 
 
-def slow(residual):
-    """The answers' probabilities at each token, one number at a time."""
-    stream = X.tolist()
-    for p, adds in zip(EACH, residual, strict=True):
-        out = [[0.0] * D_MODEL for _ in stream]
+def all_earlier(token, layer):
+    return range(token + 1)
+
+
+def passed_on(x, layers, residual, seen=all_earlier):
+    """What the last layer passes on, one number at a time; `seen` are the keys of a query in a layer."""
+    stream = x.tolist()
+    for layer, (p, adds) in enumerate(zip(layers, residual, strict=True), start=1):
+        out = [[0.0] * x.shape[1] for _ in stream]
+        d_k, d_v = p.w_q.shape[-1], p.w_v.shape[-1]
         for head in range(len(p.w_q)):
             q, k, v = (times(stream, w[head].tolist()) for w in (p.w_q, p.w_k, p.w_v))
-            for token in range(TOKENS):
-                shares = softmax([dot(q[token], k[key]) / math.sqrt(D_K) for key in range(token + 1)])
-                mixed = [dot(shares, [v[key][f] for key in range(token + 1)]) for f in range(D_V)]
-                band = p.w_o[head * D_V : (head + 1) * D_V].tolist()
+            for token in range(len(x)):
+                keys = seen(token, layer)
+                shares = softmax([dot(q[token], k[key]) / math.sqrt(d_k) for key in keys])
+                mixed = [dot(shares, [v[key][f] for key in keys]) for f in range(d_v)]
+                band = p.w_o[head * d_v : (head + 1) * d_v].tolist()
                 for place, number in enumerate(times([mixed], band)[0]):
                     out[token][place] += number
         stream = [[a * adds + b for a, b in zip(*rows, strict=True)] for rows in zip(stream, out, strict=True)]
-    return [softmax(row) for row in times(stream, W_U.tolist())]
+    return stream
+
+
+def slow(residual):
+    """The answers' probabilities at each token."""
+    return [softmax(row) for row in times(passed_on(X, EACH, residual), W_U.tolist())]
 
 
 @pytest.mark.parametrize("residual", [(True, True), (False, False), (True, False)])
@@ -175,3 +187,68 @@ def test_a_selection_keeps_its_answer(place):
 def test_layers_that_do_not_fit_are_refused_with_a_sentence(given, said):
     with pytest.raises(ArrayError, match=said):
         attend(X, **given)
+
+
+SENTENCE = "the cat sat on the mat today"
+GLOBAL = {
+    "every layer": lambda layer: False,
+    "every second layer": lambda layer: layer in (2, 4, 6),
+    "all but every sixth layer": lambda layer: layer == 6,
+}
+"""Which layers of six have no window, as in Mistral 7B, in Gemma 2 and gpt-oss, and in Gemma 3."""
+
+
+@pytest.mark.parametrize("window_in", GLOBAL)
+def test_layers_that_settings_draw_equal_a_slow_loop_with_a_window_in_those_that_have_it(window_in):
+    drawn = {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": window_in}
+    trace = trace_of(Settings(SENTENCE, **drawn))
+
+    def seen(token, layer):
+        return range(token + 1) if GLOBAL[window_in](layer) else range(max(token - 1, 0), token + 1)
+
+    each = [
+        Parameters(**{name: trace[f"{name}_{layer}"].value for name in ("w_q", "w_k", "w_v", "w_o")})
+        for layer in range(1, 7)
+    ]
+    np.testing.assert_allclose(trace.output.value, passed_on(trace["x"].value, each, [True] * 6, seen), atol=1e-12)
+    for layer in range(1, 7):
+        for token, row in enumerate(trace[f"mask_{layer}"].value):
+            assert [*row.nonzero()[0]] == [*seen(token, layer)]
+        assert trace[f"mask_{layer}"].operation.recipe.startswith(
+            "the mask “causal”" if GLOBAL[window_in](layer) else "the mask “causal window”: a query sees 2 keys"
+        )
+        others = [trace[f"w_q_{other}"].value for other in range(1, layer)]
+        assert not any(np.array_equal(trace[f"w_q_{layer}"].value, other) for other in others)
+
+
+@pytest.mark.parametrize(
+    "picked",
+    [{"initialiser": name} for name in INITIALISERS] + [{"sharing": "latent", "rope": "halves", "sinks": "drawn"}],
+    ids=lambda picked: "-".join(picked.values()),
+)
+def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit(picked):
+    """Masks, shares and all: a link from before there were layers is the first layer of one with more."""
+    picked |= {"mask": "window", "positions": "sinusoidal"}
+    alone, first = trace_of(Settings(SENTENCE, **picked)), trace_of(Settings(SENTENCE, layers=3, **picked)).layers[0]
+    for stage in alone:
+        assert first.trace[stage.name].value.tobytes() == stage.value.tobytes(), stage.name
+    np.testing.assert_array_equal(first.trace["residual"].value, first.trace["x"].value + first.trace["output"].value)
+
+
+def test_a_window_on_both_sides_leaves_every_key_to_a_global_layer():
+    trace = trace_of(Settings(SENTENCE, layers=2, mask="window", window_in="every second layer"))
+    assert [int(trace[f"mask_{layer}"].value.sum()) for layer in (1, 2)] == [7 + 2 * 6, 7 * 7]
+
+
+@pytest.mark.parametrize(
+    ("layers", "size", "window_in", "reached"),
+    [(1, 3, "every layer", 3), (2, 3, "every layer", 5), (5, 2, "every layer", 6), (2, 2, "every second layer", 7)],
+)
+def test_windows_reach_as_far_as_they_do_together_and_a_global_layer_to_the_first_word(
+    layers, size, window_in, reached
+):
+    """Layers of w keys reach back to L (w - 1) + 1 of them (Jiang et al. 2023, section 2)."""
+    picked = {"layers": layers, "mask": "causal window", "mask_size": size, "window_in": window_in}
+    trace = trace_of(Settings(SENTENCE, **picked))
+    moves = np.abs(gradients(trace, trace.output.name, (6, 0))["x"]).sum(axis=1) > 0
+    assert [*moves] == [word >= 7 - reached for word in range(7)]

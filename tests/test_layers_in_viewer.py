@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from alone import number, sent, written
@@ -130,3 +131,21 @@ def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size,
     assert tops[1] - tops[0] > 60
     page.locator(".whole canvas").nth(3).click(position={"x": 5, "y": 5})
     becomes(page, lambda: page.locator(".whole .thumb .frame:not([hidden])").count(), 1)
+
+
+def test_of_many_layers_each_row_of_the_whole_pass_has_room_and_one_scrolls_to_the_last(opened):
+    page = opened("?step=whole-pass", sentence="the cat sat on the mat", layers="6", mask="causal")
+    page.add_style_tag(content=".viewer { height: 640px !important }")
+    resized(page, 1366, 768)
+    becomes(page, lambda: page.locator(".whole").evaluate("box => box.scrollHeight > box.clientHeight"), True)
+    edges = """rows => rows.map(row => [...row.querySelectorAll(".stage-of, button.title")]
+      .map(each => each.getBoundingClientRect())
+      .reduce(([top, bottom], at) => [Math.min(top, at.top), Math.max(bottom, at.bottom)], [1e9, 0]))"""
+
+    def apart():
+        at = page.locator(".whole .row").evaluate_all(edges)
+        return len(at) == 6 and all(above[1] <= below[0] + 1 for above, below in pairwise(at))
+
+    becomes(page, apart, True)
+    page.get_by_role("button", name="Residual", exact=True).last.click()
+    assert parameters(page)["step"] == "residual-6"

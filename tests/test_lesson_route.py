@@ -10,9 +10,9 @@ from documents import whole
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
-from attnviz.scene.contract.lesson import Moment
 from attnviz.server import lesson_route
 
 FIRST = "/moment?lesson=who-is-it&moment=1"
@@ -21,7 +21,7 @@ FIRST = "/moment?lesson=who-is-it&moment=1"
 def test_a_moment_is_as_it_is_declared_and_a_browser_that_has_it_is_told_so():
     answer = ask(APP, FIRST)
     found = json.loads(answer.text)
-    msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert "no-cache" in answer.headers["cache-control"], "after an update the browser asks for the new one"
     again = ask(APP, FIRST, **{"if-none-match": answer.headers["etag"]})

@@ -14,6 +14,7 @@ from documents import whole
 from slowlessons import READINGS, evaluated, slow, slow_figure
 
 from attnviz import Settings, trace_of
+from attnviz.contract.lesson import Moment
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.numerals import digits, short
@@ -22,12 +23,10 @@ from attnviz.lessons.expression import is_so, value
 from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.moment import moment, opened
-from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
-from attnviz.scene.contract.lesson import Moment
-from attnviz.text.wording import percent
+from attnviz.text.wording import ORDINALS, percent
 
 MOMENTS = {
     f"{name} {number}": (name, number, each)
@@ -65,7 +64,7 @@ def said(runs):
 
 @of_each("name", [*MOMENTS])
 def test_every_moment_is_sent_as_it_is_declared(name):
-    msgspec.convert(sent(name), Moment)
+    msgspec.convert(sent(name), Moment, str_keys=True)
     _, _, made = MOMENTS[name]
     assert sent(name)["title"] == made.title
     assert opened_once(sent(name)["at"]).b.scene == opened_once(made.at).b.scene, "one looks around from the same scene"
@@ -97,7 +96,7 @@ def texts_of(name):
     """All that is said of a moment, as it is written; of the last, what its lesson ends with and is about, too."""
     lesson, number, made = MOMENTS[name]
     own, ask = LESSONS[lesson], made.ask
-    told = [each.told for each in (*getattr(ask, "wrong", ()), *getattr(ask, "instead", ()))]
+    told = [each.feedback for each in (*getattr(ask, "wrong", ()), *getattr(ask, "instead", ()))]
     ending = [own.says, own.ending.explain, own.ending.answer] if number == len(own.moment) else []
     return [made.title, made.text, made.after, made.notes, *([ask.prompt] if ask else []), *told, *ending]
 
@@ -119,7 +118,7 @@ def test_every_number_that_leads_to_a_cell_is_that_cells_by_a_second_way(name):
     _, passes, found = shown(name)
     texts = [found["text"], found["after"]]
     if question := found["question"]:
-        texts += [question["prompt"], *(each["told"] for each in question.get("candidates", question.get("nears")))]
+        texts += [question["prompt"], *(each["feedback"] for each in question.get("candidates", question.get("nears")))]
     links = [part for text in texts for style, part in text if style == "number"]
     for link in links:
         stage, index = LINKED.fullmatch(link["cell"]).groups()
@@ -169,7 +168,7 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
     question = found["question"]
     assert question["right"] == [i for i, n in enumerate(numbers) if round(sizes(n), 10) == ordered[0]]
     for place, each in enumerate(question["candidates"]):
-        told, own = said(each["told"]), sizes(numbers[place])
+        told, own = said(each["feedback"]), sizes(numbers[place])
         assert told.startswith(("“", "Head ", "Dimension "))
         assert each["label"].lower() in told.lower()
         if told.endswith("is hidden by the mask."):
@@ -213,7 +212,7 @@ def is_place_told(told, before, not_behind, pick):
 def place_told(told):
     """Which place a sentence says that an answer has."""
     found = re.search(r": the (?:(\w+) )?most", told)
-    return _ORDINALS.index(found[1]) + 1 if found[1] else 1
+    return ORDINALS.index(found[1]) + 1 if found[1] else 1
 
 
 def _is_right_elsewhere(told, of, place, sizes):
@@ -241,10 +240,10 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
     question = found["question"]
     right = evaluated(made.ask.of, passes)
     assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
-    own = {said(filled(each.told, passes)): each.of for each in getattr(made.ask, "wrong", ())}
-    assert own.keys() <= {said(near["told"]) for near in question["nears"]}, "none is near the answer, or another"
+    own = {said(filled(each.feedback, passes)): each.of for each in getattr(made.ask, "wrong", ())}
+    assert own.keys() <= {said(near["feedback"]) for near in question["nears"]}, "none is near the answer, or another"
     for near in question["nears"]:
-        told = said(near["told"])
+        told = said(near["feedback"])
         assert abs(near["value"] - right) > question["tolerance"] or question["isShare"], told
         expected = evaluated(own[told], passes) if told in own else reading(told, find(made.ask.of, passes))
         assert math.isclose(near["value"], expected, rel_tol=1e-9, abs_tol=1e-12), told
@@ -298,7 +297,7 @@ def test_how_many_there_are_and_what_other_numbers_count(name):
     question = found["question"]
     assert question["right"] == slow_figure(f"count.{made.ask.of}", passes)
     for near in question["nears"]:
-        told = said(near["told"])
+        told = said(near["feedback"])
         assert near["value"] != question["right"]
         assert near["value"] == slow_figure(told, passes), told
 
@@ -313,14 +312,14 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
     form = ask.form or form_of(find(ask.of, passes))
     read_off = format_number(one, form), format_number(other, form)
     for each in question["candidates"]:
-        told, label = said(each["told"]), each["label"]
+        told, label = said(each["feedback"]), each["label"]
         if label == relation(one, other):
             now, before = read_off
             assert told == (f"{now}, against {before}." if ask.than else f"{before} in A, {now} in B.")
         elif label in instead and label != relation(one, other):
             each = instead[label]
             assert relation(evaluated(each.of, passes), evaluated(each.than, passes)) == label
-            assert said(filled(each.told, passes)) in told
+            assert said(filled(each.feedback, passes)) in told
         elif found_for := re.search(r"is right for what “(.+)” gives “(.+)”: (.+), then (.+)\.", told):
             row, column, *read = found_for.groups()
             *head, _, _ = (part.strip() for part in ask.of.split("[")[1].split(","))
@@ -354,7 +353,7 @@ def test_the_answer_and_when_another_one_would_be_given(name):
     if not trace.origin.is_open:
         assert {*trace.labels["key"]} & {*answers} <= {*offered}, "those that the text has are likely guesses"
     for each in question["candidates"]:
-        told, place = said(each["told"]), answers.index(each["label"])
+        told, place = said(each["feedback"]), answers.index(each["label"])
         assert place_told(told) == 1 + sum(other > row[place] for other in row), told
         was = passes.b.original["probabilities"].value[-1].argmax() == place
         assert ("It was the answer before the change." in told) == (
@@ -396,7 +395,7 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
         row, column = (f"“{of.label(axis, of.index[axis])}”" for axis in (1, 2))
         here, own_number = float(made_by[of.index]), format_number(slow(of.trace, of.stage.name, of.index))
         ends = "as in the pass" if is_right else f"where the pass has {own_number}"
-        assert said(each["told"]) == f"For {row} and {column} it gives {format_number(here)}, {ends}."
+        assert said(each["feedback"]) == f"For {row} and {column} it gives {format_number(here)}, {ends}."
     assert sorted(LINES[split_layer(of.stage.name)[0]]) == [each["label"] for each in question["candidates"]]
 
 

@@ -21,7 +21,8 @@ from attnviz.models.continuation import Drawing
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures, parts_of
-from attnviz.models.statefile import MAX_NUMBERS, read, state_dict
+from attnviz.models.statedict import MAX_NUMBERS, state_dict
+from attnviz.models.statefile import read
 from attnviz.models.task import Batch
 from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names
@@ -135,18 +136,18 @@ def test_what_is_recorded_of_its_parts_is_measured_again():
 
 
 def test_what_a_head_does_is_said_with_its_numbers():
-    training = model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3))["training"]
+    training = model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3)).training
     head = recorded()[3]["heads"][1]
     shares = {what: percent(share) for what, share in head["looks"].items()}
-    assert training["heads"][1] == (
+    assert training.heads[1] == (
         "On average over 2,949 held-out names, from the third letter on, head 2 gives "
         f"{shares['letters further back']} to letters further back, {shares['BOS']} to BOS, "
         f"{shares['the one before that']} to the one before that, {shares['the letter itself']} to the letter itself, "
         f"{shares['the letter before']} to the letter before. "
         f"Without it the loss is {head['loss']:.3f} nats a letter, not {recorded()[3]['loss']:.3f}."
     )
-    assert training["heads"][2].endswith("Without it the loss stays 2.364 nats a letter.")
-    assert model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3, 2))["training"]["heads"] == []
+    assert training.heads[2].endswith("Without it the loss stays 2.364 nats a letter.")
+    assert model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3, 2)).training.heads == []
 
 
 def test_each_checkpoint_writes_ten_names_from_the_same_seeds():

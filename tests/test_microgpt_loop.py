@@ -10,7 +10,8 @@ import numpy as np
 from cases import of_each
 from test_microgpt import own
 
-from attnviz.models import statefile
+from attnviz.core.block import ACTIVATIONS
+from attnviz.models import statedict, statefile
 from attnviz.text import micropython
 
 
@@ -35,7 +36,7 @@ def gpt(token_id, pos_id, keys, values, state_dict, n_head, fires):
     x = rmsnorm(x)
     for li in range(len(keys)):
         attn_wq, attn_wk, attn_wv, attn_wo, mlp_fc1, mlp_fc2 = (
-            state_dict[f"layer{li}.{name}"] for name in statefile.IN_LAYER
+            state_dict[f"layer{li}.{name}"] for name in statedict.IN_LAYER
         )
         x_residual = x
         x = rmsnorm(x)
@@ -81,7 +82,7 @@ def looped(parts, text, fires=FIRES["relu"]):
     ]
 
 
-@of_each("name", [*statefile.ACTIVATIONS])
+@of_each("name", [*ACTIVATIONS])
 def test_the_logits_of_a_state_file_are_a_loop_s_with_each_activation(name):
     trace = statefile.read(json.dumps(own(activation=name)).encode()).trace("zyxxé")
     np.testing.assert_allclose(trace["logits"].value, looped(own(), "zyxxé", FIRES[name]), rtol=0, atol=1e-12)
@@ -102,7 +103,7 @@ def watched(names):
             except (NameError, IndexError):
                 continue
             if value and value not in seen[-1][name][-1:]:
-                seen[-1][name].append(value if name in statefile.IN_LAYER else list(value))
+                seen[-1][name].append(value if name in statedict.IN_LAYER else list(value))
         return note
 
     def called(frame, event, _):

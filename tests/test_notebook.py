@@ -3,6 +3,7 @@
 import pytest
 from needs import needed
 from page import ROOT
+from patience import PATIENCE_SECONDS
 from tab import expect
 
 nbformat, nbclient, nbconvert = needed("nbformat"), needed("nbclient"), needed("nbconvert")
@@ -20,7 +21,7 @@ show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=wo
 @pytest.mark.slow
 def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=PATIENCE_SECONDS, resources={"metadata": {"path": str(ROOT)}}).execute()
     (output,) = notebook.cells[0].outputs
     size = round(len(output.data["text/html"].encode()) / 1000)
     assert output.data["text/plain"].startswith("attnviz: “</script>")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from documents import fitted_at
 
-from attnviz.scene.looks import QUESTIONS
+from attnviz.contract.looks import QUESTIONS
 from attnviz.scene.opening import what_if
 from attnviz.text.steps import STEPS
 

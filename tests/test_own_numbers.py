@@ -11,8 +11,8 @@ from implementations import Implementation
 
 from attnviz import compare
 from attnviz.analysis.check.files import read_file
-from attnviz.scene.own.examples import EXAMPLES, example_file
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.examples import EXAMPLES, example_file
+from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.ui.sections.ownnumbers import SNIPPET
 
 RECORDED = Path(__file__).parent / "data" / "pytorch_numbers.npz"

@@ -12,7 +12,7 @@ from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation
 from attnviz.core.order import Step
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 
 H, D, N = 2, 4, 5
 MASK = np.tri(N, dtype=bool)

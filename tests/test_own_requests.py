@@ -14,8 +14,8 @@ from msgspec import structs
 from attnviz.articles.upload import reply
 from attnviz.models import MODELS
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.own.comparison import compared
-from attnviz.scene.own.request import QUESTIONS, OwnRequest
+from attnviz.scene.uploads.comparison import compared
+from attnviz.scene.uploads.request import QUESTIONS, OwnRequest
 
 FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
 DRAWN = np.random.default_rng(4)
@@ -100,7 +100,7 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
 
 IN_ANOTHER_PROCESS = """
 import json, sys
-from attnviz.scene.own.request import OwnRequest
+from attnviz.scene.uploads.request import OwnRequest
 from attnviz.articles.upload import reply
 from attnviz.scene.document.encoding import to_json
 sys.stdout.buffer.write(to_json(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))

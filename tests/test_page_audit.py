@@ -111,7 +111,7 @@ def pressed(settings, act=None):
 
 def test_a_large_pass_is_audited_when_that_is_asked_for_and_its_verdict_is_kept_with_it(monkeypatch):
     monkeypatch.setattr(section, "audit", audit)  # put back what the page replaces
-    at = AppTest.from_function(pressed, kwargs={"settings": {"sentence": LARGE}}, default_timeout=60).run()
+    at = AppTest.from_function(pressed, kwargs={"settings": {"sentence": LARGE}}, default_timeout=600).run()
     whole = of(trace_of(Settings(LARGE)))
     assert not at.exception
     assert found(at)["sentence"] == f"{whole.sentence(None)}."
@@ -127,7 +127,7 @@ def test_a_large_pass_is_audited_when_that_is_asked_for_and_its_verdict_is_kept_
 def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
     monkeypatch.setattr(section, "audit", audit)
     given = {"settings": {"sentence": LARGE}, "act": {"sentence": SENTENCE}}
-    at = AppTest.from_function(pressed, kwargs=given, default_timeout=60).run()
+    at = AppTest.from_function(pressed, kwargs=given, default_timeout=600).run()
     assert not at.exception
     assert at.session_state["slices"] == 4
     assert found(at)["sentence"] == f"{of(trace_of(Settings(SENTENCE))).sentence(None)}."

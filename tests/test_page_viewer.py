@@ -5,7 +5,7 @@ from page import ROOT, address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
-from attnviz.core.settings import MAX_CHANGES
+from attnviz.core.limits import MAX_CHANGES
 from attnviz.scene.document.extras import Extras
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"

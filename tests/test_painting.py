@@ -108,6 +108,21 @@ def test_strokes_hide_keys_in_a_head_or_in_all(address):
     assert pass_key(in_one) != pass_key(in_all)
 
 
+def test_one_paints_the_mask_of_all_layers_beginning_with_that_of_the_layer_one_is_in():
+    by_layer = {"mask": "causal window", "layers": "2", "window_in": "every second layer"}
+    scene = parse({"sentence": "the cat sat", "step": "softmax-2", **by_layer}).scene
+    begun = painted(scene, True).scene
+    assert begun.step == resolve(begun).scene.step == "mask-2"
+    stroked = painted(begun, {"head": None, "cells": [[2, 0]], "hides": True}).scene
+    causal = np.tri(3, dtype=bool)
+    for now, n_hidden in ((begun, 0), (stroked, 1)):
+        trace = resolve(now).trace
+        for mask in (trace["mask_1"].value, trace["mask_2"].value):
+            assert (mask <= causal).all()
+            assert causal.sum() - mask.sum() == n_hidden
+    assert act(stroked, "window_in", "every layer").scene.hidden is None
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -41,6 +41,17 @@ def test_a_click_a_stroke_and_space_paint_in_all_heads_or_in_one(opened):
     ]
 
 
+def test_where_each_layer_has_its_mask_one_paints_in_any_and_hides_a_key_in_the_one_that_one_is_in(opened):
+    layers = {"sentence": "the cat sat", "layers": "2", "mask": "causal"}
+    page = opened("?step=mask-2&cell=1.3.2.1.1&ask=whatif", hidden="011.001", **layers)
+    page.locator('.picture [data-stage="mask_2"] td[data-row="2"][data-column="0"]').click()
+    assert strokes(page) == [{"head": None, "cells": [[2, 0]], "hides": True}]
+    expect(page.locator(".brush")).to_contain_text("All layers have it.")
+    page = opened("?step=softmax-2&cell=1.3.2.1.1&ask=whatif", **layers)
+    page.get_by_role("button", name="Hide “cat” from “sat” in layer 2").click()
+    assert sent(page)[-1] == ["change", {"cell": "mask_2[2,1]", "value": 0}]
+
+
 def test_a_stroke_over_rows_marks_no_numbers_as_text(opened):
     page = opened(PLACE, **PAINTED)
     page.mouse.move(*middle(cell(page, 0, 0)))

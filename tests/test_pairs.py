@@ -19,6 +19,9 @@ OPTIONS = (
     {"sharing": "all", "qk_norm": True, "rope": "halves", "softcap": "5", "alibi": True, "sinks": "drawn"},
     {"sharing": "pairs", "n_heads": 4},
     {"sharing": "latent", "rope": "halves", "qk_norm": True},
+    {"layers": 2, "mask": "causal"},
+    {"layers": 3, "mask": "window", "window_in": "every second layer"},
+    {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": "all but every sixth layer"},
     {"sharing": "absorbed", "rope": "neighbours", "latent_width": 3},
 )
 SCENES = [
@@ -32,6 +35,16 @@ SCENES = [
 def hides(visible):
     """Whether exactly these keys are seen."""
     return lambda now, scene, trace: np.array_equal(trace["mask"].value, visible(*trace["mask"].shape))
+
+
+def reaches(*layers):
+    """Whether the first word, or the last one's, is too far away for the other in all layers but these."""
+
+    def holds(now, scene, trace):
+        seen = {n: layer.trace["mask"].value[-1, 0] for n, layer in enumerate(resolve(scene).trace.layers, start=1)}
+        return {n for n, is_seen in seen.items() if is_seen} == {n for n in layers if n in seen}
+
+    return holds
 
 
 def has_heads(n):
@@ -125,6 +138,10 @@ def is_shuffled(now, scene, trace):
 CLAIMS = {
     "Before what was set by hand / after": (is_changed(False), is_changed(True)),
     "No mask / a causal one": (hides(lambda *n: np.ones(n)), hides(lambda *n: np.tri(*n))),
+    "Global in every layer / window in every second layer": (reaches(*range(1, 7)), reaches(2, 4, 6)),
+    "Global in every layer / window in all but every sixth layer": (reaches(*range(1, 7)), reaches(6)),
+    "Window in every layer / in every second layer": (reaches(), reaches(2, 4, 6)),
+    "Window in every layer / in all but every sixth layer": (reaches(), reaches(6)),
     "No mask / this one": (hides(lambda *n: np.ones(n)), is_now),
     "Scaled / not": (is_divided_by(np.sqrt), is_divided_by(lambda d_k: 1)),
     "Keys of each head / shared by all": (has_groups(False), has_groups(True)),
@@ -154,7 +171,7 @@ def test_of_each_pair_a_is_what_stands_before_the_stroke_and_b_what_stands_behin
     for now in SCENES:
         for pair in pairs_of(now):
             for scene, holds in zip((pair.a, pair.b), CLAIMS[pair.label], strict=True):
-                assert holds(now, scene, resolve(scene).trace), (pair.label, now)
+                assert holds(now, scene, resolve(scene).trace.layers[0].trace), (pair.label, now)
             made.add(pair.label)
     assert made == set(CLAIMS)
 

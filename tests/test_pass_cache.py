@@ -27,7 +27,7 @@ def seeded(seed):
 
 def ask(kept, scene, *sessions):
     for session in sessions:
-        fitted = resolve(scene, kept.original)
+        fitted = kept.resolved(scene)
         kept.document_json(fitted, session)
 
 
@@ -40,7 +40,7 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
     kept = Answers()
     for number, session in enumerate("abcd"):
         for looked in ({}, LOOKED):
-            fitted = resolve(replace(scene, **looked), kept.original)
+            fitted = kept.resolved(replace(scene, **looked))
             anew = document(resolve(replace(scene, **looked)), arrival=number)
             assert whole(json.loads(kept.document_json(fitted, session, arrival=number))) == anew
     assert is_kept(kept, scene)
@@ -49,8 +49,8 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
 def test_what_is_asked_beyond_a_pass_is_made_anew():
     kept = Answers()
     ask(kept, OWN, "a", "b")
-    fitted = resolve(OWN, kept.original)
-    changed = resolve(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
+    fitted = kept.resolved(OWN)
+    changed = kept.resolved(replace(OWN, changes=changes_of("scores[0,1,2]=3")))
     assert json.loads(kept.document_json(fitted, "a", Extras(slopes_of="output[0,0]")))["slopes"]["of"] == "output[0,0]"
     assert whole(json.loads(kept.document_json(changed, "a"))) == document(changed)
     assert whole(json.loads(kept.document_json(fitted, "a"))) == document(resolve(OWN))
@@ -67,13 +67,13 @@ def test_another_setting_of_any_kind_is_another_answer():
 
 def test_what_comes_next_is_worked_out_once_for_all_who_ask(monkeypatch):
     kept, scene = Answers(), of_model("microgpt")
-    first = kept.document_json(resolve(scene, kept.original), "a")
-    drawn = kept.document_json(resolve(replace(scene, drawing=Drawing(seed=3)), kept.original), "a")
+    first = kept.document_json(kept.resolved(scene), "a")
+    drawn = kept.document_json(kept.resolved(replace(scene, drawing=Drawing(seed=3))), "a")
     assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
     monkeypatch.setattr(continuing, "writers_data", None)
-    assert kept.document_json(resolve(scene, kept.original), "b") == first
+    assert kept.document_json(kept.resolved(scene), "b") == first
     with pytest.raises(TypeError):
-        kept.document_json(resolve(replace(scene, drawing=Drawing(seed=4)), kept.original), "b")
+        kept.document_json(kept.resolved(replace(scene, drawing=Drawing(seed=4))), "b")
 
 
 def test_one_session_alone_has_nothing_kept_and_two_have():
@@ -178,7 +178,7 @@ def test_many_threads_get_the_same():
     found = []
 
     def run(number):
-        found.append(whole(json.loads(kept.document_json(resolve(OWN, kept.original), str(number)))))
+        found.append(whole(json.loads(kept.document_json(kept.resolved(OWN), str(number)))))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
     for thread in threads:

@@ -10,7 +10,7 @@ from passes import TRACES
 from attnviz import Settings, trace_of
 from attnviz.core.selection import Selection
 from attnviz.text.steps import entry, steps_of
-from attnviz.views.map import arrows, columns
+from attnviz.views.map import map_of
 from attnviz.views.pictures import MAX_HEADS_APART, pictures
 from attnviz.views.scales import limits
 
@@ -30,12 +30,12 @@ def lengths(trace, slot):
 @of_each("name", [*TRACES])
 def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_is_computed_from(name):
     trace = TRACES[name]
-    results = [slot.stage for _, picture in drawn(trace) for slot in picture.slots if slot.result]
+    results = [slot.stage for _, picture in drawn(trace) for slot in picture.matrices if slot.result]
     shown = {stage for step in steps_of(trace) for stage in step.stages}
     assert sorted(results) == sorted(shown)
     for _, picture in drawn(trace):
-        there = {slot.stage for slot in picture.slots}
-        for slot in picture.slots:
+        there = {slot.stage for slot in picture.matrices}
+        for slot in picture.matrices:
             if slot.result and not slot.stage.startswith("contributions"):
                 assert set(trace[slot.stage].inputs) <= there
 
@@ -57,7 +57,7 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
     """The row at its left and the column above it, multiplied and added up, and what is added to them."""
     trace = TRACES[name]
     for _, picture in drawn(trace):
-        if len(picture.grid) < 2 or picture.slots[0].stage.startswith("contributions"):
+        if len(picture.grid) < 2 or picture.matrices[0].stage.startswith("contributions"):
             continue
         *above, (left, *results) = picture.grid
         for place, result in enumerate(results, 1):
@@ -72,7 +72,7 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
 
 
 def read(trace, picture):
-    return [trace[slot.stage] for slot in picture.slots]
+    return [trace[slot.stage] for slot in picture.matrices]
 
 
 def cut(trace, slot, head):
@@ -94,7 +94,7 @@ def test_queries_keys_and_values_share_the_input_they_are_projected_from():
         ["x", "q", "k", "v"],
     ]
     context = trace_of(Settings("the cat", context="der Hund schläft"))
-    assert [[slot.stage for slot in picture.slots] for picture in pictures(context, ("q", "k", "v"))] == [
+    assert [[slot.stage for slot in picture.matrices] for picture in pictures(context, ("q", "k", "v"))] == [
         ["w_q", "x", "q"],
         ["w_k", "w_v", "context", "k", "v"],
     ]
@@ -110,7 +110,11 @@ def test_scores_have_the_keys_above_them_transposed():
 
 def test_what_is_computed_place_by_place_stands_in_a_row_that_may_turn():
     (picture,) = pictures(EVERYTHING, ("masked",))
-    assert [(slot.stage, slot.sign) for slot in picture.slots] == [("scaled", ""), ("mask", "where"), ("masked", "=")]
+    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
+        ("scaled", ""),
+        ("mask", "where"),
+        ("masked", "="),
+    ]
     assert picture.turns
     assert not pictures(EVERYTHING, ("scores",))[0].turns
 
@@ -125,7 +129,7 @@ def test_logits_stand_below_their_matrix_and_beside_their_softmax():
 
 def test_a_residual_stands_behind_what_entered_and_what_is_added():
     (picture,) = pictures(TRACES["two layers that learnt"], ("residual_2",))
-    assert [(slot.stage, slot.sign) for slot in picture.slots] == [
+    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
         ("residual_1", ""),
         ("output_2", "+"),
         ("residual_2", "="),
@@ -133,16 +137,16 @@ def test_a_residual_stands_behind_what_entered_and_what_is_added():
 
 
 def test_attention_alone_shows_its_rows_sums():
-    sums = {slot.stage for _, picture in drawn(EVERYTHING) for slot in picture.slots if slot.sums}
+    sums = {slot.stage for _, picture in drawn(EVERYTHING) for slot in picture.matrices if slot.sums}
     assert sums == {"attention"}
     (answer,) = pictures(TRACES["a model"], ("logits", "probabilities"))
-    assert [slot.stage for slot in answer.slots if slot.sums] == ["probabilities"]
+    assert [slot.stage for slot in answer.matrices if slot.sums] == ["probabilities"]
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 8, 16])
 def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
     (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
-    *heads, concat = picture.slots
+    *heads, concat = picture.matrices
     if n_heads <= MAX_HEADS_APART:
         assert [slot.fixed for slot in heads] == [{0: head} for head in range(n_heads)]
     else:
@@ -160,13 +164,13 @@ def test_contributions_stand_above_the_row_of_the_output_that_they_add_up_to():
 
 def test_the_bias_stands_between_and_nothing_is_said_to_add_up_that_does_not():
     *_, (_, picture) = drawn(TRACES["bias"])
-    assert [(slot.stage, slot.sign) for slot in picture.slots] == [
+    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
         ("contributions", ""),
         ("b_o", "+"),
         ("output", "added up:"),
     ]
     *_, (_, picture) = drawn(EVERYTHING.with_change("output", (0, 0), 3.0))
-    assert [slot.sign for slot in picture.slots] == ["", ""]
+    assert [slot.sign for slot in picture.matrices] == ["", ""]
 
 
 @of_each("name", [*TRACES])
@@ -201,10 +205,11 @@ def test_what_holds_the_same_kind_of_number_shares_a_scale():
 @of_each("name", [*TRACES])
 def test_an_arrow_leads_to_each_stage_from_all_that_it_comes_from(name):
     trace = TRACES[name]
-    shown = [stage for names in columns(trace, steps_of(trace)).values() for stage in names]
+    drawn_map = map_of(trace, steps_of(trace))
+    shown = [stage for column in drawn_map.columns for stage in column.stages]
     assert len(set(shown)) == len(shown)
     for target in shown:
-        sources = {source for source, to in arrows(trace, shown) if to == target}
+        sources = {source for source, to in drawn_map.arrows if to == target}
         assert sources == reached(trace, target, set(shown))
 
 

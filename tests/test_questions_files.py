@@ -56,7 +56,7 @@ def holds_choices(read, asked):
     for place, (answer, candidate) in enumerate(zip(read.answers, asked["candidates"], strict=True)):
         assert answer.text == candidate["label"]
         assert answer.part == (100 if place in asked["right"] else 0)
-        assert answer.told == text_of(candidate["told"])
+        assert answer.told == text_of(candidate["feedback"])
 
 
 def holds_numbers(read, asked):
@@ -66,7 +66,7 @@ def holds_numbers(read, asked):
     first, *others = read.answers
     assert (first.number, first.part) == ((asked["right"] * by, asked["tolerance"] * by), 100)
     assert [each.number for each in others] == [(near["value"] * by, near["tolerance"] * by) for near in asked["nears"]]
-    assert [each.told for each in others] == [text_of(near["told"]) for near in asked["nears"]]
+    assert [each.told for each in others] == [text_of(near["feedback"]) for near in asked["nears"]]
     assert {each.part for each in others} <= {0}
 
 

@@ -13,7 +13,7 @@ from attnviz.classroom.commands import Place, Takes, read, written
 from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.table import is_right
-from attnviz.scene.contract.lesson import Fill
+from attnviz.contract.lesson import Fill
 
 PLACES = [
     Place("model=who-is-it&step=scores"),

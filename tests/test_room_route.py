@@ -8,12 +8,13 @@ import string
 import msgspec
 import pytest
 from asgi import APP, asked, run
+from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from attnviz.classroom.codes import LETTERS
-from attnviz.scene.contract.classroom import ClassNow
-from attnviz.scene.contract.lesson import Moment
+from attnviz.contract.classroom import ClassNow
+from attnviz.contract.lesson import Moment
 from attnviz.server import room_route, rooms
 from attnviz.server.room_store import ROOMS
 
@@ -64,7 +65,9 @@ async def listen(code, seat, n, known="", app=APP):
 
     headers = [(b"host", b"127.0.0.1"), *([(b"last-event-id", known.encode())] if known else [])]
     scope = {"type": "http", "method": "GET", "path": "/room/events", "root_path": "", "headers": headers}
-    await asyncio.wait_for(app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), 5)
+    await asyncio.wait_for(
+        app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), PATIENCE_SECONDS
+    )
     return found
 
 
@@ -121,11 +124,11 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
         made, seat = await opened()
         move = {"code": made["code"], "key": made["key"], "do": "move", "at": "?model=who-is-it&step=softmax"}
         for kind in ("share", "word", "number"):
-            done = await post(**move, asked={"kind": kind, "cell": "attention[0,11,1]"})
+            done = await post(**move, question={"kind": kind, "cell": "attention[0,11,1]"})
             assert done.status == 200
             number = json.loads(done.text)["number"]
             _, (_, _, now) = await listen(made["code"], seat, 2)
-            assert (now["kind"], now["asked"]) == ("question", {"kind": kind, "cell": "attention[0,11,1]"})
+            assert (now["kind"], now["question"]) == ("question", {"kind": kind, "cell": "attention[0,11,1]"})
             made_of = await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={number}")
             moment = json.loads(made_of.text)
             assert "attention" in moment["covers"], "it is covered until it is shown"
@@ -133,7 +136,7 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
             assert isinstance(moment["question"], dict)
             assert moment.keys() == {each.encode_name for each in msgspec.structs.fields(Moment)}
         for kind, cell in (("share", "scores[0,1,1]"), ("word", "q[0,1,1]"), ("number", "q[9,9,9]"), ("number", "<b>")):
-            done = await post(**move, asked={"kind": kind, "cell": cell})
+            done = await post(**move, question={"kind": kind, "cell": cell})
             assert done.status == 400
 
     run(story())

@@ -8,6 +8,7 @@ from documents import fitted_at
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
@@ -15,7 +16,6 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import (
@@ -54,7 +54,7 @@ WRITTEN = st.one_of(
 @st.composite
 def options(draw):
     chosen = {name: draw(st.sampled_from(option.allowed)) for name, option in FREE_OPTIONS.items()}
-    chosen["d_model"] = draw(st.integers(2, 32))
+    chosen |= {"d_model": draw(st.integers(2, 32)), "layers": draw(st.sampled_from([1, 1, 1, 2, 3]))}
     return with_options(Options(**chosen, n_heads=draw(st.sampled_from(divisors(chosen["d_model"])))))
 
 

@@ -31,7 +31,7 @@ def test_streamlit_still_tells_a_run_what_led_to_it():
         st.text(repr((seams.is_navigation(), seams.address())))
         st.text(seams.page())
 
-    run = AppTest.from_function(page)
+    run = AppTest.from_function(page, default_timeout=600)
     run.query_params["step"] = "softmax"
     said, page_hash = (each.value for each in run.run().text)
     assert (said, bool(page_hash)) == ("(False, 'step=softmax')", True)

@@ -1,5 +1,6 @@
 """Sessions: what is done makes the same of the same, whoever does it, and wherever."""
 
+import functools
 import json
 import os
 import subprocess
@@ -8,8 +9,11 @@ from pathlib import Path
 
 import replay
 
+import attnviz
+from attnviz.contract.request import read
 from attnviz.scene.acts import act
-from attnviz.scene.acts.session import Session, resolver
+from attnviz.scene.acts.session import Session, answer_to
+from attnviz.scene.address import parse
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.document.reply import PARTS, Has, reply
@@ -38,8 +42,8 @@ def test_an_answer_is_the_same_whatever_was_asked_before():
             has = Has("another tab", view, number=3, arrival=2)
             first = reply(resolve(scene), Extras(), has)
             for tab in "abc":  # until it is kept
-                reply(resolve(scene, ANSWERS.original), Extras(), Has(tab, view))
-            assert reply(resolve(scene, ANSWERS.original), Extras(), has) == first
+                reply(ANSWERS.resolved(scene), Extras(), Has(tab, view))
+            assert reply(ANSWERS.resolved(scene), Extras(), has) == first
 
 
 def test_what_an_act_says_is_said_after_it_and_not_again():
@@ -79,7 +83,63 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
         return of(trace, *changes)
 
     monkeypatch.setattr(Trace, "with_changes", counted)
-    resolve = resolver()
+    resolve = ANSWERS.resolver()
     scene, _ = act(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, resolve)
     reply(resolve(scene), Extras(), Has("a tab", "pass"))
     assert computed == [scene.changes]
+
+
+LOOK = "?cell=1.3.2.1.1"
+PRODUCT = Path(attnviz.__file__).parent
+MEMO = str(PRODUCT / "core" / "caching.py")
+"""Its wrappers stand around functions of other rooms; they ask for nothing."""
+
+
+@functools.cache
+def room_of(file):
+    """The room of a file of attnviz, in scene one of its rooms; empty of all other files."""
+    if not file.startswith(str(PRODUCT)) or file == MEMO:
+        return ""
+    first, *inner = Path(file).relative_to(PRODUCT).with_suffix("").parts
+    return f"{first}/{inner[0]}" if first == "scene" and len(inner) > 1 else first
+
+
+def ways_of(do):
+    """The rooms that calls lead through, from the first one on, each way once."""
+    ways, way = set(), [()]
+
+    def heard(frame, event, _):
+        if event == "call":
+            room = room_of(frame.f_code.co_filename)
+            way.append(way[-1] if room in ("", *way[-1][-1:]) else (*way[-1], room))
+            ways.add(way[-1])
+        elif event == "return" and len(way) > 1:
+            way.pop()
+
+    sys.setprofile(heard)
+    try:
+        do()
+    finally:
+        sys.setprofile(None)
+    return ways
+
+
+def test_from_an_address_to_its_cells_and_back_by_an_act_no_call_enters_a_room_twice():
+    def walk():
+        session = Session(parse({"sentence": "on a walk", "beside": "mask=causal", "cell": "1.2.1.1.1"}).scene)
+        for view, *done in (("pass", "change", {"cell": "q[0,1,0]", "value": 2.5}), ("audit", "unpin", True)):
+            body = {
+                "tab": "a tab",
+                "address": session.address,
+                "look": "?cell=1.3.2.1.1",
+                "view": view,
+                "templates": [],
+            }
+            address = json.loads(answer_to(session, read(json.dumps(body | {"acts": [done]}).encode())))["address"]
+        assert "q[0,1,0]=2.5" in address["changes"]
+
+    ways = ways_of(walk)
+    assert [way for way in ways if len(set(way)) < len(way)] == []
+    assert {"scene", "scene/acts", "scene/document", "scene/compare", "views", "text", "core"} <= {
+        way[-1] for way in ways if way
+    }

@@ -12,7 +12,9 @@ from masking import unseeing
 
 from attnviz import Settings, trace_of
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, nearest, nearest_heads
+from attnviz.core.fitting import nearest, nearest_heads
+from attnviz.core.layers import split_layer
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
 from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals
@@ -54,6 +56,18 @@ HUGE = 10**5000  # Python refuses to write it in decimals
         ({"n_heads": 2.0}, "got n_heads=2.0 for d_model=8."),
         ({"n_heads": True}, "got n_heads=True for d_model=8."),
         ({"n_heads": HUGE}, "n_heads must divide d_model"),
+        (
+            {"layers": 0},
+            "layers must be a whole number from 1 to 6, and layers times d_model at most 128; got layers=0",
+        ),
+        ({"layers": 7}, "got layers=7 for d_model=8. Choose at most 6."),
+        ({"layers": 3, "d_model": 64}, "got layers=3 for d_model=64. Choose at most 2."),
+        ({"layers": True}, "got layers=True"),
+        ({"layers": 2.0}, "got layers=2.0"),
+        (
+            {"layers": 2, "d_model": 4, "n_heads": 1, "initialiser": "whole"},
+            "With initialiser=whole layers is 1; got 2.",
+        ),
         ({"scaled": "no"}, "scaled must be True or False; got 'no'."),
         ({"scaled": 1}, "scaled must be True or False; got 1."),
     ],
@@ -85,6 +99,8 @@ def test_the_error_for_heads_names_both_numbers_and_the_divisors():
         {"seed": 2**32 - 1, "initialiser": "pytorch"},
         {"mask": "padding", "mask_size": 64},
         {"mask": "window", "mask_size": 0},
+        {"layers": 6, "d_model": 21, "n_heads": 21},
+        {"layers": 2, "d_model": 64},
     ],
 )
 def test_the_limits_themselves_are_allowed(allowed):
@@ -134,6 +150,9 @@ def test_a_context_gives_the_keys():
         ("positions", "x" * 10**6, "none"),
         ("scaled", "no", True),
         ("scaled", "0", True),
+        ("layers", "7", 6),
+        ("layers", "0", 1),
+        ("layers", "many", 1),
         ("n_heads", "7", 8),
         ("n_heads", "3", 2),
         ("n_heads", "0", 1),
@@ -176,6 +195,13 @@ def test_the_nearest_heads_are_those_of_the_nearest_d_model():
     assert "for 128 one of 1, 2, 4, 8, 16, 32, 64, 128; got '100'" in notices[1]
 
 
+def test_the_nearest_layers_are_those_of_the_nearest_d_model():
+    allowed, notices = nearest({"layers": "5", "d_model": "64"})
+    assert allowed == {"layers": 2, "d_model": 64}
+    assert notices == ["layers is a whole number from 1 to 2 for a d_model of 64; got '5', using 2."]
+    assert nearest({"layers": "1", "d_model": "128"}) == ({"layers": 1, "d_model": 128}, [])
+
+
 def test_of_two_divisors_equally_near_it_is_the_smaller():
     assert nearest_heads(3, 8) == 2
     assert nearest_heads("6", 8) == 4
@@ -190,6 +216,7 @@ def test_whatever_the_address_says_settings_accept_it(written):
     Settings("the cat", **{"n_heads": nearest_heads(2, d_model), **allowed})
 
 
+_HOLDS_HIDDEN = ("masked", "running_max")  # the largest of what is hidden alone is -inf, too
 TEXT = st.text(max_size=20) | st.text(st.characters(categories=["L", "M", "Cf", "Cs", "So", "Zs"]), max_size=20)
 PICKED = st.fixed_dictionaries(
     {"sentence": TEXT | st.just("the cat sat on the mat"), "d_model": st.integers(1, 40)},
@@ -197,6 +224,7 @@ PICKED = st.fixed_dictionaries(
     | {
         "context": TEXT,
         "n_heads": st.integers(0, 9) | st.floats(1, 4),
+        "layers": st.integers(0, 3),
         "mask": st.sampled_from([*OPTIONS["mask"].allowed, "diagonal"]),
         "mask_size": st.integers(-1, 9),
         "seed": st.sampled_from([0, 42, 2**31, 2**32 - 1]) | st.integers(-1, 2**32),
@@ -215,8 +243,13 @@ def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_er
         return
     for stage, same in zip(trace.stages, again.stages, strict=True):
         assert stage.value.tobytes() == same.value.tobytes()
-        if stage.name not in ("masked", "running_max"):  # the largest of what is hidden alone is -inf, too
+        if split_layer(stage.name)[0] not in _HOLDS_HIDDEN:
             assert np.isfinite(stage.value).all()
+    for layer in trace.layers:
+        hold_the_laws_of_attention(layer.trace)
+
+
+def hold_the_laws_of_attention(trace):
     hidden = ~np.broadcast_to(trace["mask"].value, trace["masked"].shape)
     assert np.array_equal(trace["masked"].value == -math.inf, hidden)
     sums = trace["attention"].value.sum(axis=-1)

@@ -1,29 +1,30 @@
 """Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
 
+import json
 import re
 
 import pytest
 from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import to_builtins
 from page import boxes, settings_of, values
 from test_scene import scenes
 
-from attnviz.core.errors import SettingsError
-from attnviz.core.settings import OPTIONS, has_effect, has_whole
+from attnviz.core.settings import OPTIONS, has_effect
+from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
-from attnviz.scene.document.reply import Has, reply_head
+from attnviz.scene.document.reply import Has, reply
 from attnviz.scene.reading import has_options, reading_model
-from attnviz.scene.resolution import resolve
+from attnviz.scene.resolution import both, placed
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
 from attnviz.text.glossary import explained
 
 KINDS = {
     "own": Scene(),
     "a mask with a size": Scene(options=Options(mask="window")),
+    "layers with a window": Scene(options=Options(mask="causal window", layers=2)),
     "latents": Scene(options=Options(sharing="latent")),
     "a rotation": Scene(options=Options(rope="halves")),
     "many heads": Scene(options=Options(d_model=120)),
@@ -33,13 +34,9 @@ KINDS = {
 }
 
 
-def no_pass(scene):
-    raise SettingsError("Settings are those of the scene, whatever pass it makes.")
-
-
 def shown(scene, extras):
     """The settings that the answer to an act shows."""
-    return values(to_builtins(reply_head(resolve(scene, no_pass), extras, Has("tab", "pass"))))
+    return values(json.loads(reply(placed(both(scene)[0], "There is no pass."), extras, Has("tab", "pass"))))
 
 
 def listed(scene):
@@ -62,9 +59,9 @@ def test_every_act_of_a_setting_has_a_box():
     }
 
 
-@pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set())])
+@pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set()), ("window_in", set())])
 def test_the_help_of_a_choice_says_what_each_of_its_options_is(event, unsaid):
-    said = boxes({"settings": settings_of(Scene())})[event]["help"]
+    said = boxes({"settings": settings_of(KINDS["layers with a window"])})[event]["help"]
     assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*OPTIONS[event].allowed} - unsaid
 
 
@@ -167,9 +164,13 @@ def test_what_is_offered_is_what_there_is(scene):
         assert not {"positions", "scaled"} & offers.keys()
     elif has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
-        for name in OPTIONS.keys() - {"n_heads", "seed"}:
+        n_layers = min(6, 128 // scene.options.d_model)
+        assert offers.get("layers", [1]) == [*range(1, n_layers + 1)]
+        for name in OPTIONS.keys() - {"n_heads", "seed", "layers"}:
             assert (name in offers) == has_effect(scene.options, name)
-        for name in (OPTIONS.keys() & offers.keys()) - {"n_heads", "seed"}:
+        has_window = scene.options.mask in ("window", "causal window")
+        assert ("window_in" in offers) == (has_window and scene.options.layers > 1)
+        for name in (OPTIONS.keys() & offers.keys()) - {"n_heads", "seed", "layers"}:
             is_whole = has_whole(scene.sentence, scene.context)
             known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)

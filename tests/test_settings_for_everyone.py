@@ -8,7 +8,7 @@ from axe import violations
 from boxes import MODEL, OWN, YELLOW, more, of, sentence
 from tab import expect, resized
 
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS
 from attnviz.viewer.bundle import module
 

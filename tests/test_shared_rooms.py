@@ -9,6 +9,7 @@ import time
 import pytest
 from asgi import run
 from needs import absent
+from patience import PATIENCE_SECONDS
 
 from attnviz.classroom import commands
 from attnviz.classroom.commands import Place, Takes
@@ -36,7 +37,7 @@ class Redis:
         self.process = subprocess.Popen(
             ["redis-server", *map(str, options)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while subprocess.run(["redis-cli", "-p", str(self.port), "ping"], capture_output=True).stdout != b"PONG\n":
             assert time.monotonic() < deadline, "Redis did not start"
             time.sleep(0.05)
@@ -78,7 +79,7 @@ def command(kind, **parts):
 
 
 async def becomes(read, expected):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while read() != expected:
         assert time.monotonic() < deadline, f"{read()!r} is not {expected!r}"
         await asyncio.sleep(0.02)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from cases import of_each
 from documents import with_verdict
-from passes import EVERYTHING
 from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
+from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.alibi import ALiBi, slopes
 from attnviz.core.operations.relu import ReLU
@@ -21,7 +21,6 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softcap import Softcap
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
-from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
 from attnviz.text.ids import find, ids, nearest
@@ -117,7 +116,7 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
             layer.trace["x"].value,
             parameters=Parameters(**{name: given[name] for name in NAMES if name in given}),
             mask=given["mask"],
-            **(EVERYTHING | {"qk_norm": "q_normed" in layer.trace} if "biased" in layer.trace else {}),
+            **options_of(layer.trace),
             absorbed="q_absorbed" in layer.trace,
             residual="residual" in layer.trace,
             norm=layer.trace["attn_norm"].operation if "attn_norm" in layer.trace else None,
@@ -136,8 +135,39 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
             assert one.bars == tuple(replace(bars, stage=layer.names[bars.stage]) for bars in other.bars)
 
 
+def options_of(trace):
+    """What `attend` is given to make a layer of today, as the operations of one have it."""
+    options = {
+        "scale": ("scaled", "factor"),
+        "softcap": ("capped", "limit"),
+        "block_size": ("running_max", "block_size"),
+    }
+    found = {option: getattr(trace[name].operation, of) for option, (name, of) in options.items() if name in trace}
+    rotation = trace["q_rotated"].operation if "q_rotated" in trace else None
+    return found | {"alibi": "biased" in trace, "qk_norm": "q_normed" in trace, "rotation": rotation}
+
+
 def said_in(step):
-    return (step.heading, step.text, *(note.text for note in step.notes))
+    """All but which kinds of masks there are, which isn't said where layers differ in theirs, and what is then said."""
+    sections = tuple(each for each in step.sections if each.name not in ("kinds", "by layer"))
+    return (step.heading, replace(step, sections=sections).text, *(note.text for note in step.notes))
+
+
+def test_where_masks_differ_by_layer_each_says_how_many_keys_it_sees():
+    said = {}
+    for name in ("drawn layers", "all options set, in layers", "two layers before training"):
+        for step in steps_of(TRACES[name]):
+            if found := [plain(each.text) for each in step.sections if each.name == "by layer"]:
+                said[name, step.id] = found[0]
+    tail = " (a layer without the window of others is global)."
+    assert said == {
+        ("drawn layers", "mask-1"): "Masks differ by layer: here the last word sees 2 keys, and 4 in layer 2" + tail,
+        ("drawn layers", "mask-3"): "Masks differ by layer: here the last word sees 2 keys, and 4 in layer 2" + tail,
+        ("all options set, in layers", "mask-1"): "Masks differ by layer: here the last word sees 2 keys, and 6 in "
+        "layer 2" + tail,
+        ("all options set, in layers", "mask-2"): "Masks differ by layer: here the last word sees 6 keys, and 2 in "
+        "layer 1" + tail,
+    }
 
 
 def test_what_is_told_before_and_after_the_layers_is_told_of_the_last():
@@ -444,7 +474,7 @@ def test_rows_and_columns_are_as_the_text_says(trace):
     assert "Queries are rows and keys are columns" in text(trace, "scores")
     for name in ("scores", "scaled", "masked", "attention"):
         for picture in pictures(trace, (name,)):
-            (result,) = (slot for slot in picture.slots if slot.result)
+            (result,) = (slot for slot in picture.matrices if slot.result)
             assert [trace[name].axes[axis] for axis in (result.rows, result.columns)] == ["query", "key"]
 
 

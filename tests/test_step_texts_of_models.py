@@ -6,7 +6,7 @@ import numpy as np
 from cases import of_each
 from documents import with_verdict
 
-from attnviz.core.settings import MAX_LAYERS
+from attnviz.core.limits import MAX_LAYERS
 from attnviz.models import MODELS
 from attnviz.models.tasks.names import LONGEST
 from attnviz.text.steps import steps_of

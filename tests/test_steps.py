@@ -53,9 +53,9 @@ def test_a_step_s_numpy_lines_compute_its_stages_from_those_before(trace):
 )
 def test_what_is_done_to_the_scores_stands_behind_them(scale, written):
     (picture,) = pictures(attend(np.eye(2), parameters=Parameters(), scale=scale), ("scaled",))
-    assert [(slot.stage, slot.sign, slot.after) for slot in picture.slots] == written
+    assert [(slot.stage, slot.sign, slot.after) for slot in picture.matrices] == written
 
 
 def test_a_row_of_the_output_is_said_to_be_its_heads_rows_added_up():
     (*_, picture) = pictures(CONTEXT, ("contributions", "output"))
-    assert [slot.sign for slot in picture.slots] == ["", "added up:"]
+    assert [slot.sign for slot in picture.matrices] == ["", "added up:"]

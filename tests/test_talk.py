@@ -12,14 +12,14 @@ from documents import whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.settings import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
+from attnviz.contract.lesson import Moment
+from attnviz.core.limits import MAX_LINK_CHARACTERS, MAX_TALK_BYTES
 from attnviz.lessons import talk_link
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.scene.contract.lesson import Moment
 from attnviz.site.lessons import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
@@ -73,7 +73,7 @@ def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
 def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_is_shown():
     """Whoever collects a moment may have picked the answer."""
     ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyAsk)
-    assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["asked"] == "attention[0,1,1]"
+    assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
 
 
 def broken(seed):
@@ -191,7 +191,7 @@ def test_a_link_unpacks_no_more_than_a_talk():
 
 def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
     found = of(text="{attention[cat, sat]:%} of it", notes="say it")
-    msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
     assert found["text"][0][0] == "number"
     assert found["notes"] == "say it"
 
@@ -256,7 +256,9 @@ def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
         )
         made = msgspec.convert(ask, AnyAsk)
         said, found = refused_or_made(made)
-        assert 20 < len(said) < 600 or msgspec.convert(found | {"document": whole(found["document"])}, Moment)
+        assert 20 < len(said) < 600 or msgspec.convert(
+            found | {"document": whole(found["document"])}, Moment, str_keys=True
+        )
 
 
 @pytest.mark.parametrize(

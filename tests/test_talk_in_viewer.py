@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 from alone import sent, written
+from patience import PATIENCE_MS
 from sight import INK
 from tab import becomes, expect, frames, parameters, resized
 
@@ -55,7 +56,7 @@ _LED_BACK = """async (shown) => {
   %s
   for (const expected of shown.reverse().slice(1)) {
     press("PageUp");
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + %d;
     while (main.innerText !== expected && performance.now() < deadline) await drawn();
     if (main.innerText !== expected) return { expected, is: main.innerText };
   }
@@ -105,7 +106,7 @@ def test_a_route_is_read_on_the_smallest_screen_and_a_short_one_has_at_most_seve
     page = talk(opened, TALKS[name], EVERY)
     resized(page, *SIZES[0])
     whole = walked(page)
-    assert page.evaluate(_LED_BACK % _PRESS, [stop["shown"] for stop in whole]) is None
+    assert page.evaluate(_LED_BACK % (_PRESS, PATIENCE_MS), [stop["shown"] for stop in whole]) is None
     assert not pressed(page, "PageUp"), "that was the first"
     for stop in short + whole:
         assert stop["least"] >= LEAST, stop

@@ -89,7 +89,7 @@ def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
     for changes in ("", "&changes=scores[0,11,1]=30.15"):
         made = json.loads(post(kind="moment", moment={"at": f"model=who-is-it{changes}", "ask": ask}).text)["question"]
         right = [made["candidates"][place]["label"] for place in made["right"]]
-        said = {each["label"]: "".join(str(text) for _, text in each["told"]) for each in made["candidates"]}
+        said = {each["label"]: "".join(str(text) for _, text in each["feedback"]) for each in made["candidates"]}
         told[changes] = right, [label for label, text in said.items() if "It was the answer before the change" in text]
     assert list(told.values()) == [(["animal"], []), (["horse"], ["animal"])]
 

@@ -13,8 +13,8 @@ from documents import whole
 from implementations import Implementation
 
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, blocks_of
-from attnviz.core.settings import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
@@ -22,10 +22,10 @@ from attnviz.lessons.talk_uploads import of_scene
 from attnviz.models import MODELS, statefile
 from attnviz.models.built import Built
 from attnviz.scene.acts.session import Session
-from attnviz.scene.own.comparison import compared
-from attnviz.scene.own.packing import Layer, packed, unpacked
-from attnviz.scene.own.request import OwnRequest
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, Scene
+from attnviz.scene.uploads.comparison import compared
+from attnviz.scene.uploads.packing import Layer, packed, unpacked
+from attnviz.scene.uploads.request import OwnRequest
 from attnviz.server.talk_route import PATH
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, Tab

@@ -18,7 +18,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
-from attnviz.core.masks import MASKS
+from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.numerals import digits
 from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.rotation import Rotation
@@ -380,12 +380,13 @@ ANY = st.fixed_dictionaries(
         "mask": st.sampled_from(sorted(MASKS)),
         "norm": st.sampled_from([None, "rmsnorm", "layernorm"]),
         "n_layers": st.integers(1, 2),
+        "window_in": st.sampled_from([*GLOBAL_LAYERS]),
     }
 )
 STEP = 1e-5
 
 
-def pass_with(groups, latents, gains, sinks, n_layers, mask, **options):
+def pass_with(groups, latents, gains, sinks, n_layers, mask, window_in, **options):
     random = np.random.default_rng(5)
     draw = random.standard_normal
     given = {"w_q": draw((4, 6, 4)), "w_k": draw((groups, 6, 4)), "w_v": draw((groups, 6, 3)), "w_o": draw((12, 6)) / 3}
@@ -402,7 +403,8 @@ def pass_with(groups, latents, gains, sinks, n_layers, mask, **options):
     if sinks:
         given["sinks"] = draw(4)
     layers = [Parameters(**given)] * n_layers
-    return attend(draw((4, 6)), parameters=layers, mask=MASKS[mask](4, 4, 2), residual=True, **options)
+    masks = tuple(MASKS[mask_in_layer(mask, window_in, layer)](4, 4, 2) for layer in range(1, n_layers + 1))
+    return attend(draw((4, 6)), parameters=layers, mask=masks, residual=True, **options)
 
 
 @settings(max_examples=25, deadline=None)

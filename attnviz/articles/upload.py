@@ -16,10 +16,10 @@ from attnviz.core.trace import Trace
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
-from attnviz.scene.own.comparison import OwnComparison, compared
-from attnviz.scene.own.examples import example_file
-from attnviz.scene.own.parameters import OwnParameters
-from attnviz.scene.own.request import OwnRequest
+from attnviz.scene.uploads.comparison import OwnComparison, compared
+from attnviz.scene.uploads.examples import example_file
+from attnviz.scene.uploads.parameters import OwnParameters
+from attnviz.scene.uploads.request import OwnRequest
 from attnviz.text.check.table import HEAD
 from attnviz.text.check.words import capital, title
 

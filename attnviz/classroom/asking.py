@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import structs
 
 from attnviz.analysis.provenance import parse_trail
-from attnviz.classroom.commands import Asked
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.lesson import LessonRuns, Question
 from attnviz.core.axes import Axis
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
@@ -16,7 +17,6 @@ from attnviz.lessons.questions.number import Number
 from attnviz.lessons.questions.share import Share
 from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes
-from attnviz.scene.contract.lesson import LessonRuns, Question
 from attnviz.text.steps import entry
 
 _SHARES = ("attention", "probabilities")
@@ -24,7 +24,7 @@ _ROWS = ("scores", "scaled", "masked", "attention")
 """Stages whose rows have a number for each word."""
 
 
-def ask_of(asked: Asked, trace: Trace) -> tuple[Ask, LessonRuns]:
+def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
     """A question of a cell, and how it is put.
 
     Raises
@@ -32,22 +32,22 @@ def ask_of(asked: Asked, trace: Trace) -> tuple[Ask, LessonRuns]:
     RoomError
         If the pass has no such cell, or the question doesn't fit it.
     """
-    cells, _ = parse_trail(trace, asked.cell)
+    cells, _ = parse_trail(trace, question.cell)
     if not cells:
         raise RoomError("The class is asked for a cell of the pass on the screen; this is none of it.")
     stage, index = trace[cells[0].stage], cells[0].index
     kind = split_layer(stage.name)[0]
-    if asked.kind == "word" and kind not in _ROWS:
+    if question.kind == "word" and kind not in _ROWS:
         raise RoomError("“Which word” is asked of a row of scores or shares. Select a cell of one.")
-    if asked.kind == "share" and kind not in _SHARES:
+    if question.kind == "share" and kind not in _SHARES:
         raise RoomError("A share is asked of attention or of probabilities. Select a cell of one.")
-    makes = {"number": Number, "share": Share, "word": Word}[asked.kind]
-    of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, asked.kind == 'word'))}]"
-    given = {"pick": "largest"} if asked.kind == "word" else {}
-    return makes(prompt="", of=of, **given), _prompt(asked.kind, stage, trace.axes(stage.name), index)
+    makes = {"number": Number, "share": Share, "word": Word}[question.kind]
+    of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, question.kind == 'word'))}]"
+    given = {"pick": "largest"} if question.kind == "word" else {}
+    return makes(prompt="", of=of, **given), _prompt(question.kind, stage, trace.axes(stage.name), index)
 
 
-def question_of(asked: Ask, prompt: LessonRuns, passes: Passes) -> Question:
+def question_of(ask: Ask, prompt: LessonRuns, passes: Passes) -> Question:
     """The question with all its answers.
 
     Raises
@@ -56,7 +56,7 @@ def question_of(asked: Ask, prompt: LessonRuns, passes: Passes) -> Question:
         If it has no answer to find.
     """
     try:
-        made = asked.question(passes)
+        made = ask.question(passes)
     except LessonError as error:
         raise RoomError(f"This can’t be asked: {error}") from None
     return structs.replace(made, prompt=[*prompt, *made.prompt])
@@ -72,14 +72,14 @@ def _names(axes: tuple[Axis, ...], index: tuple[int, ...], is_row: bool) -> list
 
 
 def _prompt(kind: str, stage: Stage, axes: tuple[Axis, ...], index: tuple[int, ...]) -> LessonRuns:
-    said = {axis.name: axis.label(place) for axis, place in zip(axes, index, strict=True)}
+    labels = {axis.name: axis.label(place) for axis, place in zip(axes, index, strict=True)}
     one = entry(stage.name).one or entry(stage.name).title.lower()
-    head = f", in {said['head']}" if len(axes[0].labels) > 1 and axes[0].name == "head" else ""
-    if kind == "share" and "key" in said:
-        return _run(f"What share of its attention does “{said['query']}” give to “{said['key']}”{head}?")
+    head = f", in {labels['head']}" if len(axes[0].labels) > 1 and axes[0].name == "head" else ""
+    if kind == "share" and "key" in labels:
+        return _run(f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{head}?")
     if kind == "word":
         most = "look at most" if split_layer(stage.name)[0] == "attention" else f"have the largest {one} with"
-        return _run(f"Which word does “{said['query']}” {most}{head}?")
+        return _run(f"Which word does “{labels['query']}” {most}{head}?")
     where = ", ".join(_where(axis, place) for axis, place in zip(axes, index, strict=True) if len(axis.labels) > 1)
     what = "What probability stands" if kind == "share" else "Which number stands"
     return _run(

@@ -44,5 +44,5 @@ def hash_of(secret: str) -> str:
 
 def is_one_of(secret: str, hashes: tuple[str, ...]) -> bool:
     """Whether a secret has one of these hashes."""
-    own = hash_of(secret)
-    return any(hmac.compare_digest(own, each) for each in hashes)
+    digest = hash_of(secret)
+    return any(hmac.compare_digest(digest, each) for each in hashes)

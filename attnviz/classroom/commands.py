@@ -11,25 +11,11 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Struct, structs
 
-from attnviz.scene.looks import VIEWERS
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.looks import VIEWERS
 
 Value = int | float
 """An answer: the place of a candidate, or a number."""
-
-
-class Asked(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that the speaker asks of a cell of the pass on the screen.
-
-    Attributes
-    ----------
-    kind
-        For its number, for its share, or for the word that its row is largest at.
-    cell
-        Its address.
-    """
-
-    kind: Literal["number", "share", "word"]
-    cell: str
 
 
 class Takes(Struct, frozen=True):
@@ -46,7 +32,7 @@ class Place(Struct, frozen=True):
     ----------
     at
         The address: of a moment of a lesson, or of a scene, without `present`.
-    asked
+    question
         What is asked there, where it isn't the moment's own question.
     takes
         The answers to its question; None where there is none.
@@ -57,7 +43,7 @@ class Place(Struct, frozen=True):
     """
 
     at: str
-    asked: Asked | None = None
+    question: CellQuestion | None = None
     takes: Takes | None = None
     is_own: bool = False
     moment: str = ""
@@ -67,7 +53,7 @@ class Place(Struct, frozen=True):
         """The kind of page that followers see: a pass, a moment of a lesson or of a talk, or a question of a cell."""
         if self.at.startswith("lesson="):
             return "lesson"
-        return "talk" if self.moment else "question" if self.asked else "pass"
+        return "talk" if self.moment else "question" if self.question else "pass"
 
     @property
     def shown(self) -> Place:

@@ -18,11 +18,11 @@ def network_of(address: str) -> str:
     ('192.0.2.0/24', '2001:db8::/64')
     """
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return address[:100]
-    found = getattr(found, "ipv4_mapped", None) or found
-    return str(ip_network(f"{found}/{24 if isinstance(found, IPv4Address) else 64}", strict=False))
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return str(ip_network(f"{parsed}/{24 if isinstance(parsed, IPv4Address) else 64}", strict=False))
 
 
 class Guesses:

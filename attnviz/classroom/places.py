@@ -11,8 +11,10 @@ import msgspec
 from msgspec import structs
 
 from attnviz.classroom.asking import ask_of, question_of
-from attnviz.classroom.commands import Asked, Place, Takes
+from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.lesson import Choose, Fill, Pick, Question
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import as_sent
 from attnviz.lessons.moment import moment as lesson_moment
@@ -22,11 +24,9 @@ from attnviz.lessons.talk import TalkError, TalkMoment
 from attnviz.lessons.talk_moment import talk_moment
 from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.lesson import Choose, Fill, Pick, Question
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
+from attnviz.scene.scene import Scene, is_uploaded
 
 MAX_PARAMETERS = 100
 MAX_BYTES = 3_000_000
@@ -44,7 +44,7 @@ class _Asking(msgspec.Struct):
     question: Pick | Choose | Fill | None
 
 
-def place_in(at: str, asked: Asked | None = None, moment: TalkMoment | None = None) -> Place:
+def place_in(at: str, question: CellQuestion | None = None, moment: TalkMoment | None = None) -> Place:
     """The place that a speaker's address says, or a moment of a talk of theirs, without what is theirs alone.
 
     Raises
@@ -56,17 +56,13 @@ def place_in(at: str, asked: Asked | None = None, moment: TalkMoment | None = No
     if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
-    if (moment is not None and moment.uploads) or any(_is_own(each) for each in (scene, scene.other)):
+    if (moment is not None and moment.uploads) or any(map(is_uploaded, filter(None, (scene, scene.other)))):
         return Place("", is_own=True)
     address = urlencode(query(replace(scene, present=False)))
     if moment is not None:
         return _with_takes(Place(address, moment=_without_notes(moment)))
-    place = Place(address, asked)
-    return _with_takes(place) if asked else place
-
-
-def _is_own(scene: Scene | None) -> bool:
-    return scene is not None and scene.source in (OWN_PARAMETERS, OWN_MODEL)
+    place = Place(address, question)
+    return _with_takes(place) if question else place
 
 
 def _parameters_of(at: str) -> dict[str, str]:
@@ -116,7 +112,7 @@ def _moment(place: Place) -> bytes:
     texts = dict(parse_qsl(place.at, keep_blank_values=True))
     if "lesson" in texts:
         return lesson_moment(texts["lesson"], int(texts["moment"]))
-    made = _of_talk(place.moment) if place.moment else _of_scene(parse(texts).scene, place.asked)
+    made = _of_talk(place.moment) if place.moment else _of_scene(parse(texts).scene, place.question)
     if len(made) > MAX_BYTES:
         raise RoomError(f"This pass has {len(made) / 1e6:.0f} MB: too much to send it to a class.")
     return made
@@ -129,15 +125,19 @@ def _of_talk(text: str) -> bytes:
         raise RoomError(str(error)) from None
 
 
-def _of_scene(scene: Scene, asked: Asked | None) -> bytes:
-    resolved = resolve(scene, ANSWERS.original)
+def _of_scene(scene: Scene, question: CellQuestion | None) -> bytes:
+    resolved = ANSWERS.resolved(scene)
     if resolved.trace is None:
         raise RoomError("There is no pass of these words.")
     passes = Passes(resolved)
     sent = as_sent(WrittenMoment(at="", text=""), passes, filled)
-    if asked is None:
+    if question is None:
         return to_json(sent)
-    ask, prompt = ask_of(asked, resolved.trace)
+    ask, prompt = ask_of(question, resolved.trace)
     sent.question = question_of(ask, prompt, passes)
-    sent.covers, sent.asked, sent.answer = sorted(ask.covers(passes)), ask.asked(passes), ask.answer(passes)
+    sent.covers, sent.asked_cell, sent.answer_cell = (
+        sorted(ask.covers(passes)),
+        ask.asked_cell(passes),
+        ask.answer_cell(passes),
+    )
     return to_json(sent)

@@ -7,8 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from attnviz.classroom.commands import Asked, Value
+from attnviz.classroom.commands import Value
 from attnviz.classroom.room import RoomError
+from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
 
 MAX_BYTES = 2_000
@@ -64,7 +65,7 @@ class Move(Sent, frozen=True):
     """Lead the class; the speaker's, as all that follow."""
 
     at: str
-    asked: Asked | None = None
+    question: CellQuestion | None = None
     moment: TalkMoment | None = None
     is_shown: bool = False
 

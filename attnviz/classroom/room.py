@@ -174,16 +174,16 @@ class Room:
 
     @_refusal.register
     def _(self, command: Answer) -> str:
-        asked = self.question
+        question = self.question
         if command.seat not in self.seats:
             return "This seat is none of this room’s. Join again."
-        if asked is None or (command.number, command.round) != (self.number, len(asked.rounds)):
+        if question is None or (command.number, command.round) != (self.number, len(question.rounds)):
             return "The class has gone on to something else."
-        if not asked.is_open:
+        if not question.is_open:
             return "No more answers are taken."
-        if not asked.takes(command.value):
+        if not question.takes(command.value):
             return "That is no answer to this question."
-        is_same = asked.rounds[-1].get(command.seat) == command.value  # sent twice
+        is_same = question.rounds[-1].get(command.seat) == command.value  # sent twice
         is_early = command.time - self.seats[command.seat] < ANSWER_SECONDS
         return "One answer a second." if is_early and not is_same else ""
 

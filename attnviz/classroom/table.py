@@ -11,7 +11,7 @@ from attnviz.classroom.commands import Place, Value
 from attnviz.classroom.places import moment_at
 from attnviz.classroom.question import Question
 from attnviz.classroom.room import Room
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, NumberLink, Pick
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, NumberLink, Pick
 
 _COLUMNS = ("question", "round", "answer", "count", "right")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r")
@@ -35,12 +35,12 @@ def table(room: Room) -> str:
     return text.getvalue()
 
 
-def _lines(asked: Question) -> list[tuple]:
-    question = _question(asked.place)
+def _lines(held: Question) -> list[tuple]:
+    question = _question(held.place)
     prompt = _inert(_plain(question.prompt))
     return [
         (prompt, nth, _label(question, value), count, "yes" if is_right(question, value) else "no")
-        for nth, counts in enumerate(asked.counts, start=1)
+        for nth, counts in enumerate(held.counts, start=1)
         for value, count in counts
     ]
 

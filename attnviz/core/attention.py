@@ -12,23 +12,19 @@ from attnviz.core.arrays import real
 from attnviz.core.assembly import add_layer, check, unembed
 from attnviz.core.block import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
 from attnviz.core.builder import Builder
-from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
-from attnviz.core.initialisers import INITIALISERS, with_latent
-from attnviz.core.inputs import input_stages
-from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.ingredients import drawn, entering, entering_whole, mask, recipes
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
-from attnviz.core.parameters import LATENT_AXES, Parameters
+from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
-from attnviz.core.streams import stream
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
-from attnviz.core.whole import WHOLE, WholeNumbers, whole_numbers
+from attnviz.core.whole import WHOLE, whole_numbers
 
 
 def trace_of(settings: Settings | str) -> Trace:
@@ -43,7 +39,7 @@ def trace_of(settings: Settings | str) -> Trace:
     -------
     Trace
         The stages of `attend`, with the embeddings and positions before them
-        and the words along the axes of tokens, queries and keys.
+        and the words along the axes of tokens, queries and keys. Several layers are on a residual stream.
 
     Examples
     --------
@@ -51,16 +47,17 @@ def trace_of(settings: Settings | str) -> Trace:
     (2, 3, 3)
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
-    whole = settings.initialiser == WHOLE and whole_numbers(settings.tokens, settings.d_model, settings.seed)
-    x = _of_whole(whole) if whole else _entering(settings.tokens, settings)
-    context = {} if settings.context is None else _entering(settings.context_tokens, settings, context=True)
-    n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
+    whole = whole_numbers(settings.tokens, settings.d_model, settings.seed) if settings.initialiser == WHOLE else None
+    x = entering_whole(whole) if whole else entering(settings.tokens, settings)
+    context = {} if settings.context is None else entering(settings.context_tokens, settings, context=True)
+    layers = range(1, settings.layers + 1)
     trace = attend(
         x["x"].value,
         context["context"].value if context else None,
-        parameters=whole.parameters if whole else _drawn(settings),
-        mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
+        parameters=whole.parameters if whole else [drawn(settings, layer) for layer in layers],
+        mask=tuple(mask(settings, layer) for layer in layers),
         scale=whole.scale if whole else None if settings.scaled else 1.0,
+        residual=settings.layers > 1,
         qk_norm=settings.qk_norm and not settings.has_latents,
         rotation=settings.rotation,
         softcap=None if settings.softcap == "none" else float(settings.softcap),
@@ -69,16 +66,9 @@ def trace_of(settings: Settings | str) -> Trace:
         absorbed=settings.sharing == "absorbed",
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
-    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
     return (
         trace.beginning_with([*x.values(), *context.values()])
-        .with_sources(
-            {
-                **dict.fromkeys(("w_q", "w_k", "w_v", "w_o", *LATENT_AXES), drawn),
-                "sinks": _SINKS[settings.sinks].format(seed=settings.seed),
-                "mask": f"the mask “{settings.mask}”: {REASONS[settings.mask].format(size=settings.mask_size)}",
-            }
-        )
+        .with_sources(recipes(settings, whole))
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
         .with_template((replace(settings, seed=0), whole and whole.base))  # the seed decides numbers alone
@@ -297,45 +287,3 @@ def _by_name(what: str, given: object, known: Mapping[str, object]) -> object:
     if given not in known:
         raise ArrayError(f"{what} is one of {', '.join(known)}, or an operation; got {given[:40]!r}.")
     return known[given]
-
-
-def _drawn(settings: Settings) -> Parameters:
-    """Parameters as the initialiser draws them; shared keys and values have those of the first of their heads.
-
-    From a latent they have matrices of their own.
-    """
-    drawn = INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed)
-    sinks = None
-    if settings.sinks != "none":
-        sinks = np.zeros(settings.n_heads)
-        if settings.sinks == "drawn":
-            sinks = stream("sinks", settings.seed).standard_normal(settings.n_heads)
-    if settings.has_latents:
-        name, width = settings.initialiser, settings.latent_width
-        return replace(with_latent(name, drawn, width, settings.n_turned, settings.seed), sinks=sinks)
-    if settings.shared_by > 1 or sinks is not None:
-        w_k, w_v = (each[:: settings.shared_by] for each in (drawn.w_k, drawn.w_v))
-        return replace(drawn, w_k=w_k, w_v=w_v, sinks=sinks)
-    return drawn
-
-
-_SINKS = {
-    "none": "",
-    "zero": "0 in each head: softmax plus one",
-    "drawn": "drawn from N(0, 1) by the seed {seed}",
-}
-
-
-def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:
-    """The stages from a sentence to what is projected."""
-    embeddings = embed(tokens, settings.d_model, settings.seed)
-    encode = POSITIONS[settings.positions]
-    positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the position")
-    recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
-    return input_stages((embeddings, recipe), positions, context=context)
-
-
-def _of_whole(whole: WholeNumbers) -> dict[str, Stage]:
-    """The stages from whole embeddings to what is projected."""
-    recipe = f"0, 1 or 2, drawn by the word and the seed {whole.seed} until the whole pass is easy to compute by hand"
-    return input_stages((whole.embeddings, recipe), None)

@@ -91,11 +91,11 @@ class Axis:
 
     def coordinates_at(self, place: int) -> dict[str, int]:
         """The coordinates of a place, the first of those that share it: what a selection of it changes."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         place *= self.shared_by
         for coordinate, length in reversed(self.coordinates):
-            place, found[coordinate] = divmod(place, length)
-        return {coordinate: found[coordinate] for coordinate, _ in self.coordinates}
+            place, places[coordinate] = divmod(place, length)
+        return {coordinate: places[coordinate] for coordinate, _ in self.coordinates}
 
     def label(self, place: int) -> str:
         """The name of a place."""

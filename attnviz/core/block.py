@@ -18,6 +18,9 @@ NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
 """By their names; GELU is the exact one, as in PyTorch."""
 
+ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
+"""Those of models that somebody's own arrays may be of."""
+
 
 @dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
 class Block:

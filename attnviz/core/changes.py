@@ -13,8 +13,8 @@ import numpy as np
 
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import split_layer
+from attnviz.core.limits import MAX_CHANGES
 from attnviz.core.operations.input import Input
-from attnviz.core.settings import MAX_CHANGES
 
 HIDEABLE = ("masked", "mask")
 """The stages where -inf means something: a hidden key."""

@@ -63,16 +63,16 @@ def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream
     dict of stage names to ndarray
         Those with respect to these stages and all that they depend on. A boolean mask has none.
     """
-    found = dict(upstream)
+    gradients = dict(upstream)
     for stage in reversed(stages):
-        if stage.name not in found or stage.is_given:
+        if stage.name not in gradients or stage.is_given:
             continue
         inputs = (arrays[each] for each in stage.inputs)
-        derivatives = stage.operation.vjp(_passed_back(stage, found[stage.name]), *inputs)
+        derivatives = stage.operation.vjp(_passed_back(stage, gradients[stage.name]), *inputs)
         for source, derivative in zip(stage.inputs, derivatives, strict=True):
             if derivative is not None:
-                found[source] = found[source] + derivative if source in found else derivative
-    return found
+                gradients[source] = gradients[source] + derivative if source in gradients else derivative
+    return gradients
 
 
 def _passed_back(stage: Stage, derivatives: np.ndarray) -> np.ndarray:

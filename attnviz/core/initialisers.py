@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.core import torchstream
+from attnviz.core.layers import layered
 from attnviz.core.parameters import Parameters, banded
 from attnviz.core.streams import stream
 
@@ -45,36 +46,43 @@ DRAWS: dict[str, Callable] = {
 """
 
 
-def normal(d_model: int, n_heads: int, seed: int) -> Parameters:
+def normal(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """N(0, 1 / d_model): keeps the spread of the scaled scores near 1 at every size."""
-    return _drawn(d_model, n_heads, seed, _normal)
+    return _drawn(d_model, n_heads, seed, layer, _normal)
 
 
-def xavier(d_model: int, n_heads: int, seed: int) -> Parameters:
+def xavier(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """Uniform on +-sqrt(6 / (rows + columns)) of each head's own matrix (Glorot and Bengio 2010, equation 16)."""
-    return _drawn(d_model, n_heads, seed, _xavier)
+    return _drawn(d_model, n_heads, seed, layer, _xavier)
 
 
-def uniform(d_model: int, n_heads: int, seed: int) -> Parameters:
+def uniform(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """Uniform on [0, 1): every score is large and positive, so attention is nearly one-hot."""
-    return _drawn(d_model, n_heads, seed, _uniform)
+    return _drawn(d_model, n_heads, seed, layer, _uniform)
 
 
-def standard_normal(d_model: int, n_heads: int, seed: int) -> Parameters:
+def standard_normal(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """N(0, 1): the scores spread by a factor of d_model, so attention is one-hot."""
-    return _drawn(d_model, n_heads, seed, _standard_normal)
+    return _drawn(d_model, n_heads, seed, layer, _standard_normal)
 
 
-def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
+def pytorch(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """The matrices of `torch.manual_seed(seed); torch.nn.MultiheadAttention(d_model, n_heads)` on a CPU.
 
-    Bit for bit, without torch. Its biases start as zeros, so none are given.
+    Bit for bit, without torch; those of a second layer are of the module that is made next. Biases start as zeros, so
+    none are given.
     `out_proj` is made first, as `nn.Linear` makes itself (weight and bias both
     uniform on +-1 / sqrt(d_model); the bias is then thrown away for zeros); then
     `in_proj_weight`, rows q, k, v, Xavier uniform over its own 3 * d_model + d_model.
     torch keeps a matrix as (outputs, inputs) and multiplies by its transpose.
     """
     random = torchstream.seeded(seed)
+    for _ in range(1, layer):
+        _module(random, d_model, n_heads)
+    return _module(random, d_model, n_heads)
+
+
+def _module(random: np.random.RandomState, d_model: int, n_heads: int) -> Parameters:
     out_weight = torchstream.linear(random, d_model, d_model)
     torchstream.uniform(random, 1 / math.sqrt(d_model), (d_model,))
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
@@ -83,18 +91,27 @@ def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T)
 
 
-def _drawn(d_model: int, n_heads: int, seed: int, draw: Callable) -> Parameters:
+def stream_in_layer(name: str, seed: int, layer: int) -> np.random.RandomState:
+    """The random stream of a parameter in a layer; in the first it is that of a pass with no other layer."""
+    return stream(layered(name, layer) if layer > 1 else name, seed)
+
+
+def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) -> Parameters:
     """Draw W_Q, W_K, W_V and W_O whole, each from a stream of its own, and cut the first three into bands.
 
     Drawn whole, the big matrices stay the same numbers when the number of heads changes.
     """
     d_k = d_model // n_heads
     shape = (d_model, d_model)
-    w_q, w_k, w_v = (banded(draw(stream(name, seed), shape, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
-    return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=draw(stream("w_o", seed), shape, d_model))
+
+    def whole(name: str, columns: int) -> np.ndarray:
+        return draw(stream_in_layer(name, seed, layer), shape, columns)
+
+    w_q, w_k, w_v = (banded(whole(name, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
+    return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=whole("w_o", d_model))
 
 
-def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed: int) -> Parameters:
+def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed: int, layer: int = 1) -> Parameters:
     """Drawn parameters with keys and values of the same lengths from one latent of `width` numbers for each token.
 
     With d_r each query and key has so many numbers more, to be turned by their positions.
@@ -102,21 +119,21 @@ def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed:
     n_heads, d_model, d_k = drawn.w_k.shape
 
     def draw(name: str, rows: int, columns: int, bands: int = n_heads) -> np.ndarray:
-        whole = DRAWS[initialiser](stream(name, seed), (rows, bands * columns), columns)
+        whole = DRAWS[initialiser](stream_in_layer(name, seed, layer), (rows, bands * columns), columns)
         return banded(whole, bands)
 
-    found = {"w_dkv": draw("w_dkv", d_model, width, 1)}
-    found |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
+    projections = {"w_dkv": draw("w_dkv", d_model, width, 1)}
+    projections |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
     if d_r:
-        found |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
-    return replace(drawn, w_k=None, w_v=None, **found)
+        projections |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
+    return replace(drawn, w_k=None, w_v=None, **projections)
 
 
-INITIALISERS: dict[str, Callable[[int, int, int], Parameters]] = {
+INITIALISERS: dict[str, Callable[..., Parameters]] = {
     "normal": normal,
     "xavier": xavier,
     "uniform": uniform,
     "standard normal": standard_normal,
     "pytorch": pytorch,
 }
-"""Initialisers by name: `(d_model, n_heads, seed)` to `Parameters`."""
+"""Initialisers by name: `(d_model, n_heads, seed, layer)` to `Parameters`; without a layer those of the first."""

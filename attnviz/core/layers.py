@@ -21,8 +21,8 @@ def split_layer(name: str) -> tuple[str, int]:
     >>> split_layer("w_q_1"), split_layer("w_q")
     (('w_q', 1), ('w_q', 0))
     """
-    found = _NUMBERED.fullmatch(name)
-    return (found["name"], int(found["layer"])) if found else (name, 0)
+    match = _NUMBERED.fullmatch(name)
+    return (match["name"], int(match["layer"])) if match else (name, 0)
 
 
 def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
@@ -33,5 +33,5 @@ def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, s
     >>> names_in_layer(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
     {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
     """
-    found = {name: own if of == layer else name for name in names for own, of in (split_layer(name),)}
-    return found if enters == "x" else found | {"x": layered("x", 1), enters: "x"}
+    layer_names = {name: base if of == layer else name for name in names for base, of in (split_layer(name),)}
+    return layer_names if enters == "x" else layer_names | {"x": layered("x", 1), enters: "x"}

@@ -51,3 +51,23 @@ REASONS = {
 
 SIZED = ("padding", "window", "causal window")
 """The masks that look at `size`."""
+
+WITHOUT_WINDOW = {"causal window": "causal", "window": "none"}
+"""The windows, and what is left of each in a global layer, which sees keys however far away they are."""
+
+GLOBAL_LAYERS: dict[str, int | None] = {
+    "every layer": None,
+    "every second layer": 2,
+    "all but every sixth layer": 6,
+}
+"""Which layers have a window: all, or all but every n-th. Gemma 2 and gpt-oss have 2 of n, Gemma 3 has 6."""
+
+
+def mask_in_layer(mask: str, window_in: str, layer: int) -> str:
+    """The name of the mask in a layer, counted from 1.
+
+    >>> [mask_in_layer("causal window", "every second layer", layer) for layer in (1, 2, 3)]
+    ['causal window', 'causal', 'causal window']
+    """
+    every = GLOBAL_LAYERS[window_in]
+    return WITHOUT_WINDOW.get(mask, mask) if every and layer % every == 0 else mask

@@ -11,14 +11,13 @@ from functools import cached_property, lru_cache
 from itertools import product
 
 from attnviz.core.arrays import real
-from attnviz.core.block import ACTIVATIONS, NORMS, Block
+from attnviz.core.block import ALL_ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.alibi import ALiBi
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.headprojection import HeadProjection
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
@@ -26,13 +25,13 @@ from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.operations.rotation import BASES, PAIRS, Rotation
 from attnviz.core.operations.runningmaximum import RunningMaximum
 from attnviz.core.operations.runningoutput import RunningOutput
 from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sinkshare import SinkShare
-from attnviz.core.operations.softcap import Softcap
+from attnviz.core.operations.softcap import LIMITS, Softcap
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.stage import Stage
@@ -258,13 +257,11 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
     "qk_norm": (RMSNorm(1e-6), RMSNorm()),
-    "rotation": tuple(Rotation(base, pairs) for base in (10_000.0, 500_000.0, 1_000_000.0) for pairs in PAIRS[::-1]),
-    "softcap": (50.0, 30.0),
+    "rotation": tuple(Rotation(base, pairs) for base in BASES for pairs in PAIRS[::-1]),
+    "softcap": LIMITS,
     "alibi": (True,),
 }
 """The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
-
-_ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 
 
 def blocks_of(names: Set[str]) -> list[Block]:
@@ -278,7 +275,7 @@ def blocks_of(names: Set[str]) -> list[Block]:
         if f"g_{norm}" in names:
             choices[norm] = (NORMS["layernorm"],)
     if not names.isdisjoint(("hidden", "w_hidden")):
-        choices = {"residual": (True, False), "activation": _ACTIVATIONS} | choices
+        choices = {"residual": (True, False), "activation": tuple(ALL_ACTIVATIONS.values())} | choices
     unprojected = "x" in names and names.isdisjoint(("w_q", "w_k", "w_v", "q", "k", "v"))
     return [
         Block(n_heads=1, unprojected=unprojected, **dict(zip(choices, values, strict=True)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 
 MAX_PAINTED = MAX_CHARACTERS
 """Characters of a painting as text."""
@@ -78,15 +78,15 @@ class Painting:
 
         Cells beyond the pass are left out; what isn't painted of it is visible.
         """
-        found = np.zeros((len(self.heads), n_queries, n_keys), dtype=bool)
+        painted = np.zeros((len(self.heads), n_queries, n_keys), dtype=bool)
         for head, rows in enumerate(self.heads):
             for query, row in enumerate(rows[:n_queries]):
                 bits = row[:n_keys]
-                found[head, query, : len(bits)] = [bit == "1" for bit in bits]
-        if len(found) == 1:
-            return found[0]
-        more = np.zeros((max(n_heads - len(found), 0), n_queries, n_keys), dtype=bool)
-        return np.concatenate([found, more])[:n_heads]
+                painted[head, query, : len(bits)] = [bit == "1" for bit in bits]
+        if len(painted) == 1:
+            return painted[0]
+        more = np.zeros((max(n_heads - len(painted), 0), n_queries, n_keys), dtype=bool)
+        return np.concatenate([painted, more])[:n_heads]
 
 
 def _trimmed(rows: Iterable[str]) -> tuple[str, ...]:

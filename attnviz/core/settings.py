@@ -1,49 +1,25 @@
-"""Settings: what a person picks, and the limits of it. Every door to the core enforces them here."""
+"""Settings: what a person picks. Every door to the core enforces here what it may be."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.masks import MASKS, SIZED
+from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL, MAX_LAYERS, MAX_TOKENS
+from attnviz.core.masks import GLOBAL_LAYERS, MASKS, SIZED, WITHOUT_WINDOW, mask_in_layer
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
-from attnviz.core.whole import N_WORDS, WHOLE, can_be_whole
+from attnviz.core.whole import WHOLE
+from attnviz.core.wholesettings import check_whole
 
 LATENTS = ("latent", "absorbed")
 SHARING = ("none", "pairs", "all", *LATENTS)
 """Which heads share keys and values, or whether these come from a latent, and whether its matrices are absorbed."""
 ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
 """How much of a query is turned: one in how many of its dimensions."""
-MAX_CHARACTERS = 2_000
-MAX_TOKENS = 64
-MAX_CHANGES = 16
-MAX_LAYERS = 4
-"""Of a model of one's own; an address has the steps of so many."""
-MAX_FLIP_NUMBERS = 7_000_000
-"""That are computed in a step of the search for what turns an answer, which takes some ten."""
-MAX_FILE_BYTES = 8 * 2**20
-"""Of a file with someone's own arrays, packed and unpacked."""
-MAX_FILE_SIZE = f"{MAX_FILE_BYTES // 2**20} MiB"
-MAX_FILE_ARRAYS = 256
-MAX_ADDRESS_CHARACTERS = 40_000
-"""Of a scene, percent-encoded: 2,000 characters of any script, twice."""
-MAX_TALK_MOMENTS = 60
-MAX_TALK_BYTES = 400_000
-"""Of the file of a talk of one's own, without arrays."""
-MAX_TALK_UPLOAD_CHARACTERS = 4 * -(-MAX_FILE_BYTES // 3)
-"""Of the arrays in it, which are base64."""
-MAX_TALK_MINUTES = 120
-"""Of one moment of a talk."""
-MAX_TEXT_CHARACTERS = 3_000
-"""Of each text of a moment, notes too."""
-MAX_LINK_CHARACTERS = 6_000
-"""Of a talk in a link."""
-MAX_STAGE_NUMBERS = 2**19
-"""Of any stage of a pass that is recomputed from someone's own arrays."""
 
 
 def _option(default: int | str | bool, allowed: Iterable, label: str, help: str = "") -> Any:
@@ -76,6 +52,9 @@ class Settings:
         "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
         of its own.
     positions : {"none", "sinusoidal"}
+    layers : int
+        1 to 6, as long as `layers * d_model` is at most 128. Several are on a residual stream: each adds its output to
+        what entered it. No norm and no MLP stands between them.
     sharing : {"none", "pairs", "all", "latent", "absorbed"}
         How many heads share keys and values; "pairs" does nothing where the number of heads is odd. With the last two
         all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
@@ -93,6 +72,9 @@ class Settings:
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
     alibi : bool
+    window_in : {"every layer", "every second layer", "all but every sixth layer"}
+        Which of several layers have the mask "window" or "causal window". The others are global: no key is too far
+        away in them, and "causal window" is "causal". The second, fourth ... layer is one, or the sixth.
     sinks : {"none", "zero", "drawn"}
     blocks : {"none", "1", "2", "4", "8", "16"}
         How many keys a query reads at once.
@@ -105,7 +87,7 @@ class Settings:
 
     sentence: str
     context: str | None = None
-    d_model: int = _option(8, range(2, 129), "d_model", "How many numbers stand for a token.")
+    d_model: int = _option(8, range(2, MAX_D_MODEL + 1), "d_model", "How many numbers stand for a token.")
     n_heads: int = _option(
         2, range(1, 129), "Heads", "The heads share the d_model numbers, so their number divides d_model."
     )
@@ -132,6 +114,13 @@ class Settings:
         "whole: −1, 0 and 1, for 3 or 4 words and one head, so that every share is a fraction.",
     )
     positions: str = _option("none", POSITIONS, "Positions")
+    layers: int = _option(
+        1,
+        range(1, MAX_LAYERS + 1),
+        "Layers",
+        "Each layer reads what the one before it passes on. Several are on a residual stream: each adds its output to "
+        "what entered it, with no norm and no MLP between them. Layers times d_model are at most 128.",
+    )
     sharing: str = _option(
         "none",
         SHARING,
@@ -166,6 +155,14 @@ class Settings:
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
     softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
     alibi: bool = _option(False, (False, True), "Take a slope times the distance from scores (ALiBi)")
+    window_in: str = _option(
+        "every layer",
+        GLOBAL_LAYERS,
+        "Window in",
+        "Which layers have the window; the others are global, and no key is too far away in them. every layer: as in "
+        "Mistral 7B. every second layer: the first, the third and so on, as in Gemma 2 and gpt-oss. "
+        "all but every sixth layer: as in Gemma 3.",
+    )
     sinks: str = _option(
         "none",
         ("none", "zero", "drawn"),
@@ -193,15 +190,14 @@ class Settings:
                 f"got n_heads={_shown(self.n_heads)} for d_model={self.d_model}. "
                 f"Choose one of {', '.join(map(str, divisors(self.d_model)))}."
             )
+        if not OPTIONS["layers"].allows(self.layers) or self.layers > most_layers(self.d_model):
+            raise SettingsError(
+                f"layers must be a whole number from 1 to {MAX_LAYERS}, and layers times d_model at most "
+                f"{MAX_D_MODEL}; got layers={_shown(self.layers)} for d_model={self.d_model}. "
+                f"Choose at most {most_layers(self.d_model)}."
+            )
         if self.initialiser == WHOLE:
-            self._check_whole()
-
-    def _check_whole(self) -> None:
-        for name, allowed in OF_WHOLE.items():
-            if getattr(self, name) not in allowed:
-                raise SettingsError(f"{_rule_of_whole(name)}; got {getattr(self, name)!r}.")
-        if not has_whole(self.sentence, self.context):
-            raise SettingsError(f"{RULE_OF_WHOLE}; got {len(self.tokens)} and the context {_shown(self.context)[:40]}.")
+            check_whole(self)
 
     @property
     def shared_by(self) -> int:
@@ -225,6 +221,10 @@ class Settings:
         """What turns queries and keys, if anything does."""
         return None if self.rope == "none" else Rotation(float(self.rope_base), self.rope, self.n_turned or None)
 
+    def mask_in_layer(self, layer: int) -> str:
+        """The name of the mask in a layer, counted from 1."""
+        return mask_in_layer(self.mask, self.window_in, layer)
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The words of the queries."""
@@ -239,66 +239,23 @@ class Settings:
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Settings) if each.metadata}
 """All that a person can set besides the sentences. Scenes, addresses, controls and acts follow it."""
 
-FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_heads"}
+FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name not in ("n_heads", "layers")}
 """Those that may be what they allow, whatever the others are."""
 
-NEEDS: dict[str, tuple[str, Sequence[str]]] = {
-    "mask_size": ("mask", SIZED),
-    "latent_width": ("sharing", LATENTS),
-    "qk_norm": ("sharing", ("none", "pairs", "all")),
-    "rope_base": ("rope", PAIRS),
-    "rope_part": ("rope", PAIRS),
+NEEDS: dict[str, Mapping[str, Sequence]] = {
+    "mask_size": {"mask": SIZED},
+    "latent_width": {"sharing": LATENTS},
+    "qk_norm": {"sharing": ("none", "pairs", "all")},
+    "rope_base": {"rope": PAIRS},
+    "rope_part": {"rope": PAIRS},
+    "window_in": {"mask": tuple(WITHOUT_WINDOW), "layers": range(2, MAX_LAYERS + 1)},
 }
-"""Options that mean nothing unless another one has one of these values."""
+"""Options that mean nothing unless others have one of these values each."""
 
 
 def has_effect(options: object, name: str) -> bool:
     """Whether an option means something beside the others, which are attributes of `options`."""
-    other, values = NEEDS.get(name, (name, ()))
-    return name not in NEEDS or getattr(options, other) in values
-
-
-OF_WHOLE: dict[str, Sequence] = {
-    "d_model": range(2, 5),
-    "n_heads": range(1, 2),
-    "positions": ("none",),
-    "sharing": ("none",),
-    "qk_norm": (False,),
-    "rope": ("none",),
-    "scaled": (True,),
-    "softcap": ("none",),
-    "alibi": (False,),
-    "sinks": ("none",),
-    "blocks": ("none",),
-}
-"""The values of some options with the initialiser `WHOLE`."""
-
-RULE_OF_WHOLE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
-
-
-def has_whole(sentence: str, context: str | None) -> bool:
-    """Whether a sentence can have the initialiser `WHOLE`."""
-    return not (context or "").strip() and can_be_whole(tokenize(sentence))
-
-
-def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
-    """The values of an option beside these two."""
-    if initialiser == WHOLE and name in OF_WHOLE:
-        return OF_WHOLE[name]
-    return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
-
-
-def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
-    """For options that don't fit the initialiser `WHOLE`, the nearest values that do, where it is among them."""
-    if values.get("initialiser") != WHOLE:
-        return {}
-    unfit = {name: value for name, value in values.items() if name in OF_WHOLE and value not in OF_WHOLE[name]}
-    return {name: replace(OPTIONS[name], allowed=OF_WHOLE[name]).nearest(str(value)) for name, value in unfit.items()}
-
-
-def _rule_of_whole(name: str) -> str:
-    first, *others = OF_WHOLE[name]
-    return f"With initialiser=whole {name} is {f'{first} to {others[-1]}' if others else first}"
+    return all(getattr(options, other) in values for other, values in NEEDS.get(name, {}).items())
 
 
 def divisors(d_model: int) -> tuple[int, ...]:
@@ -306,52 +263,9 @@ def divisors(d_model: int) -> tuple[int, ...]:
     return tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
 
 
-def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
-    """Bring values as someone wrote them, in an address say, to the nearest allowed ones.
-
-    Parameters
-    ----------
-    written : mapping of setting names to text
-        Sentences are passed over: they are what they are.
-
-    Returns
-    -------
-    allowed : dict
-        The value of each such setting, or its default where the text means nothing.
-    notices : list of str
-        One sentence for each value that was changed: the rule, what came, what is used.
-    """
-    allowed: dict[str, int | str] = {}
-    notices = []
-    for name, text in written.items():
-        if name in FREE_OPTIONS:
-            option = OPTIONS[name]
-            allowed[name] = option.nearest(text)
-            if str(allowed[name]).lower() != text.strip().lower():
-                notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
-    if "n_heads" in written:
-        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
-        text = written["n_heads"]
-        allowed["n_heads"] = nearest_heads(text, d_model)
-        if str(allowed["n_heads"]) != text.strip():
-            notices.append(
-                f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
-                f"got {_shortened(text)}, using {allowed['n_heads']}."
-            )
-    for name, value in fitting_whole(allowed).items():
-        notices.append(f"{_rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
-        allowed[name] = value
-    return allowed, notices
-
-
-def nearest_heads(n_heads: int | str, d_model: int) -> int:
-    """The divisor of `d_model` nearest to `n_heads`; of two, the smaller."""
-    wanted = replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads))
-    return min(divisors(d_model), key=lambda n: (abs(n - wanted), n))
-
-
-def _shortened(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+def most_layers(d_model: int) -> int:
+    """The largest number of layers of that `d_model`."""
+    return min(MAX_LAYERS, MAX_D_MODEL // d_model)
 
 
 def _is_whole_number(value: object) -> bool:

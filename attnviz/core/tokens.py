@@ -71,8 +71,8 @@ def swapped(text: str, one: int, other: int, read: Callable[[str], Sequence[str]
     one, other = sorted((one, other))
     (start, end), (from_, to) = (_span(text, tokens, place) for place in (one, other))
     tokens[one], tokens[other] = tokens[other], tokens[one]
-    found = text[:start] + text[from_:to] + text[end:from_] + text[start:end] + text[to:]
-    return found if list(read(found)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
+    swapped = text[:start] + text[from_:to] + text[end:from_] + text[start:end] + text[to:]
+    return swapped if list(read(swapped)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
 
 
 def replaced(text: str, word: str, by: str) -> str:
@@ -86,11 +86,11 @@ def replaced(text: str, word: str, by: str) -> str:
     text, tokens = cleaned(text), tokenize(text)
     places = [place for place, token in enumerate(tokens) if token.lower() == word]
     spans = [_span(text, tokens, place) for place in places]
-    found = text
+    replaced = text
     for start, end in reversed(spans):
-        found = found[:start] + by + found[end:]
+        replaced = replaced[:start] + by + replaced[end:]
     expected = tuple(by if place in places else token for place, token in enumerate(tokens))
-    return found if tokenize(found) == expected else " ".join(expected)
+    return replaced if tokenize(replaced) == expected else " ".join(expected)
 
 
 def leading(text: str, most: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:

@@ -104,8 +104,8 @@ def scaled_dot_product_attention(
         given = given.after(*_kept(past), names=("past[0]", "past[1]"))
     masks = masks_of("attn_mask", attn_mask, (len(given.q), given.n_heads, given.n_queries, given.n_keys))
     if is_causal or window is not None:
-        own = _offset(causal_corner, given, n_new)
-        seen = near(given.n_queries, given.n_keys, own, left=_keys_before(window), right=0)
+        offset = _offset(causal_corner, given, n_new)
+        seen = near(given.n_queries, given.n_keys, offset, left=_keys_before(window), right=0)
         masks = [limited(mask, seen) for mask in masks]
     elif causal_corner != CORNERS[0]:
         raise ArrayError(f"causal_corner={causal_corner!r} needs is_causal=True or a window; got neither.")

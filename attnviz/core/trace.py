@@ -114,8 +114,8 @@ class Trace:
 
     def layer_of(self, name: str) -> Layer:
         """The layer that a stage is spoken of in: its own; else the last of those that have it by its name."""
-        own, _ = split_layer(name)
-        return next(layer for layer in reversed(self.layers) if layer.names.get(own) == name)
+        base, _ = split_layer(name)
+        return next(layer for layer in reversed(self.layers) if layer.names.get(base) == name)
 
     def _layer(self, number: int) -> Layer:
         names = names_in_layer(self._by_name, number, enters=self._enters(number))
@@ -151,10 +151,10 @@ class Trace:
     @cached_by_template
     def lengths(self) -> dict[str, int]:
         """How many places the stages have along each coordinate of a selection: the longest axis counts."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for coordinate, n in (each for axes in self._axes.values() for axis in axes for each in axis.coordinates):
-            found[coordinate] = max(n, found.get(coordinate, n))
-        return found
+            sizes[coordinate] = max(n, sizes.get(coordinate, n))
+        return sizes
 
     def cell_at(self, name: str, selection: Selection) -> Cell:
         """The cell of the stage `name` that is selected; the last on an axis that the selection reaches beyond."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from attnviz.contract.lesson import Moment
 from attnviz.lessons.gift import gift
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moments_of
 from attnviz.lessons.slides import slides
 from attnviz.lessons.talk import Talk, TalkError
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.scene.contract.lesson import Moment
 
 _WRITERS = {"gift": gift, "slides": slides}
 

@@ -37,9 +37,9 @@ def value(text: str, passes: Passes) -> Value:
     cells: dict[str, Value] = {}
 
     def named(match) -> str:
-        found = find(match[0], passes)
+        reference = find(match[0], passes)
         name = f"cell_{len(cells)}"
-        cells[name] = float(found.cell.value) if found.is_cell else found.values
+        cells[name] = float(reference.cell.value) if reference.is_cell else reference.values
         return name
 
     try:
@@ -51,10 +51,10 @@ def value(text: str, passes: Passes) -> Value:
 
 def is_so(claim: str, passes: Passes) -> bool:
     """Whether a claim, an expression that compares, is true of the passes of a moment."""
-    found = value(claim, passes)
-    if not isinstance(found, bool):
+    truth = value(claim, passes)
+    if not isinstance(truth, bool):
         raise LessonError(f"A claim compares, as in attention[a, b] > 0.5; got {claim!r}.")
-    return found
+    return truth
 
 
 def is_equal(one: Value, other: Value) -> bool:
@@ -97,10 +97,10 @@ def _back(shares: np.ndarray) -> float:
 
 def _swept(divisor: str, d_k: int, what: str) -> float:
     """A number of the sweep of d_k: its spread, the expected one, largest or slope."""
-    found = [each for each in sweep()[divisor] if each.d_k == d_k]
-    if not found or what not in ("spread", "expected", "largest", "slope"):
+    rows = [each for each in sweep()[divisor] if each.d_k == d_k]
+    if not rows or what not in ("spread", "expected", "largest", "slope"):
         raise LessonError(f"A sweep has spread, expected, largest or slope of one of its d_k; got {what!r} of {d_k!r}.")
-    return getattr(found[0], what)
+    return getattr(rows[0], what)
 
 
 _FUNCTIONS = {

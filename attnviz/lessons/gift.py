@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import msgspec
 
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, Moment, NumberLink, Pick
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Moment, NumberLink, Pick
 
 _SIGNS = re.compile(r"[\\~=#{}:]")
 _FIRST = re.compile(r"^[%\[]")
@@ -36,13 +36,13 @@ $CATEGORY: attnviz/{category}
 def gift(title: str, moments: Sequence[Moment]) -> str:
     """The questions of moments, with what each answer would be right for, as a file in GIFT."""
     category = re.sub(r"[/\s]+", " ", title).strip() or "talk"
-    asked = (_question(number, each) for number, each in enumerate(moments, 1))
-    return "\n\n".join((_HEAD.format(title=_line(title), category=category), *filter(None, asked))) + "\n"
+    questions = (_question(number, each) for number, each in enumerate(moments, 1))
+    return "\n\n".join((_HEAD.format(title=_line(title), category=category), *filter(None, questions))) + "\n"
 
 
-def per_cent(asked: Fill) -> float:
+def per_cent(question: Fill) -> float:
     """By what the numbers of an answer are multiplied: a share is asked for in per cent."""
-    return 100.0 if asked.is_share else 1.0
+    return 100.0 if question.is_share else 1.0
 
 
 def words_of(moment: Moment) -> str:
@@ -56,15 +56,15 @@ def text_of(text: str | NumberLink) -> str:
 
 
 def _question(number: int, moment: Moment) -> str:
-    found = []
+    written = []
     name = f"{number} {moment.title}".strip()
     if moment.question:
         prompt = [*moment.question.prompt, ["", _unit(moment.question)]]
         paragraphs = [[["em", words_of(moment)]], moment.text, prompt]
-        found.append(_whole(name, paragraphs, "".join(_answers(moment.question)), moment.after))
+        written.append(_whole(name, paragraphs, "".join(_answers(moment.question)), moment.after))
     if moment.ending:
-        found.append(_whole(f"{name}: in your own words", [moment.ending.explain], "", moment.ending.answer))
-    return "\n\n".join(found)
+        written.append(_whole(f"{name}: in your own words", [moment.ending.explain], "", moment.ending.answer))
+    return "\n\n".join(written)
 
 
 def _whole(name: str, paragraphs: Sequence[LessonRuns], answers: str, after: LessonRuns) -> str:
@@ -73,23 +73,23 @@ def _whole(name: str, paragraphs: Sequence[LessonRuns], answers: str, after: Les
     return f"::{_escaped(_line(name))}::[html]{_escaped(text)}{{{answers}{feedback}\n}}"
 
 
-def _answers(asked: Pick | Choose | Fill) -> Iterator[str]:
-    if isinstance(asked, Fill):
-        yield from _numbers(asked)
+def _answers(question: Pick | Choose | Fill) -> Iterator[str]:
+    if isinstance(question, Fill):
+        yield from _numbers(question)
         return
-    is_code = isinstance(asked, Choose) and asked.is_code
-    for place, each in enumerate(asked.candidates):
-        sign = "=" if place in asked.right else "~"
+    is_code = isinstance(question, Choose) and question.is_code
+    for place, each in enumerate(question.candidates):
+        sign = "=" if place in question.right else "~"
         label = _FIRST.sub(lambda first: f"&#{ord(first[0])};", _html([["code" if is_code else "", each.label]]))
-        yield f"\n{sign}{_escaped(label)}#{_escaped(_html(each.told))}"
+        yield f"\n{sign}{_escaped(label)}#{_escaped(_html(each.feedback))}"
 
 
-def _numbers(asked: Fill) -> Iterator[str]:
+def _numbers(question: Fill) -> Iterator[str]:
     """The number with its tolerance, and wrong ones that are told what they are."""
-    by = per_cent(asked)
-    yield f"#\n={_near(asked.right * by, asked.tolerance * by)}#{_escaped(_html([['', asked.text]]))}"
-    for near in asked.nears:
-        yield f"\n=%0%{_near(near.value * by, near.tolerance * by)}#{_escaped(_html(near.told))}"
+    by = per_cent(question)
+    yield f"#\n={_near(question.right * by, question.tolerance * by)}#{_escaped(_html([['', question.text]]))}"
+    for near in question.nears:
+        yield f"\n=%0%{_near(near.value * by, near.tolerance * by)}#{_escaped(_html(near.feedback))}"
 
 
 def _near(number: float, tolerance: float) -> str:
@@ -97,10 +97,10 @@ def _near(number: float, tolerance: float) -> str:
     return ":".join(format(Decimal(repr(float(each))), "f") for each in (number, tolerance))
 
 
-def _unit(asked: Pick | Choose | Fill) -> str:
-    if not isinstance(asked, Fill):
+def _unit(question: Pick | Choose | Fill) -> str:
+    if not isinstance(question, Fill):
         return ""
-    return " (In per cent.)" if asked.is_share else f" ({asked.unit}.)" if asked.unit else ""
+    return " (In per cent.)" if question.is_share else f" ({question.unit}.)" if question.unit else ""
 
 
 def _html(runs: LessonRuns) -> str:

@@ -19,7 +19,7 @@ Misread = tuple[float, str]
 def misreadings(of: Reference) -> list[Misread]:
     """Other numbers for a cell, what is likeliest first, and a sentence on each."""
     name, layer = split_layer(of.stage.name)
-    found = {
+    of_stage = {
         "scores": _of_scores,
         "scaled": _of_scaled,
         "attention": _of_attention,
@@ -27,7 +27,7 @@ def misreadings(of: Reference) -> list[Misread]:
         **dict.fromkeys(("x", "embedded", "residual", "mlp_residual"), _of_sum),
         "probabilities": _of_probabilities,
     }.get(name)
-    readings = [*(found(of, layer) if found else ()), *_of_any(of)]
+    readings = [*(of_stage(of, layer) if of_stage else ()), *_of_any(of)]
     return [(float(value), text) for value, text in readings if np.isfinite(value)]
 
 

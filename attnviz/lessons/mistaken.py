@@ -38,7 +38,7 @@ class Mistaken:
 
     Attributes
     ----------
-    said : str
+    sentence : str
         What went wrong.
     query : int
     hidden : ndarray of bool (keys,)
@@ -48,7 +48,7 @@ class Mistaken:
         Whose choice the wrong shares are; empty for a mistake.
     """
 
-    said: str
+    sentence: str
     query: int
     hidden: np.ndarray
     right: np.ndarray
@@ -84,17 +84,17 @@ def mistaken(trace: Trace, mistake: str, word: str) -> Mistaken:
     attention = trace["attention"].value
     hidden, library = np.isneginf(trace["masked"].value[0, query]), ""
     if mistake in OF_AN_EMPTY_ROW:
-        nature, said, library = OF_AN_EMPTY_ROW[mistake]
+        nature, sentence, library = OF_AN_EMPTY_ROW[mistake]
         if not hidden.all():
             raise LessonError(f"{mistake} is of a word that sees no key; “{word}” sees some.")
         nodes = {"attention": filled(exact_nodes(trace)["attention"], nature, "scaled")}
     else:
-        id, said = OF_THE_MASK[mistake]
-        found = of_the_mask(trace)
-        if id not in found:
+        id, sentence = OF_THE_MASK[mistake]
+        mistakes = of_the_mask(trace)
+        if id not in mistakes:
             raise LessonError("A mistake with the mask needs one that hides something; this hides nothing.")
-        nodes = found[id].nodes
-    return Mistaken(said, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query], library)
+        nodes = mistakes[id].nodes
+    return Mistaken(sentence, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query], library)
 
 
 def mistaken_figure(name: str, trace: Trace) -> float:

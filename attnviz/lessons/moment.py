@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urlencode
 
+from attnviz.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled
 from attnviz.lessons.written import WrittenMoment
 from attnviz.scene.address import parse, query
-from attnviz.scene.contract.lesson import Ending, LessonRuns, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Upload
 
 _SESSION = "lessons"
@@ -30,10 +29,10 @@ def opened(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Pas
         If something of it doesn't fit, and would be mended with a notice.
     """
     scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)), uploads)
-    resolved = resolve(scene, ANSWERS.original)
-    said = (*notices, *resolved.notices, *resolved.refused)
-    if said or resolved.trace is None:
-        raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(said)}")
+    resolved = ANSWERS.resolved(scene)
+    complaints = (*notices, *resolved.notices, *resolved.refused)
+    if complaints or resolved.trace is None:
+        raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(complaints)}")
     return Passes(resolved)
 
 
@@ -52,22 +51,21 @@ def moment(lesson: str, number: int) -> bytes:
     KeyError
         If there is no such moment.
     """
-    own = LESSONS[lesson]
-    if number not in range(1, len(own.moment) + 1):
-        raise KeyError(f"{lesson} has {len(own.moment)} moments; got {number}")
-    return to_json(_moment(own, number))
+    n_moments = len(LESSONS[lesson].moment)
+    if number not in range(1, n_moments + 1):
+        raise KeyError(f"{lesson} has {n_moments} moments; got {number}")
+    return to_json(_moment(LESSONS[lesson], number))
 
 
 def moments_of(lesson: str) -> list[Moment]:
     """All moments of the lesson with this id."""
-    own = LESSONS[lesson]
-    return [_moment(own, number) for number in range(1, len(own.moment) + 1)]
+    return [_moment(LESSONS[lesson], number) for number in range(1, len(LESSONS[lesson].moment) + 1)]
 
 
-def _moment(own: Lesson, number: int) -> Moment:
-    made = own.moment[number - 1]
+def _moment(lesson: Lesson, number: int) -> Moment:
+    made = lesson.moment[number - 1]
     passes = opened(made.at)
-    return as_sent(made, passes, filled, _ending(own, passes) if number == len(own.moment) else None)
+    return as_sent(made, passes, filled, _ending(lesson, passes) if number == len(lesson.moment) else None)
 
 
 def as_sent(
@@ -80,8 +78,8 @@ def as_sent(
         after=fill(made.after, passes),
         question=made.ask.question(passes) if made.ask else None,
         covers=sorted(made.ask.covers(passes)) if made.ask else [],
-        asked=made.ask.asked(passes) if made.ask else None,
-        answer=made.ask.answer(passes) if made.ask else None,
+        asked_cell=made.ask.asked_cell(passes) if made.ask else None,
+        answer_cell=made.ask.answer_cell(passes) if made.ask else None,
         says_words_alone=made.says_words_alone,
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from attnviz.core.layers import split_layer
 from attnviz.lessons.reference import Reference
+from attnviz.text.wording import ORDINALS
 
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-]
 _NOUNS = {
     "scores": "score",
     "scaled": "scaled score",
@@ -32,7 +19,7 @@ _WORDS = ("query", "key", "token", "context token", "answer")
 
 def ordinal(n: int) -> str:
     """Which one of several, counted from 1."""
-    return _ORDINALS[n - 1] if n <= len(_ORDINALS) else f"{n}{_ending(n)}"
+    return ORDINALS[n - 1] if n <= len(ORDINALS) else f"{n}{_ending(n)}"
 
 
 def noun(stage: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Question
 from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
@@ -24,7 +25,6 @@ from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import Passes, Reference
 from attnviz.lessons.talk import TalkError
 from attnviz.lessons.talk_moment import check_answer
-from attnviz.scene.contract.lesson import Fill, Question
 from attnviz.scene.scene import choice_of
 from attnviz.scene.start import picked, selected
 from attnviz.text.steps import steps_of
@@ -42,7 +42,7 @@ _SPECIAL = frozenset("{}*$`:")
 
 def offered(passes: Passes) -> list[dict[str, Any]]:
     """Each question as a talk's file has it, `ask`, and its answer in words."""
-    found = []
+    questions = []
     for ask in _asks(passes):
         try:
             with np.errstate(all="ignore"):
@@ -53,8 +53,8 @@ def offered(passes: Passes) -> list[dict[str, Any]]:
             continue  # this pass has no answer to it
         if not isinstance(question, Fill) and len(question.right) == len(question.candidates):
             continue  # nobody could be wrong
-        found.append({"ask": msgspec.to_builtins(ask), "answer": answer_text(question)})
-    return found
+        questions.append({"ask": msgspec.to_builtins(ask), "answer": answer_text(question)})
+    return questions
 
 
 def answer_text(question: Question) -> str:
@@ -115,8 +115,8 @@ def _stage(passes: Passes) -> str:
     """The stage whose number the scene looks at."""
     scene, trace, other = passes.b.scene, passes.trace(), passes.b.other
     step = next(each for each in steps_of(trace) if each.id == scene.step)
-    found = picked(scene, trace, other.trace if other else None)
-    return found or (step.stages[-1] if step.stages else _layer(passes).names["attention"])
+    stage = picked(scene, trace, other.trace if other else None)
+    return stage or (step.stages[-1] if step.stages else _layer(passes).names["attention"])
 
 
 def _layer(passes: Passes) -> Layer:

@@ -8,9 +8,9 @@ from typing import Literal
 from msgspec import Struct
 
 from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
+from attnviz.contract.lesson import Sweep, SweptDivisor, SweptLength, WrongMask
 from attnviz.lessons.mistaken import MISTAKES, mistaken
 from attnviz.lessons.reference import Passes
-from attnviz.scene.contract.lesson import Sweep, SweptDivisor, SweptLength, WrongMask
 
 LABELS = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
 
@@ -42,7 +42,7 @@ class MistakePicture(OfAFile, tag="mistake", frozen=True):
         row = mistaken(trace, self.of, self.word)
         total = math.fsum(row.wrong)
         return WrongMask(
-            name=row.said,
+            name=row.sentence,
             query=self.word,
             sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),

@@ -40,10 +40,10 @@ class Passes:
         LessonError
             If there is none beside the pass.
         """
-        found = self.b if of == "B" else self.b.other
-        if found is None:
+        side = self.b if of == "B" else self.b.other
+        if side is None:
             raise LessonError("A. is the pass beside the one shown; this moment's address has none.")
-        return found
+        return side
 
     def trace(self, of: Of = "B") -> Trace:
         """The pass of one of the two."""
@@ -122,20 +122,20 @@ def find(text: str, passes: Passes) -> Reference:
     LessonError
         If the pass has no such cell.
     """
-    found = PATTERN.fullmatch(text.strip())
-    if found is None:
+    match = PATTERN.fullmatch(text.strip())
+    if match is None:
         raise LessonError(f"A cell is named as in attention[tired, animal]; got {text!r}.")
-    trace = passes.trace(found["of"] or "B")
-    if found["stage"] not in trace:
+    trace = passes.trace(match["of"] or "B")
+    if match["stage"] not in trace:
         raise LessonError(f"{text} names a stage of the pass: {', '.join(trace.keys())}.")
-    stage, axes = trace[found["stage"]], trace.axes(found["stage"])
-    names = [each["quoted"] or each["plain"] for each in _NAME.finditer(found["names"])]
+    stage, axes = trace[match["stage"]], trace.axes(match["stage"])
+    names = [each["quoted"] or each["plain"] for each in _NAME.finditer(match["names"])]
     if len(names) == len(axes) - 1 and axes[0].name == "head" and axes[0].length == 1:
         names = [axes[0].label(0), *names]
     if len(names) != len(axes):
         raise LessonError(f"{text} names a place on each of {', '.join(axis.name for axis in axes)}.")
     index = tuple(_place(name, axis.labels, text) for name, axis in zip(names, axes, strict=True))
-    return Reference(found["of"] or "B", trace, stage, index)
+    return Reference(match["of"] or "B", trace, stage, index)
 
 
 def _place(name: str, labels: tuple[str, ...], text: str) -> int | None:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Moment, Pick
 from attnviz.lessons.gift import text_of, words_of
-from attnviz.scene.contract.lesson import Choose, Fill, LessonRuns, Moment, Pick
 
 _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$#&]|^[-+=]|(?<=^\d)[.)]")
 _MARKS = {"strong": "**", "em": "*", "q": "**", "k": "**", "v": "**", "output": "**"}
@@ -27,36 +27,43 @@ def slides(title: str, moments: Sequence[Moment]) -> str:
 def _of(heading: str, moment: Moment) -> Iterator[str]:
     """The slides of a moment: what is asked, and what is right."""
     if moment.question:
-        asked = moment.question
-        told = [_said(moment.text), f"*{_plain(words_of(moment))}*", f"**{_bare(asked.prompt)}**", *_choices(asked)]
-        yield "\n\n".join((heading, *filter(None, told)))
-        yield "\n\n".join((heading, _right(asked), *filter(None, [_said(moment.after)])))
+        question = moment.question
+        parts = [
+            _said(moment.text),
+            f"*{_plain(words_of(moment))}*",
+            f"**{_bare(question.prompt)}**",
+            *_choices(question),
+        ]
+        yield "\n\n".join((heading, *filter(None, parts)))
+        yield "\n\n".join((heading, _right(question), *filter(None, [_said(moment.after)])))
     if moment.ending:
         yield "\n\n".join(("## In your own words", _said(moment.ending.explain)))
         yield "\n\n".join(("## In your own words", _said(moment.ending.answer)))
 
 
-def _choices(asked: Pick | Choose | Fill) -> Iterator[str]:
-    if not isinstance(asked, Fill):
-        yield "\n".join(f"- {letter}: {label}" for letter, label in zip(_letters(asked), _labels(asked), strict=True))
+def _choices(question: Pick | Choose | Fill) -> Iterator[str]:
+    if not isinstance(question, Fill):
+        yield "\n".join(
+            f"- {letter}: {label}" for letter, label in zip(_letters(question), _labels(question), strict=True)
+        )
 
 
-def _right(asked: Pick | Choose | Fill) -> str:
-    if isinstance(asked, Fill):
-        return f"**{_plain(asked.text)}** {_plain(asked.unit)}".strip()
-    named = [*zip(_letters(asked), _labels(asked), strict=True)]
-    return "\n\n".join(f"**{named[place][0]}**: {named[place][1]}" for place in asked.right)
+def _right(question: Pick | Choose | Fill) -> str:
+    if isinstance(question, Fill):
+        return f"**{_plain(question.text)}** {_plain(question.unit)}".strip()
+    named = [*zip(_letters(question), _labels(question), strict=True)]
+    return "\n\n".join(f"**{named[place][0]}**: {named[place][1]}" for place in question.right)
 
 
-def _letters(asked: Pick | Choose) -> list[str]:
+def _letters(question: Pick | Choose) -> list[str]:
     """A letter for each answer, as one votes for; after Z two."""
-    n = len(asked.candidates)
+    n = len(question.candidates)
     return [*ascii_uppercase, *(f"A{letter}" for letter in ascii_uppercase)][:n] if n <= 52 else [*map(str, range(n))]
 
 
-def _labels(asked: Pick | Choose) -> list[str]:
-    is_code = isinstance(asked, Choose) and asked.is_code
-    return [_code(each.label) if is_code else _plain(each.label) for each in asked.candidates]
+def _labels(question: Pick | Choose) -> list[str]:
+    is_code = isinstance(question, Choose) and question.is_code
+    return [_code(each.label) if is_code else _plain(each.label) for each in question.candidates]
 
 
 def _said(runs: LessonRuns) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
+from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
 from attnviz.lessons.expression import EXPRESSION_ERRORS, SAME, Value, value
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.scene.contract.lesson import LessonRuns, NumberLink
 from attnviz.text.markup import runs
 from attnviz.text.wording import percent
 
@@ -35,10 +35,10 @@ def _fraction(number: float) -> str:
     LessonError
         If it is none.
     """
-    found = Fraction(number).limit_denominator(_MOST_BELOW)
-    if abs(number - found) > SAME:
+    fraction = Fraction(number).limit_denominator(_MOST_BELOW)
+    if abs(number - fraction) > SAME:
         raise LessonError(f"A fraction has a denominator of at most {_MOST_BELOW}; {number} is none.")
-    return str(found).replace("-", "−")
+    return str(fraction).replace("-", "−")
 
 
 _FORMS: dict[str, Callable[[float], str]] = {
@@ -61,31 +61,31 @@ def filled(text: str, passes: Passes) -> LessonRuns:
     LessonError
         If the passes have nothing for a slot.
     """
-    found: dict[str, list] = {}
+    quantities: dict[str, list] = {}
 
     def named(slot: re.Match[str]) -> str:
-        name = f"slot_{len(found)}"
-        found[name] = quantity(slot["of"].strip(), slot["form"] or "", passes)
+        name = f"slot_{len(quantities)}"
+        quantities[name] = quantity(slot["of"].strip(), slot["form"] or "", passes)
         return f"{{{name}}}"
 
-    return [tuple(run) for run in runs(SLOT.sub(named, text), **found)]
+    return [tuple(run) for run in runs(SLOT.sub(named, text), **quantities)]
 
 
 def filled_where_it_fits(text: str, passes: Passes) -> LessonRuns:
     """The same of a text of somebody's own: a slot for which the passes have nothing stands as it was typed."""
-    found: list[list] = []
+    quantities: list[list] = []
 
     def named(slot: re.Match[str]) -> str:
         try:
-            found.append(quantity(slot["of"].strip(), slot["form"] or "", passes))
+            quantities.append(quantity(slot["of"].strip(), slot["form"] or "", passes))
         except EXPRESSION_ERRORS:
-            found.append(["", slot[0]])
-        return f"{{slot_{len(found) - 1}}}"
+            quantities.append(["", slot[0]])
+        return f"{{slot_{len(quantities) - 1}}}"
 
-    made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(found)})
+    made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(quantities)})
     return [
-        (style, _OURS.sub(lambda slot: _text_of(found[int(slot[1])]), said) if isinstance(said, str) else said)
-        for style, said in made
+        (style, _OURS.sub(lambda slot: _text_of(quantities[int(slot[1])]), run) if isinstance(run, str) else run)
+        for style, run in made
     ]
 
 
@@ -124,5 +124,5 @@ def quantity(of: str, form: str, passes: Passes) -> list:
     """A cell or an expression as a run: a cell's leads to it."""
     if PATTERN.fullmatch(of):
         return link(find(of, passes), form)
-    found = value(of, passes)
-    return ["", format_number(found, form)]
+    number = value(of, passes)
+    return ["", format_number(number, form)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, field
 
-from attnviz.core.settings import (
+from attnviz.core.limits import (
     MAX_FILE_SIZE,
     MAX_TALK_BYTES,
     MAX_TALK_MINUTES,
@@ -127,9 +127,9 @@ def read_json(content: bytes) -> Talk:
 
 def write(talk: Talk) -> str:
     """A talk as a file in TOML: `read` gives it back."""
-    found = msgspec.to_builtins(talk)
-    lines = [f"title = {_value(found.get('title', ''))}"]
-    for moment in found.get("moment", ()):
+    parts = msgspec.to_builtins(talk)
+    lines = [f"title = {_value(parts.get('title', ''))}"]
+    for moment in parts.get("moment", ()):
         lines += ["", "[[moment]]", *(f"{name} = {_value(part)}" for name, part in moment.items())]
     if talk.uploads:
         lines += ["", "[uploads]", *(f"{name} = '{packed}'" for name, packed in talk.uploads.items())]
@@ -181,9 +181,9 @@ def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
     return content | {"uploads": named} if named else content
 
 
-def _converted(found: Any) -> Talk:
+def _converted(parsed: Any) -> Talk:
     try:
-        talk = msgspec.convert(found, Talk)
+        talk = msgspec.convert(parsed, Talk)
     except msgspec.ValidationError as error:
         raise TalkError(f"This is no talk: {str(error)[:200]}") from None
     for moment in talk.moment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 
-from attnviz.core.settings import MAX_TALK_BYTES
+from attnviz.core.limits import MAX_TALK_BYTES
 from attnviz.lessons.talk import Talk, TalkError, read_json, to_json
 
 _RAW = -15  # of zlib: a stream without a head, "deflate-raw" in a browser

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Moment, Question
 from attnviz.core.errors import OwnArraysError
 from attnviz.lessons.expression import EXPRESSION_ERRORS
 from attnviz.lessons.moment import as_sent, opened
@@ -16,7 +17,6 @@ from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import filled_where_it_fits
 from attnviz.lessons.talk import TalkError, TalkMoment, check_moment
 from attnviz.lessons.talk_uploads import by_source
-from attnviz.scene.contract.lesson import Fill, Moment, Question
 
 
 def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:
@@ -34,7 +34,7 @@ def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType(
             sent = as_sent(made, passes, filled_where_it_fits)
         check_answer(sent.question)
         if isinstance(made.ask, Extreme):
-            sent.asked = _neutral(made.ask, passes)
+            sent.asked_cell = _neutral(made.ask, passes)
         return sent
     except TalkError:
         raise
@@ -48,8 +48,8 @@ def _neutral(ask: Extreme, passes: Passes) -> str | None:
     """The cell to stand at until the answer is shown: what somebody picked as they collected the moment may be it."""
     row = find(ask.of, passes)
     axis = row.index.index(None)
-    own = (row.index[axis - 1] or 0) if axis else 0  # a word's own place in its row
-    return str(row.cells[min(own, len(row.cells) - 1)]) if row.of == "B" else None
+    place = (row.index[axis - 1] or 0) if axis else 0  # a word's own place in its row
+    return str(row.cells[min(place, len(row.cells) - 1)]) if row.of == "B" else None
 
 
 def opened_politely(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] = MappingProxyType({})) -> Passes:
@@ -68,15 +68,15 @@ def opened_politely(at: str, names: Iterable[str] = (), uploads: Mapping[str, st
         raise TalkError("The address of a moment has parameters, as in model=who-is-it&view=sheet.") from None
 
 
-def check_answer(asked: Question | None) -> None:
+def check_answer(question: Question | None) -> None:
     """Hold that the answer of a number is a number.
 
     Raises
     ------
     TalkError
     """
-    if not isinstance(asked, Fill):
+    if not isinstance(question, Fill):
         return
-    numbers = [asked.right, asked.tolerance, *(each.value for each in asked.nears)]
-    if isinstance(asked.right, bool) or not all(map(math.isfinite, numbers)) or asked.tolerance < 0:
+    numbers = [question.right, question.tolerance, *(each.value for each in question.nears)]
+    if isinstance(question.right, bool) or not all(map(math.isfinite, numbers)) or question.tolerance < 0:
         raise TalkError("The answer to this question is no number that somebody could give: choose another one.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
-from attnviz.core.settings import MAX_ADDRESS_CHARACTERS
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.offered import offered
@@ -62,7 +62,7 @@ TalkRequest = MomentAsked | QuestionsAsked | FileAsked | TalkAsked | ExportAsked
 
 
 @singledispatch
-def reply(asked: TalkRequest) -> bytes:
+def reply(request: TalkRequest) -> bytes:
     """The reply as JSON.
 
     Raises
@@ -74,32 +74,32 @@ def reply(asked: TalkRequest) -> bytes:
 
 
 @reply.register
-def _(asked: MomentAsked) -> bytes:
-    return to_json(talk_moment(asked.moment, asked.uploads))
+def _(request: MomentAsked) -> bytes:
+    return to_json(talk_moment(request.moment, request.uploads))
 
 
 @reply.register
-def _(asked: QuestionsAsked) -> bytes:
-    return msgspec.json.encode({"questions": offered(opened_politely(asked.at, asked.uploads, asked.uploads))})
+def _(request: QuestionsAsked) -> bytes:
+    return msgspec.json.encode({"questions": offered(opened_politely(request.at, request.uploads, request.uploads))})
 
 
 @reply.register
-def _(asked: FileAsked) -> bytes:
-    return msgspec.json.encode({"file": write(asked.talk)})
+def _(request: FileAsked) -> bytes:
+    return msgspec.json.encode({"file": write(request.talk)})
 
 
 @reply.register
-def _(asked: TalkAsked) -> bytes:
-    return msgspec.json.encode({"talk": _talk(asked)})
+def _(request: TalkAsked) -> bytes:
+    return msgspec.json.encode({"talk": _talk(request)})
 
 
-def _talk(asked: TalkAsked) -> Talk:
-    if asked.lesson in LESSONS:
-        return as_talk(LESSONS[asked.lesson])
-    return read_json(asked.json.encode()) if asked.json else read(asked.file.encode())
+def _talk(request: TalkAsked) -> Talk:
+    if request.lesson in LESSONS:
+        return as_talk(LESSONS[request.lesson])
+    return read_json(request.json.encode()) if request.json else read(request.file.encode())
 
 
 @reply.register
-def _(asked: ExportAsked) -> bytes:
-    made = of_lesson(asked.form, asked.lesson) if asked.talk is None else of_talk(asked.form, asked.talk)
+def _(request: ExportAsked) -> bytes:
+    made = of_lesson(request.form, request.lesson) if request.talk is None else of_talk(request.form, request.talk)
     return msgspec.json.encode({"file": made})

@@ -10,10 +10,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
-from attnviz.scene.own.packing import packed, unpacked
-from attnviz.scene.own.parameters import OwnParameters
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload
+from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.scene.scene import Scene, Upload, source_of_upload
+from attnviz.scene.uploads.packing import packed, unpacked
 
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
 Uploads = Annotated[dict[UploadName, str], Meta(max_length=2 * MAX_TALK_MOMENTS)]
@@ -39,7 +38,7 @@ def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upl
         If one isn't there, or is broken.
     """
     files = (_read(name, uploads) for name in names)
-    return {OWN_PARAMETERS if isinstance(each, OwnParameters) else OWN_MODEL: each for each in files}
+    return {source_of_upload(each): each for each in files}
 
 
 def _read(name: str, uploads: Mapping[str, str]) -> Upload:

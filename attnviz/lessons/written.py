@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from attnviz.core.settings import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
 from attnviz.lessons.pictures import AnyPicture
 from attnviz.lessons.questions import AnyAsk
 

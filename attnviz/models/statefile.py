@@ -1,44 +1,20 @@
 """State files: a microgpt of one's own, read from the JSON of its state_dict, and written as one."""
 
 import json
-import math
 import os
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from attnviz.core.errors import ArrayError, OwnArraysError
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.block import ACTIVATIONS, NORMS
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters, banded
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.models.model import Model
 from attnviz.models.ownletters import OwnLetters
+from attnviz.models.statecheck import OPTIONS, UNCHECKED, checked, named, operations
+from attnviz.models.statedict import IN_LAYER, MAX_NUMBERS, Matrices, letters, matrices, n_layers, shown, state_dict
 
-MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
-MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_LAYERS)
-"""In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
-
-ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True), "gelu": GELU()}
-NORMS = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
-OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
-AGREEMENT = 1e-4
-"""The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
-
-IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
-"""The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
-
-UNCHECKED = "The file has no check, so nothing tells whether its logits are those of the model that wrote it."
-WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
-
-Matrices = dict[str, np.ndarray]
 
 
 def microgpt(path: str | os.PathLike) -> Model:
@@ -86,93 +62,27 @@ def microgpt(path: str | os.PathLike) -> Model:
 def read(written: bytes) -> Model:
     """The model that a state file describes; OwnArraysError if it is none."""
     parts = _parts(written)
-    letters = _letters(parts.get("uchars"))
-    matrices = _matrices(parts.get("state_dict"), len(letters) + 1)
-    size = matrices["wte"].shape[1]
+    uchars = letters(parts.get("uchars"))
+    state = matrices(parts.get("state_dict"), len(uchars) + 1)
+    size = state["wte"].shape[1]
     n_heads = parts.get("n_head", 4)
     if type(n_heads) is not int or not 1 <= n_heads <= size or size % n_heads:
-        raise OwnArraysError(f"n_head must divide n_embd, {size}; got {_shown(n_heads)}.")
-    how = {name: _named(parts, name, choices) for name, choices in OPTIONS.items()}
+        raise OwnArraysError(f"n_head must divide n_embd, {size}; got {shown(n_heads)}.")
+    how = {name: named(parts, name, choices) for name, choices in OPTIONS.items()}
     model = Model(
-        OwnLetters(letters, UNCHECKED),
-        embedding=matrices["wte"],
-        positions=matrices["wpe"],
+        OwnLetters(uchars, UNCHECKED),
+        embedding=state["wte"],
+        positions=state["wpe"],
         layers=tuple(
-            _layer({name: matrices[f"layer{n}.{name}"] for name in IN_LAYER}, n_heads)
-            for n in range(_n_layers(matrices))
+            _layer({name: state[f"layer{n}.{name}"] for name in IN_LAYER}, n_heads) for n in range(n_layers(state))
         ),
-        unembedding=matrices["lm_head"].T,
+        unembedding=state["lm_head"].T,
         residual=True,
         causal=True,
         kind="learnt",
-        **_operations(how),
+        **operations(how),
     )
-    return _checked(model, how, parts["check"]) if "check" in parts else model
-
-
-def _checked(model: Model, how: Mapping[str, str], given: object) -> Model:
-    """The model, if it gives the logits of a check."""
-    check = _check(given, model.task.letters, model.longest)
-    text, furthest = "".join(check[0]), _furthest(model, check)
-    if furthest <= AGREEMENT:
-        agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
-        return replace(model, task=OwnLetters(model.task.letters, agrees))
-    ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
-    agreeing = [way for way in ways if _furthest(replace(model, **_operations(way)), check) <= AGREEMENT]
-    advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
-    raise OwnArraysError(
-        f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
-        f"up to {furthest:.0e} of the largest. {advice}"
-    )
-
-
-def _operations(how: Mapping[str, str]) -> dict[str, ReLU | GELU | RMSNorm | LayerNorm]:
-    return {name: OPTIONS[name][value] for name, value in how.items()}
-
-
-def _written(how: Mapping[str, str]) -> str:
-    return " and ".join(f"{name} {value}" for name, value in how.items())
-
-
-def _named(parts: Mapping[str, object], name: str, choices: Mapping[str, object]) -> str:
-    """The choice that a file names; the first where it names none."""
-    first, *others = choices
-    named = parts.get(name, first)
-    if not isinstance(named, str) or named not in choices:
-        raise OwnArraysError(f"{name} must be {', '.join([first, *others[:-1]])} or {others[-1]}; got {_shown(named)}.")
-    return named
-
-
-def _check(given: object, letters: Sequence[str], block_size: int) -> tuple[list[str], np.ndarray]:
-    """Some letters, and the logits after them."""
-    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(part, list) for part in given):
-        raise OwnArraysError(f"check must be [letters, logits], two lists; got {_shown(given)}.")
-    text, logits = given
-    if not all(isinstance(each, str) and each in letters for each in text) or len(text) >= block_size:
-        raise OwnArraysError(f"The letters of check must be among uchars, at most {block_size - 1} of them.")
-    return text, _matrix("the logits of check", [logits], (1, len(letters) + 1))[0]
-
-
-def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
-    """The error of the logits after some letters beside those of a check, relative to the largest of these."""
-    text, expected = check
-    try:
-        made = model.read((model.task.begin, *text))["logits"].value[-1]
-    except ArrayError:  # a number beyond float64
-        return math.inf
-    return float(np.abs(made - expected).max() / (np.abs(expected).max() or 1.0))
-
-
-def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str, list]:
-    """The parameters of a model, by the names of their stages, as microgpt has them: lists of rows (out, in)."""
-    matrices = {"wte": arrays["embeddings"], "wpe": arrays["positions"], "lm_head": arrays["w_u"].T}
-    for n in range(n_layers):
-        after = f"_{n + 1}" if n_layers > 1 else ""
-        for name in "qkv":
-            matrices[f"layer{n}.attn_w{name}"] = np.concatenate(arrays[f"w_{name}{after}"], axis=-1).T
-        for name, stage in (("attn_wo", "w_o"), ("mlp_fc1", "w_hidden"), ("mlp_fc2", "w_mlp")):
-            matrices[f"layer{n}.{name}"] = arrays[f"{stage}{after}"].T
-    return {name: array.tolist() for name, array in matrices.items()}
+    return checked(model, how, parts["check"]) if "check" in parts else model
 
 
 def written(model: Model) -> bytes:
@@ -211,95 +121,8 @@ def _parts(written: bytes) -> dict:
     except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
         raise OwnArraysError("This file is no JSON. Write it with json.dump.") from None
     if not isinstance(parts, dict):
-        raise OwnArraysError(f"A state file is an object with uchars and state_dict; got {_shown(parts)}.")
+        raise OwnArraysError(f"A state file is an object with uchars and state_dict; got {shown(parts)}.")
     others = [name for name in parts if name not in PARTS]
     if others:
-        raise OwnArraysError(f"A state file has {', '.join(PARTS)}; got {_shown(others[0])} too.")
+        raise OwnArraysError(f"A state file has {', '.join(PARTS)}; got {shown(others[0])} too.")
     return parts
-
-
-def _letters(uchars: object) -> tuple[str, ...]:
-    """The letters, each a single character."""
-    listed = list(uchars) if isinstance(uchars, list | str) else []
-    if not listed or not all(isinstance(each, str) and len(each) == 1 for each in listed):
-        raise OwnArraysError(f"uchars must be the letters, single characters; got {_shown(uchars)}.")
-    halves = [each for each in listed if unicodedata.category(each) == "Cs"]
-    if halves:
-        raise OwnArraysError(f"uchars must be whole characters; got {_shown(halves[0])}, half of one.")
-    if len(set(listed)) < len(listed):
-        raise OwnArraysError("uchars must hold each letter once; got one of them twice.")
-    if len(listed) + 1 > MAX_WORDS:
-        raise OwnArraysError(f"A vocabulary may have at most {MAX_WORDS} tokens; got {len(listed) + 1}, with BOS.")
-    return tuple(listed)
-
-
-def _matrices(given: object, n_words: int) -> Matrices:
-    """The matrices by their names, each of the shape that follows from wte, wpe and the letters."""
-    if not isinstance(given, dict):
-        raise OwnArraysError(f"state_dict must be an object of matrices by their names; got {_shown(given)}.")
-    for name in ("wte", "wpe"):
-        if name not in given:
-            raise OwnArraysError(f"state_dict must have the matrix {name}; got none.")
-    size, n_places = _width(given["wte"]), len(given["wpe"]) if isinstance(given["wpe"], list) else 0
-    if not 1 <= size <= MAX_EMBEDDING:
-        raise OwnArraysError(f"n_embd, the length of the rows of wte, may be 1 to {MAX_EMBEDDING}; got {size:,}.")
-    if not 1 <= n_places <= MAX_PLACES:
-        raise OwnArraysError(f"block_size, the number of rows of wpe, may be 1 to {MAX_PLACES}; got {n_places:,}.")
-    shapes = {"wte": (n_words, size), "wpe": (n_places, size), "lm_head": (n_words, size)}
-    shapes |= dict(_shapes_in_layers(given, size))
-    unknown = [name for name in given if name not in shapes]
-    if unknown:
-        raise OwnArraysError(f"state_dict may have {', '.join(shapes)}; got {_shown(unknown[0])} too.")
-    matrices = {name: _matrix(name, given[name], shape) for name, shape in shapes.items() if name in given}
-    missing = [name for name in shapes if name not in matrices and name != "lm_head"]
-    if missing:
-        raise OwnArraysError(f"state_dict must have the matrix {missing[0]}; got none.")
-    return {"lm_head": matrices["wte"], **matrices}  # one that is missing is tied
-
-
-def _shapes_in_layers(given: Mapping[str, object], size: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    n_layers = max(sum(f"layer{n}.{IN_LAYER[0]}" in given for n in range(MAX_LAYERS + 1)), 1)
-    if n_layers > MAX_LAYERS:
-        raise OwnArraysError(f"A model may have at most {MAX_LAYERS} layers; got more.")
-    for n in range(n_layers):
-        for name in IN_LAYER:
-            yield f"layer{n}.{name}", {"mlp_fc1": (4 * size, size), "mlp_fc2": (size, 4 * size)}.get(name, (size, size))
-
-
-def _matrix(name: str, rows: object, shape: tuple[int, int]) -> np.ndarray:
-    """A matrix of finite numbers; all rows of the same length."""
-    n_rows, width = shape
-    if not isinstance(rows, list) or len(rows) != n_rows or any(_length(row) != width for row in rows):
-        got = f"{len(rows):,} rows" if isinstance(rows, list) else _shown(rows)
-        odd = next((_length(row) for row in rows if _length(row) != width), None) if isinstance(rows, list) else None
-        lengths = "" if odd is None else f", one of {odd:,}" if odd >= 0 else ", one that is no list"
-        raise OwnArraysError(f"{name} must have {n_rows} rows of {width} numbers; got {got}{lengths}.")
-    for row in rows:
-        wrong = [number for number in row if type(number) not in (int, float) or not _is_finite(number)]
-        if wrong:
-            raise OwnArraysError(f"{name} must hold finite numbers; got {_shown(wrong[0])}.")
-    return np.array(rows, dtype=float)
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number beyond float64
-        return False
-
-
-def _n_layers(matrices: Matrices) -> int:
-    return (len(matrices) - 3) // len(IN_LAYER)
-
-
-def _width(rows: object) -> int:
-    return max(_length(rows[0]), 0) if isinstance(rows, list) and rows else 0
-
-
-def _length(row: object) -> int:
-    return len(row) if isinstance(row, list) else -1
-
-
-def _shown(value: object) -> str:
-    text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
+from attnviz.contract.looks import USUAL, USUAL_IN_TALK
 from attnviz.core.changes import format_changes
-from attnviz.core.settings import nearest
+from attnviz.core.fitting import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
-from attnviz.scene.looks import USUAL, USUAL_IN_TALK
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (

@@ -1,8 +1,8 @@
 """Opening: where the walkthrough opens for somebody who wants other numbers."""
 
+from attnviz.contract.looks import QUESTIONS
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.scene.looks import QUESTIONS
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.scene.start import selected

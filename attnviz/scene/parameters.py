@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Sequence
 
+from attnviz.contract.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.examples import EXAMPLES
 from attnviz.models.continuation import OFFERED, Drawing
-from attnviz.scene.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
 from attnviz.text.ids import find
 from attnviz.text.steps import STEPS

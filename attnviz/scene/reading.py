@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnviz.core.settings import MAX_TOKENS
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models.choice import Choice
 from attnviz.models.model import Model

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.painting import PAINTED, Painting
-from attnviz.core.settings import MAX_TOKENS, Settings
+from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
 from attnviz.scene.reading import has_options
@@ -93,22 +94,49 @@ def settings_of(scene: Scene) -> Settings:
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
 
 
-def resolve(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
-    """Make the pass of a scene with `make_pass`, and that of the scene beside it; bring what lies outside inside.
+PassOrReason = Trace | str
+"""A pass before any number is set by hand, or the sentence that says why there is none."""
+
+
+def pass_or_reason(scene: Scene) -> PassOrReason:
+    """The pass of a scene, or why there is none."""
+    try:
+        return pass_of(scene)
+    except (ArrayError, SettingsError) as error:  # a model of somebody's own may hold any numbers
+        return str(error)
+
+
+def resolve(scene: Scene) -> SceneWithPass:
+    """The scene beside its pass, and the one beside it beside its own; what lies outside them is brought inside.
+
+    Whoever keeps passes (`scene/document/pass_cache`) has them at hand, and goes by the two steps of this.
+    """
+    scene, other = both(scene)
+    return placed(scene, pass_or_reason(scene), other and pass_or_reason(other))
+
+
+def both(scene: Scene) -> tuple[Scene, Scene | None]:
+    """The scene and the one beside it, as their passes are made.
 
     What needs no pass to be mended (`settled`) is mended without a notice: `address.parse` has said it.
     """
-    scene, _ = settled(scene)
-    try:
-        original = make_pass(scene)
-    except (ArrayError, SettingsError) as error:  # a model of somebody's own may hold any numbers
-        return SceneWithPass(scene, None, None, refused=(str(error),))
+    return settled(scene)[0], _beside(scene)
+
+
+def _beside(scene: Scene) -> Scene | None:
+    return scene.other and settled(pinned(scene.other))[0]
+
+
+def placed(scene: Scene, original: PassOrReason, original_beside: PassOrReason | None = None) -> SceneWithPass:
+    """A scene of `both` beside its pass, and that beside it; what lies outside them is brought inside."""
+    if isinstance(original, str):
+        return SceneWithPass(scene, None, None, refused=(original,))
     changes, trace, refused = _changed(original, scene.changes)
     scene, notices = _placed(scene, trace)
     if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
         scene = replace(scene, hidden=Painting.of(scene.hidden.hidden(*_sizes(original))))
         notices.append("hidden has cells that this pass doesn't have; they are left out.")
-    a, of_a = _other(scene, make_pass)
+    a, of_a = _other(scene, original_beside)
     scene = replace(scene, changes=changes, other=a and pinned(a.scene))
     return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)
 
@@ -132,11 +160,11 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
 
 
-def _other(scene: Scene, make_pass: Callable[[Scene], Trace]) -> tuple[SceneWithPass | None, list[str]]:
+def _other(scene: Scene, original: PassOrReason | None) -> tuple[SceneWithPass | None, list[str]]:
     """The scene beside this one at its step and number, if it makes a pass; a sentence for each part refused."""
     if scene.other is None:
         return None, []
-    a = resolve(replace(pinned(scene.other), selection=scene.selection, step=scene.step), make_pass)
+    a = placed(replace(_beside(scene), selection=scene.selection, step=scene.step), original)
     return a if a.trace else None, [f"A: {each}" for each in a.refused]
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, make_dataclass, replace
 
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
+from attnviz.core.fitting import fitting_whole, nearest_heads, nearest_layers
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
-from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
+from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 
 OWN = "own-sentence"
@@ -140,9 +141,19 @@ def choice_of(scene: Scene) -> Choice | None:
     return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
+def source_of_upload(upload: Upload) -> str:
+    """The source of a scene of something that somebody gave."""
+    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
+
+
+def is_uploaded(scene: Scene) -> bool:
+    """Whether a scene is of a file of somebody's own, here or not."""
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL)
+
+
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None
+    return is_uploaded(scene) and scene.upload is None
 
 
 def pinned(scene: Scene) -> Scene:
@@ -159,7 +170,11 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
     changed = replace(options, **values)
     changed = replace(changed, **fitting_whole(vars(changed)))
-    return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
+    fitting = {
+        "n_heads": nearest_heads(changed.n_heads, changed.d_model),
+        "layers": nearest_layers(changed.layers, changed.d_model),
+    }
+    return replace(changed, **fitting)
 
 
 def parts_for_source(source: str) -> dict[str, object]:

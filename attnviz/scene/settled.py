@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.core.settings import MAX_TOKENS, RULE_OF_WHOLE, has_whole
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import leading, tokenize
 from attnviz.core.whole import N_DRAWS, WHOLE, whole_numbers
+from attnviz.core.wholesettings import RULE_OF_WHOLE, has_whole
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, READY_MADE, Options, Scene, choice_of

@@ -10,9 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from attnviz.contract.received import RequestError
+from attnviz.contract.request import read
 from attnviz.scene.acts.session import answer_to
-from attnviz.scene.contract.request import read
-from attnviz.scene.own.received import RequestError
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 

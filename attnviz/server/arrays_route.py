@@ -13,10 +13,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.articles.upload import reply
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.contract.received import RequestError
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.own.received import RequestError
-from attnviz.scene.own.request import OwnRequest, read
+from attnviz.scene.uploads.request import OwnRequest, read
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 

@@ -88,13 +88,13 @@ class RoomLog:
 
     async def after(self, code: str, position: str) -> list[Entry]:
         """Those after an id; waits for some if there are none."""
-        found = await self._redis.xread({_stream(code): position}, count=500, block=READ_MS)
-        return [each for _, entries in found for each in _entries(entries)]
+        streams = await self._redis.xread({_stream(code): position}, count=500, block=READ_MS)
+        return [each for _, entries in streams for each in _entries(entries)]
 
     async def last(self, code: str) -> str | None:
         """The id of the last command of a room."""
-        found = await self._redis.xrevrange(_stream(code), count=1)
-        return _text(found[0][0]) if found else None
+        entries = await self._redis.xrevrange(_stream(code), count=1)
+        return _text(entries[0][0]) if entries else None
 
     async def has(self, code: str) -> bool:
         """Whether it has a room."""
@@ -109,11 +109,11 @@ class RoomLog:
         room = await self._redis.get(_hand(code))
         return _text(room) if room else None
 
-    async def meet(self, code: str, name: str, said: tuple) -> list[tuple]:
+    async def meet(self, code: str, name: str, presence: tuple) -> list[tuple]:
         """What all other processes have said of who is here by way of them, for what the one of that name says."""
         key = f"{_stream(code)}:here"
         async with self._redis.pipeline() as pipe:
-            pipe.hset(key, name, msgspec.json.encode(said))
+            pipe.hset(key, name, msgspec.json.encode(presence))
             pipe.expire(key, ENDED_SECONDS)
             pipe.hgetall(key)
             *_, all_here = await pipe.execute()
@@ -130,8 +130,8 @@ def order_of(name: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def _entries(found: list) -> list[Entry]:
-    return [(_text(name), parts[b"c"]) for name, parts in found]
+def _entries(entries: list) -> list[Entry]:
+    return [(_text(name), parts[b"c"]) for name, parts in entries]
 
 
 def _stream(code: str) -> str:

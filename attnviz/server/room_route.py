@@ -50,8 +50,8 @@ _links: deque[float] = deque(maxlen=LINKS_PER_SECOND)
 class RefusedError(Exception):
     """A refusal with its status."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
         self.status = status
 
 
@@ -85,17 +85,17 @@ async def _done(request: Request) -> Response:
     held = await ROOMS.find(room_code) if _KEY in request.headers else None
     is_speaker = held is not None and held.room.has_key(request.headers[_KEY])
     body = await _read(request, requests.MAX_SPEAKER_BYTES if is_speaker else requests.MAX_BYTES)
-    asked = requests.read(body)
-    if isinstance(asked, requests.Make):
+    message = requests.read(body)
+    if isinstance(message, requests.Make):
         return await _make()
-    if isinstance(asked, requests.Join):
-        return await _join(request, room_code, asked)
-    if isinstance(asked, requests.Speakers):
+    if isinstance(message, requests.Join):
+        return await _join(request, room_code, message)
+    if isinstance(message, requests.Speakers):
         if not is_speaker:
             raise RefusedError(403, "Only the speaker does that. Their room may have ended.")
-        return await _led(held, asked)
-    held = await _held(room_code, asked.seat)
-    return await _followed(held, asked)
+        return await _led(held, message)
+    held = await _held(room_code, message.seat)
+    return await _followed(held, message)
 
 
 async def _read(request: Request, most: int) -> bytes:
@@ -122,17 +122,17 @@ async def _make() -> Response:
     return _json(secrets)
 
 
-async def _join(request: Request, code: str, asked: requests.Join) -> Response:
-    if asked.seat:
-        held = await _held(code, asked.seat)
+async def _join(request: Request, code: str, message: requests.Join) -> Response:
+    if message.seat:
+        held = await _held(code, message.seat)
     else:
-        held = await ROOMS.find(code) if asked.link else await _by_code(request, code)
-    if asked.link and (held is None or not held.room.has_link(asked.link)):
+        held = await ROOMS.find(code) if message.link else await _by_code(request, code)
+    if message.link and (held is None or not held.room.has_link(message.link)):
         raise RefusedError(404, "This link is of a room that has ended, or of another server.")
-    if asked.link:
+    if message.link:
         _count_link(time.monotonic())
-    if asked.seat:
-        return _json({"code": held.room.code, "seat": asked.seat})
+    if message.seat:
+        return _json({"code": held.room.code, "seat": message.seat})
     if held.room.code != code:  # the code of another device of the speaker's
         return await _take(held, code)
     if held.n_here >= MAX_HERE:
@@ -170,9 +170,9 @@ async def _take(held: Held, code: str) -> Response:
     return _json({"code": held.room.code} | secrets)
 
 
-async def _followed(held: Held, asked: requests.Answer | requests.Point | requests.Around) -> Response:
+async def _followed(held: Held, message: requests.Answer | requests.Point | requests.Around) -> Response:
     now = time.time()
-    match asked:
+    match message:
         case requests.Answer(seat=seat, number=number, round=nth, value=value):
             await ROOMS.do(held, commands.Answer(time=now, seat=seat, number=number, round=nth, value=value))
         case requests.Point(seat=seat, cell=cell):
@@ -183,12 +183,12 @@ async def _followed(held: Held, asked: requests.Answer | requests.Point | reques
     return _json({})
 
 
-async def _led(held: Held, asked: requests.Speakers) -> Response:
+async def _led(held: Held, message: requests.Speakers) -> Response:
     now = time.time()
     held.speaker = now
-    match asked:
-        case requests.Move(at=at, asked=cell, moment=moment, is_shown=is_shown):
-            place = await _in_lane(place_in, at, cell, moment)
+    match message:
+        case requests.Move(at=at, question=question, moment=moment, is_shown=is_shown):
+            place = await _in_lane(place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
             return _json({"number": held.room.number, "isOwn": place.is_own})
         case requests.Open(is_open=is_open):
@@ -272,9 +272,9 @@ async def _stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
 
 
 def _own_answer(room: Room, seat: str) -> dict | None:
-    asked = room.question
-    value = asked.rounds[-1].get(seat) if asked else None
-    return None if value is None else {"number": room.number, "round": len(asked.rounds), "value": value}
+    question = room.question
+    value = question.rounds[-1].get(seat) if question else None
+    return None if value is None else {"number": room.number, "round": len(question.rounds), "value": value}
 
 
 def _seat_of(request: Request) -> tuple[str, str]:

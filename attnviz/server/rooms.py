@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from attnviz.classroom.codes import hash_of, new_code, new_secret
-from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open, Place
+from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
 from attnviz.classroom.room import Room, RoomError
-from attnviz.scene.contract.classroom import AskedCell, Audience, ClassNow, Pointed, Round
+from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
@@ -102,16 +102,16 @@ class Held:
 
     def _now(self, is_speaker: bool) -> ClassNow:
         room, now = self.room, time.time()
-        asked = room.question
+        question = room.question
         state = ClassNow(
             number=room.number,
             at=room.place.at if room.place else "",
             shows=room.shows,
             kind=room.place.kind if room.place else "pass",
-            asked=_asked(room.place),
+            question=room.place.question if room.place else None,
             is_own=bool(room.place and room.place.is_own),
             is_shown=room.is_shown,
-            round=Round(number=len(asked.rounds), is_open=asked.is_open) if asked else None,
+            round=Round(number=len(question.rounds), is_open=question.is_open) if question else None,
             has_ended=room.is_over(now),
             waits=self.waits(now),
             is_apart=self.is_apart,
@@ -121,19 +121,15 @@ class Held:
         return state
 
     def _audience(self) -> Audience:
-        own, asked = self.presence, self.room.question
+        presence, question = self.presence, self.room.question
         pointed = [Pointed(at=each.at, cell=cell, count=n) for each, cell, n in self.room.counts_of_points()]
         return Audience(
-            here=own.here + self.others.here,
-            around=own.around + self.others.around,
-            answered=len(asked.rounds[-1]) if asked else 0,
-            counts=asked.counts if asked else [],
+            here=presence.here + self.others.here,
+            around=presence.around + self.others.around,
+            answered=len(question.rounds[-1]) if question else 0,
+            counts=question.counts if question else [],
             pointed=pointed,
         )
-
-
-def _asked(place: Place | None) -> AskedCell | None:
-    return AskedCell(kind=place.asked.kind, cell=place.asked.cell) if place and place.asked else None
 
 
 class Rooms:

@@ -187,13 +187,13 @@ class SharedRooms(Rooms):
                 if held.is_apart:
                     await self._rejoin(held)
                     continue
-                found = await self._commands.after(code, held.position)
+                commands = await self._commands.after(code, held.position)
             except AWAY:
                 self._part(held)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            if found:
-                await self._take(held, found)
+            if commands:
+                await self._take(held, commands)
 
     async def _take(self, held: HeldShared, entries: list[Entry]) -> None:
         for_all = False
@@ -248,11 +248,15 @@ class SharedRooms(Rooms):
 
     async def _meet(self, held: Held) -> None:
         """Tell the others who is here by way of this process, and hear it of them."""
-        now, own = time.time(), held.presence
-        told = await self._commands.meet(held.room.code, self._name, (own.here, own.around, own.speaker, now))
-        fresh = [each for each in told if now - each[3] < STALE_SECONDS]
+        now, presence = time.time(), held.presence
+        others = await self._commands.meet(
+            held.room.code, self._name, (presence.here, presence.around, presence.speaker, now)
+        )
+        fresh = [each for each in others if now - each[3] < STALE_SECONDS]
         others = Presence(
-            sum(each[0] for each in fresh), sum(each[1] for each in fresh), max((each[2] for each in told), default=0.0)
+            sum(each[0] for each in fresh),
+            sum(each[1] for each in fresh),
+            max((each[2] for each in others), default=0.0),
         )
         if others != held.others:
             is_of_counts = (others.here, others.around) != (held.others.here, held.others.around)

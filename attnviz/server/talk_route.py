@@ -14,15 +14,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from attnviz.contract.received import RequestError, received
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError
 from attnviz.lessons.talk_request import Asked, TalkRequest, reply
 from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.own.received import RequestError, received
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
@@ -44,8 +44,8 @@ class PageAsked(Asked, tag="page", frozen=True):
 
 
 @reply.register
-def _(asked: PageAsked) -> bytes:
-    return to_json({"page": talk_file(asked.talk)})
+def _(request: PageAsked) -> bytes:
+    return to_json({"page": talk_file(request.talk)})
 
 
 class UploadsAsked(Asked, tag="uploads", frozen=True):
@@ -63,15 +63,15 @@ class UploadsGiven(Asked, tag="give", frozen=True):
 
 
 @reply.register
-def _(asked: UploadsAsked) -> bytes:
-    written = dict(parse_qsl(asked.at, keep_blank_values=True))
-    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(asked.tab).uploads).scene)})
+def _(request: UploadsAsked) -> bytes:
+    written = dict(parse_qsl(request.at, keep_blank_values=True))
+    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(request.tab).uploads).scene)})
 
 
 @reply.register
-def _(asked: UploadsGiven) -> bytes:
-    session = _session(asked.tab)
-    for upload in by_source(asked.uploads, asked.uploads).values():
+def _(request: UploadsGiven) -> bytes:
+    session = _session(request.tab)
+    for upload in by_source(request.uploads, request.uploads).values():
         session.keep(upload)
     return b"{}"
 
@@ -96,8 +96,8 @@ async def _talk(request: Request) -> Response:
             body += piece
             if len(body) > MAX_REQUEST_BYTES:
                 return _refusal(413, _TOO_LARGE)
-        asked = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
-        made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, asked)
+        message = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
+        made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, message)
     except (RequestError, TalkError, OwnArraysError) as error:
         return _refusal(400, str(error))
     except ClientDisconnect:

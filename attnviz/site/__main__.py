@@ -19,16 +19,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--talk", type=Path, action="append", default=[], metavar="FILE", help="a talk of your own, to be a page too"
     )
-    asked = parser.parse_args(arguments)
-    talks = [_talk(file) for file in asked.talk]
+    given = parser.parse_args(arguments)
+    talks = [_talk(file) for file in given.talk]
     try:
-        sizes = dict(write(asked.folder, talks))
+        sizes = dict(write(given.folder, talks))
     except TalkError as error:
         sys.exit(f"{error} Open the talk in attnviz, change that moment and save its file again.")
     except OSError as error:
-        sys.exit(f"The pages need a folder that can be written; {asked.folder}: {error.strerror}. Name another.")
+        sys.exit(f"The pages need a folder that can be written; {given.folder}: {error.strerror}. Name another.")
     size = f"{len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB"
-    sys.stdout.write(f"{size}. Open {asked.folder / INDEX}, or put the folder on any host.\n")
+    sys.stdout.write(f"{size}. Open {given.folder / INDEX}, or put the folder on any host.\n")
 
 
 def _talk(file: Path) -> Talk:

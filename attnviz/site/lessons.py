@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.lessons.contents import contents
 from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moments_of
 from attnviz.lessons.talk import Talk
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.scene.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.site.page import OWN, Page, drawn_page
 from attnviz.site.passes import model_page_name
@@ -60,7 +60,7 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
     entry = LessonEntry(
         id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments), planned=planned if any(planned) else []
     )
-    course = LessonsPage(lessons=[entry], own=json.loads(contents())["own"])
+    course = LessonsPage(lessons=[entry], own_sentence=json.loads(contents())["ownSentence"])
     yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
 
 
@@ -87,10 +87,10 @@ def _lightened(moment: Data) -> bool:
 
     Returns whether there were any; its page says so to who looks around there.
     """
-    document, found = moment["document"], False
+    document, is_lighter = moment["document"], False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
             if sum(map(len, stage["values"])) > MOST_NUMBERS * _CHARACTERS:
                 stage["values"] = [None for _ in stage["values"]]
-                found = True
-    return found
+                is_lighter = True
+    return is_lighter

@@ -8,7 +8,6 @@ from attnviz.models import MODELS
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.encoding import Json
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene, of_model
 from attnviz.site.page import Page, Way, drawn_page
 
@@ -53,5 +52,5 @@ def pass_page(name: str, heading: str, scene: Scene, ways: tuple[Way, ...] = ())
     ways : tuple of Way
         To pages like it.
     """
-    resolved = resolve(scene, ANSWERS.original)
+    resolved = ANSWERS.resolved(scene)
     return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, ways)

@@ -21,7 +21,7 @@ _INSTALLED = "Where attnviz is installed with its app, one word starts it:"
 
 def index_page(talks: Sequence[Talk] = ()) -> Page:
     """All pages, with what each is about."""
-    own = [(Way(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks]
+    entries = [(Way(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks]
     lessons = [
         (Way(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
         for name, each in LESSONS.items()
@@ -34,7 +34,7 @@ def index_page(talks: Sequence[Talk] = ()) -> Page:
                 "real and can be taken apart. These pages need no server and no network; what you answer stays in "
                 "this browser."
             ),
-            *(_section("Talks", "", _listed(own)) if own else ()),
+            *(_section("Talks", "", _listed(entries)) if entries else ()),
             *_section("Lessons", f"{len(lessons)} paths that ask before they show.", _listed(lessons, "ol")),
             *_section("Models", "The first pass of each, from its words to its answer.", _listed(models)),
             *_section(
@@ -67,12 +67,12 @@ def own_page() -> Page:
     return written_page(OWN, "Your own sentence", main)
 
 
-def _section(title: str, said: str, made: str) -> tuple[str, ...]:
-    return (f"<h2>{html.escape(title)}</h2>", *([_said(html.escape(said))] if said else []), made)
+def _section(title: str, text: str, made: str) -> tuple[str, ...]:
+    return (f"<h2>{html.escape(title)}</h2>", *([_said(html.escape(text))] if text else []), made)
 
 
 def _listed(ways: list[tuple[Way, str]], tag: str = "ul") -> str:
-    lines = (f"<li>{link(way)}<p>{html.escape(said)}</p></li>" for way, said in ways)
+    lines = (f"<li>{link(way)}<p>{html.escape(text)}</p></li>" for way, text in ways)
     return f"<{tag}>{''.join(lines)}</{tag}>"
 
 

@@ -274,6 +274,11 @@ TERMS = (
     Term("padding", r"\bpadding\b", "Fillers that make texts equally long; a mask hides them."),
     Term("window", r"\bwindow\b", "A mask that leaves near {unit}s alone to be seen."),
     Term(
+        "global layer",
+        r"\bglobal(?: layers?)?\b",
+        "A layer without the window that others have, as in Gemma and gpt-oss: it sees {unit}s however far away.",
+    ),
+    Term(
         "RoPE",
         r"\bRoPE\b|\brotat(?:ed|ion)\b",
         "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",

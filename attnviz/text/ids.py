@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from attnviz.core.caching import cached_by_template
-from attnviz.core.settings import MAX_LAYERS
+from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.trace import Trace
 from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
 

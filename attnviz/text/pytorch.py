@@ -96,7 +96,7 @@ def _lines(layer: Layer) -> list[str]:
                 *(_biases(trace, names, times) if biased else []),
             )
         ),
-        *_mask(trace),
+        *_mask(trace, names["mask"]),
         f"x = {queries}[None]  # a batch of one",
         f"context = {keys}[None]",
         "with torch.no_grad():",
@@ -141,13 +141,13 @@ def _biases(trace: Trace, names: Mapping[str, str], times: str) -> list[str]:
     ]
 
 
-def _mask(trace: Trace) -> list[str]:
+def _mask(trace: Trace, name: str) -> list[str]:
     mask = trace["mask"].value
     selects, for_each_head = mask.dtype == bool, mask.ndim == 3
     what = "True is a hidden key here, and a visible one in attnviz" if selects else "it is added to the scores"
     return [
         f"# {what}{'; (batch * heads, queries, keys), for a batch of one' if for_each_head else ''}",
-        f'hidden = {"~" * selects}tensor("mask")',
+        f'hidden = {"~" * selects}tensor("{name}")',
         "# a query that sees no key gets zeros in attnviz, and nan here",
         f"seeing = ~hidden{'' if selects else '.isneginf()'}.all(dim=-1){'.all(dim=0)' if for_each_head else ''}",
     ]

@@ -5,11 +5,26 @@ they are not; it is then said to be more than the largest float.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from attnviz.core.numerals import digits
 
+ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
 _LARGEST = "1.79e308"  # float64 ends just above
 _NO_SHARE = 1e4  # set by hand; its hundredths may be beyond float64
 _HALF = 0.5 + 1e-9  # 100 * 0.145 is a little less than 14.5
@@ -46,6 +61,11 @@ def percent(share: float) -> str:
 def counted(n: int, one: str, many: str = "") -> str:
     """A number of things, in singular or plural."""
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas and “and”."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def setting(value: int | str | bool) -> str:

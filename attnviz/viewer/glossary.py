@@ -5,7 +5,7 @@ import json
 from attnviz.text.glossary import TERMS
 from attnviz.viewer.bundle import BROWSER
 
-FILE = BROWSER / "words" / "glossaryTerms.js"
+FILE = BROWSER.parent / "generated" / "glossaryTerms.js"
 _PARTS = ("id", "pattern", "says", "here")
 
 

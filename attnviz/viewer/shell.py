@@ -44,7 +44,7 @@ def filled(document: bytes, title: str) -> str:
     Parameters
     ----------
     document : bytes
-        As `scene.contract.document` declares it, in JSON.
+        As `contract.document` declares it, in JSON.
     title : str
         Its words, whatever they hold.
     """

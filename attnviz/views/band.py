@@ -1,10 +1,10 @@
-"""Band: some rows of the sheet of one word, with a sentence; and those that several steps have."""
+"""Band: rows of the sheet of one word that several steps have, and what tells which they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from attnviz.contract.steps import Band, Matrix
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rmsnorm import RMSNorm
@@ -12,41 +12,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.bands import sentence
 from attnviz.text.condition import several_heads
-from attnviz.text.markup import Runs
 from attnviz.text.steps import entry
-from attnviz.views.pictures import Slot
-
-
-@dataclass(frozen=True)
-class Band:
-    """Some rows of a sheet, with one sentence.
-
-    Attributes
-    ----------
-    sentence : runs
-    label : str
-        What stands before its row.
-    cells : Slot
-    array : str
-        The array of the stage's rule that stands there in place of its own numbers; none if empty.
-    left : Slot or None
-        The numbers that its rows are multiplied by.
-    right : Slot or None
-        What each of its rows gives.
-    leftover : Slot or None
-        The number that its row, of shares, leaves over: it stands in place of the row's sum.
-    factors : bool
-        Whether its row is the sum of what the band before it multiplies.
-    """
-
-    sentence: Runs
-    label: str
-    cells: Slot
-    array: str = ""
-    left: Slot | None = None
-    right: Slot | None = None
-    leftover: Slot | None = None
-    factors: bool = False
 
 
 def normed(trace: Trace, stage: Stage) -> Iterator[Band]:
@@ -66,17 +32,17 @@ def multiplied(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
         rows, columns = columns, rows
     times = f"{split_layer(matrix.name)[0]} times {split_layer(left.name)[0]}"
     text = sentence(trace, matrix.name, times, sum=result.name)
-    return Band(text, entry(matrix.name).title, Slot(matrix.name, rows, columns), left=column(left))
+    return Band(text, entry(matrix.name).title, Matrix(matrix.name, rows, columns), left=column(left))
 
 
 def contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The bands of each head's part of the output, and of the bias."""
     if not joins(trace, stage):
         return
-    yield Band(sentence(trace, stage.name), entry(stage.name).title, Slot(stage.name, 0, 2))
+    yield Band(sentence(trace, stage.name), entry(stage.name).title, Matrix(stage.name, 0, 2))
     bias = trace.layer_of(stage.name).names.get("b_o")
     if bias:
-        yield Band([], entry(bias).title, Slot(bias, None, 0))
+        yield Band([], entry(bias).title, Matrix(bias, None, 0))
 
 
 def joins(trace: Trace, stage: Stage) -> bool:
@@ -137,16 +103,16 @@ def is_output(stage: Stage) -> bool:
     return split_layer(stage.name)[0] == "output"
 
 
-def line(stage: Stage, *, sums: bool = False) -> Slot:
+def line(stage: Stage, *, sums: bool = False) -> Matrix:
     """The row of a stage."""
-    return Slot(stage.name, None, len(stage.axes) - 1, sums=sums)
+    return Matrix(stage.name, None, len(stage.axes) - 1, sums=sums)
 
 
-def column(stage: Stage) -> Slot:
+def column(stage: Stage) -> Matrix:
     """The row of a stage as a column."""
-    return Slot(stage.name, len(stage.axes) - 1, None)
+    return Matrix(stage.name, len(stage.axes) - 1, None)
 
 
-def turned(stage: Stage) -> Slot:
+def turned(stage: Stage) -> Matrix:
     """The columns and rows of a stage."""
-    return Slot(stage.name, len(stage.axes) - 1, len(stage.axes) - 2)
+    return Matrix(stage.name, len(stage.axes) - 1, len(stage.axes) - 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attnviz.contract.steps import Band, Matrix
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
@@ -18,7 +19,6 @@ from attnviz.text.steps import ENTERING, entry
 from attnviz.text.steps.scaling import is_unscaled
 from attnviz.text.steps.tokens import TOKENS
 from attnviz.views.band import (
-    Band,
     column,
     compared_by,
     contributed,
@@ -33,7 +33,6 @@ from attnviz.views.band import (
     normed,
     turned,
 )
-from attnviz.views.pictures import Slot
 from attnviz.views.sources import first_query
 
 
@@ -92,7 +91,7 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     elif is_product(stage) and _reads_shares(trace, stage):
         yield _mixed(trace, stage)
     elif stage.axes[-3:-1] == ("query", "key"):
-        yield Band(sentence(trace, stage.name), entry(stage.name).one, Slot(stage.name, None, len(stage.axes) - 2))
+        yield Band(sentence(trace, stage.name), entry(stage.name).one, Matrix(stage.name, None, len(stage.axes) - 2))
     elif stage.axes[-2] in ("query", "token"):
         yield from _row(trace, step, stage)
 
@@ -100,8 +99,8 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
 def _compared(trace: Trace, comparison: Stage) -> Band:
     """Each key under its word, with the query at the left."""
     query, keys = trace.inputs(comparison.name)[:2]
-    said = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
-    return Band(said, entry(keys.name).title, turned(keys), left=column(query))
+    text = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
+    return Band(text, entry(keys.name).title, turned(keys), left=column(query))
 
 
 def _shows(keys: Stage, comparison: Stage) -> str:
@@ -143,18 +142,18 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     )
 
 
-def _sink_share(trace: Trace, stage: Stage) -> Slot | None:
+def _sink_share(trace: Trace, stage: Stage) -> Matrix | None:
     """What the sink takes of a row of attention, if there is one."""
-    own, _ = split_layer(stage.name)
-    taken = trace.layer_of(stage.name).names.get("sink_share") if own == "attention" else None
-    return Slot(taken, None, None) if taken else None
+    base, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
+    return Matrix(taken, None, None) if taken else None
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:
     """Each value under its word, with what they add up to at the right."""
     values = trace[stage.inputs[1]]
-    said = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
-    return Band(said, entry(values.name).title, turned(values), right=column(stage))
+    text = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
+    return Band(text, entry(values.name).title, turned(values), right=column(stage))
 
 
 def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
@@ -163,7 +162,10 @@ def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
         layer = trace.layer_of(stage.name)
         heads, shares = trace[stage.inputs[0]], trace[layer.names["attention"]]
         yield Band(
-            sentence(trace, stage.name), entry(shares.name).title, Slot(shares.name, 0, 2), right=Slot(heads.name, 0, 2)
+            sentence(trace, stage.name),
+            entry(shares.name).title,
+            Matrix(shares.name, 0, 2),
+            right=Matrix(heads.name, 0, 2),
         )
 
 
@@ -177,7 +179,7 @@ def _label(stage: Stage) -> str:
     return next(filter(None, signs), entry(stage.name).label or entry(stage.name).title)
 
 
-def _columns(trace: Trace, slot: Slot) -> str:
+def _columns(trace: Trace, slot: Matrix) -> str:
     return trace[slot.stage].axes[slot.columns]
 
 

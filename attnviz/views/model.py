@@ -1,11 +1,14 @@
 """Model: what answers, and how it was trained, as data."""
 
+from msgspec import convert
+
+from attnviz.contract.models import Model, Training
 from attnviz.core.trace import Trace
 from attnviz.text.heads import does
 from attnviz.text.steps.answer import verdict
 
 
-def model_data(trace: Trace, training: dict | None) -> dict | None:
+def model_data(trace: Trace, training: dict | None) -> Model | None:
     """The model whose pass this is, for the viewer; None where nobody asks its parameters anything.
 
     Parameters
@@ -16,15 +19,15 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
     origin = trace.origin
     if not origin.read:
         return None
-    return {
-        "read": origin.read,
-        "answers": "probabilities",
-        "right": list(origin.right),
-        "guesses": origin.kind == "drawn",
-        "isOpen": origin.is_open,
-        "verdict": verdict(trace),
-        "training": training and training | {"heads": _heads(training)},
-    }
+    return Model(
+        read=origin.read,
+        answers="probabilities",
+        right=origin.right,
+        guesses=origin.kind == "drawn",
+        is_open=origin.is_open,
+        verdict=verdict(trace),
+        training=training and convert(training | {"heads": _heads(training)}, Training),
+    )
 
 
 def _heads(training: dict) -> list[str]:

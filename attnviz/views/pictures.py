@@ -6,9 +6,10 @@ row and the column that make a number cross where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
+from attnviz.contract.steps import Matrix, Picture
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
@@ -18,58 +19,6 @@ from attnviz.text.steps.output import adds_up
 
 MAX_HEADS_APART = 8
 """The most heads that are drawn beside each other; of more, the selected one alone."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One matrix of a picture: a stage, cut along two of its axes.
-
-    Attributes
-    ----------
-    stage : str
-    rows, columns : int or None
-        The axes of the stage that are drawn; None draws a single row, or a single column.
-    fixed : mapping of int to int
-        The place on an axis that is not drawn; without one it is the selected place.
-    sign, after : str
-        What is written before it and behind it.
-    result : bool
-        Whether the picture is about it: how it is computed, or how it is given.
-    sums : bool
-        Whether each row's sum stands at its end.
-    """
-
-    stage: str
-    rows: int | None
-    columns: int | None
-    fixed: Mapping[int, int] = field(default_factory=dict)
-    sign: str = ""
-    after: str = ""
-    result: bool = False
-    sums: bool = False
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Matrices in a grid: those in one row of it have the same rows, those in one column the same columns.
-
-    Attributes
-    ----------
-    grid : tuple of tuple of Slot or None
-    turns : bool
-        Whether a single row of it may stand as a column where that is larger.
-    aside : bool
-        Whether it may be left out where digits must be large.
-    """
-
-    grid: tuple[tuple[Slot | None, ...], ...]
-    turns: bool = False
-    aside: bool = False
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """The matrices, row by row."""
-        return tuple(slot for row in self.grid for slot in row if slot)
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
@@ -112,10 +61,10 @@ def _products(trace: Trace, names: Sequence[str], others: Sequence[str]) -> Pict
     rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above)), *nothing) for row in range(height)]
     results = [_result(trace[name]) for name in names]
     results += [_result(trace[name], sign=trace[name].operation.operands[0].sign) for name in others]
-    return Picture((*rows, (_slot(left), *results)))
+    return Picture((*rows, (_matrix(left), *results)))
 
 
-def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Slot | None:
+def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Matrix | None:
     """The row above the results; a sign between two of its matrices would join what is not multiplied."""
     if row >= len(tops):
         return None
@@ -126,18 +75,18 @@ def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Slot 
 def _in_a_row(trace: Trace, name: str) -> Picture:
     """A stage behind the stages whose cells it is computed from, place by place."""
     stage = trace[name]
-    slots: list[Slot] = []
+    matrices: list[Matrix] = []
     for operand, read in zip(stage.operation.operands, trace.inputs(name), strict=False):
-        slots += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
-    return Picture(((*slots, _result(stage, sign="=" if slots else "")),), turns=True)
+        matrices += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
+    return Picture(((*matrices, _result(stage, sign="=" if matrices else "")),), turns=True)
 
 
 def _added_up(trace: Trace, name: str) -> Picture:
     """For the selected query: a row of numbers from each head, the bias, and the row of the output they add up to."""
     layer = trace.layer_of(name)
-    heads = Slot(name, rows=0, columns=2, result=True)
-    bias = [(Slot(layer.names["b_o"], rows=None, columns=0, sign="+"),)] if "b_o" in layer.trace else []
-    row = Slot(layer.names["output"], rows=None, columns=1, sign="added up:" if adds_up(layer.trace) else "")
+    heads = Matrix(name, rows=0, columns=2, result=True)
+    bias = [(Matrix(layer.names["b_o"], rows=None, columns=0, sign="+"),)] if "b_o" in layer.trace else []
+    row = Matrix(layer.names["output"], rows=None, columns=1, sign="added up:" if adds_up(layer.trace) else "")
     return Picture(((heads,), *bias, (row,)), aside=True)
 
 
@@ -145,27 +94,27 @@ def _joins_heads(stage: Stage, read: Stage) -> bool:
     return read.is_headed and not stage.is_headed
 
 
-def _heads_of(stage: Stage) -> list[Slot]:
+def _heads_of(stage: Stage) -> list[Matrix]:
     n_heads = stage.shape[0]
     if n_heads > MAX_HEADS_APART:
-        return [_slot(stage)]
-    return [_slot(stage, fixed={0: head}) for head in range(n_heads)]
+        return [_matrix(stage)]
+    return [_matrix(stage, fixed={0: head}) for head in range(n_heads)]
 
 
-def _operand(operand: Operand, stage: Stage) -> Slot:
-    slot = _slot(stage, sign=operand.sign, after=operand.after)
+def _operand(operand: Operand, stage: Stage) -> Matrix:
+    matrix = _matrix(stage, sign=operand.sign, after=operand.after)
     if operand.transposed:
-        return Slot(stage.name, slot.columns, slot.rows, slot.fixed, slot.sign, slot.after)
-    return slot
+        return Matrix(stage.name, matrix.columns, matrix.rows, matrix.fixed, matrix.sign, matrix.after)
+    return matrix
 
 
-def _slot(stage: Stage, **drawn: object) -> Slot:
+def _matrix(stage: Stage, **drawn: object) -> Matrix:
     """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
     has_rows = len(stage.axes) - (stage.axes[0] in ("head", "group")) > 1
     last = len(stage.axes) - 1
-    return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
+    return Matrix(stage.name, last - 1 if has_rows else None, last, **drawn)
 
 
-def _result(stage: Stage, sign: str = "") -> Slot:
+def _result(stage: Stage, sign: str = "") -> Matrix:
     are_shares = entry(stage.name).scale == "share" and stage.axes[-1] != "query"
-    return _slot(stage, sign=sign, result=True, sums=are_shares)
+    return _matrix(stage, sign=sign, result=True, sums=are_shares)

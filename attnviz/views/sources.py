@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from msgspec.structs import replace
+
+from attnviz.contract.steps import Band, Source
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.bands import sentence
-from attnviz.text.markup import Runs
 from attnviz.text.step import Step
 from attnviz.text.steps import entry
+from attnviz.text.vocabulary import symbol
 from attnviz.views.band import (
-    Band,
     compared_by,
     contributed,
     is_norm,
@@ -24,26 +25,6 @@ from attnviz.views.band import (
     multiplied,
     normed,
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a number of the first band is from: its word's row of what enters, times a matrix of parameters.
-
-    Attributes
-    ----------
-    name : str
-        What is made there.
-    word : {"query", "key"}
-        Whose it is.
-    heading : runs
-    bands : tuple of Band
-    """
-
-    name: str
-    word: str
-    heading: Runs
-    bands: tuple[Band, ...]
 
 
 def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
@@ -61,6 +42,11 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
     )
 
 
+def formula(trace: Trace, stage: Stage) -> str:
+    """The formula of a stage, in symbols."""
+    return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
+
+
 def first_query(trace: Trace) -> tuple[Band, ...]:
     """The source of the first layer's query, the word's embedding, where a matrix makes it."""
     query = trace[trace.layers[0].names["q"]]
@@ -75,6 +61,7 @@ def _join(trace: Trace, output: Stage) -> Source:
         entry(w_o.name).title.lower(),
         "query",
         sentence(trace, output.name, "output from"),
+        formula(trace, output),
         (
             replace(
                 multiplied(trace, w_o, concat, output),
@@ -101,7 +88,7 @@ def _source(trace: Trace, stage: Stage) -> Source:
         *(band for each in _before_scores(trace, stage) for band in _changed(trace, each)),
     )
     word = "query" if stage.axes[1] == "query" else "key"
-    return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), bands)
+    return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), formula(trace, stage), bands)
 
 
 _ONE = {"compressed": "latent", "q": "query", "k": "key", "v": "value", "q_r": "position query", "k_r": "position key"}
@@ -109,8 +96,8 @@ _ONE = {"compressed": "latent", "q": "query", "k": "key", "v": "value", "q_r": "
 
 def _is_first_compared(trace: Trace, stage: Stage, names: Mapping[str, str]) -> bool:
     """Whether a stage makes a comparison of a layer possible."""
-    own, _ = split_layer(stage.name)  # among the names of a layer are those of the others' stages, too
-    return names.get(own) == stage.name and compared_by(trace, stage) is not None
+    base, _ = split_layer(stage.name)  # among the names of a layer are those of the others' stages, too
+    return names.get(base) == stage.name and compared_by(trace, stage) is not None
 
 
 def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:

@@ -4,9 +4,20 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from msgspec import UNSET
 
+from attnviz.contract.stages import Axis as SentAxis
+from attnviz.contract.stages import (
+    RuleArray,
+    RuleLine,
+    RuleNumbers,
+    RuleShape,
+    RuleVariant,
+    StageNumbers,
+    StageShape,
+)
 from attnviz.core.layers import split_layer
-from attnviz.core.operations.rule import Line, Rule, Slot
+from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.micropython import called
@@ -18,18 +29,16 @@ HIDES = ("masked", "attention")
 """Stages in which the cells of hidden keys are drawn as hidden."""
 
 
-def stages(trace: Trace) -> dict[str, dict]:
+def stages(trace: Trace) -> dict[str, StageShape]:
     """Every stage as data, by its name, in the order of the pass: all of it but its numbers."""
     shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
     names = called(trace)
-    return {
-        stage.name: _stage(trace, stage, shown_in) | {"inMicrogpt": names.get(stage.name, "")} for stage in trace.stages
-    }
+    return {stage.name: _stage(trace, stage, shown_in, names.get(stage.name, "")) for stage in trace.stages}
 
 
 def numbers(
     trace: Trace, limits: Mapping[str, float], heads: Collection[int], whole: Collection[str] = ()
-) -> dict[str, dict]:
+) -> dict[str, StageNumbers]:
     """The numbers of every stage, and where they are from; only of `heads`, but for those that are `whole`."""
     return {
         stage.name: _numbers(trace, stage, limits[stage.name], heads, None if stage.name in whole else heads)
@@ -42,37 +51,39 @@ def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
     return chunks(stage.value, by_head=stage.is_headed, heads=heads)
 
 
-def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str]) -> dict:
+def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt: str) -> StageShape:
     words = entry(stage.name)
     rule = trace.rule(stage.name)
-    return {
-        "symbol": symbol(stage),
-        "title": words.title,
-        "meaning": words.meaning,
-        "one": words.one or words.title.lower(),
-        "role": words.role,
-        "scale": _scale(stage),
-        "step": shown_in.get(stage.name, words.step),
-        "axes": [
-            {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
+    return StageShape(
+        symbol=symbol(stage),
+        title=words.title,
+        meaning=words.meaning,
+        one=words.one or words.title.lower(),
+        role=words.role,
+        scale=_scale(stage),
+        step=shown_in.get(stage.name, words.step),
+        axes=[
+            SentAxis(name=axis.name, title=AXES[axis.name], labels=axis.labels, coordinates=axis.coordinates)
             for axis in trace.axes(stage.name)
         ],
-        "hiddenBy": _hidden_by(trace, stage.name),
-        "rule": None if rule is None else _rule(stage, rule),
-        "stories": [[story.when, story.text] for story in stories_of(trace, stage.name)],
-    }
+        hidden_by=_hidden_by(trace, stage.name),
+        rule=None if rule is None else _rule(stage, rule),
+        stories=[(story.when, story.text) for story in stories_of(trace, stage.name)],
+        in_microgpt=in_microgpt,
+    )
 
 
 def _numbers(
     trace: Trace, stage: Stage, limit: float, heads: Collection[int], own_heads: Collection[int] | None
-) -> dict:
+) -> StageNumbers:
     rule = trace.rule(stage.name)
-    return {
-        "limit": limit,
-        "values": values(stage, own_heads),
-        "overridden": sorted(_run(index, stage.shape) for index in stage.overridden),
-        "recipe": stage.operation.recipe if stage.is_given else "",
-    } | ({} if rule is None else {"rule": {"arrays": _arrays(rule, heads)}})
+    return StageNumbers(
+        limit=limit,
+        values=values(stage, own_heads),
+        overridden=sorted(_run(index, stage.shape) for index in stage.overridden),
+        recipe=stage.operation.recipe if stage.is_given else "",
+        rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, heads)),
+    )
 
 
 def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
@@ -92,29 +103,28 @@ def _scale(stage: Stage) -> str:
     return "signed" if named == "flag" and stage.value.dtype != bool else named
 
 
-def _rule(stage: Stage, rule: Rule) -> dict:
-    def slot(of: Slot) -> list[str]:
+def _rule(stage: Stage, rule: Rule) -> RuleShape:
+    def slot(of: Slot) -> tuple[str, str]:
         source = stage.inputs[of.source] if isinstance(of.source, int) else of.source or stage.name
-        return [source, of.pattern]
+        return source, of.pattern
 
-    return {
-        "result": rule.result,
-        "sizes": rule.sizes,
-        "slots": {name: slot(of) for name, of in rule.slots.items()},
-        "case": slot(rule.case) if rule.case else None,
-        "until": slot(rule.until) if rule.until else None,
-        "variants": [vars(each) | {"lines": [_line(line) for line in each.lines]} for each in rule.variants],
-    }
+    return RuleShape(
+        result=rule.result,
+        sizes=rule.sizes,
+        slots={name: slot(of) for name, of in rule.slots.items()},
+        case=slot(rule.case) if rule.case else None,
+        until=slot(rule.until) if rule.until else None,
+        variants=[
+            RuleVariant(**vars(each) | {"lines": [RuleLine(**vars(line)) for line in each.lines]})
+            for each in rule.variants
+        ],
+    )
 
 
-def _line(line: Line) -> dict:
-    return {"cells": line.cells, "text": line.text, "value": line.value, "isExponential": line.is_exponential}
-
-
-def _arrays(rule: Rule, heads: Collection[int]) -> dict[str, dict]:
+def _arrays(rule: Rule, heads: Collection[int]) -> dict[str, RuleArray]:
     slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
     patterns = {of.source: of.pattern for of in slots}
     return {
-        name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
+        name: RuleArray(values=chunks(array, by_head=patterns[name].startswith("h"), heads=heads))
         for name, array in rule.arrays.items()
     }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeAnswers } from "../../attnviz/viewer/browser/classroom/answers.js";
 
-const NOW = { number: 3, at: "lesson=a&moment=1", kind: "lesson", asked: null, round: { number: 1, isOpen: true } };
+const NOW = { number: 3, at: "lesson=a&moment=1", kind: "lesson", question: null, round: { number: 1, isOpen: true } };
 const turns = async () => {
   for (let n = 0; n < 10; n += 1) await Promise.resolve();
 };
@@ -58,9 +58,14 @@ test("an answer is of its question and its round", t => {
 
 test("where the class comes back to a question, one's answer is there still", t => {
   const { answers } = made(t, []),
-    asked = { kind: "word", cell: "scores[0,1,1]" };
+    question = { kind: "word", cell: "scores[0,1,1]" };
   answers.give(NOW, 2);
   assert.equal(answers.at({ ...NOW, number: 5 }), 2);
-  for (const other of [{ at: "lesson=a&moment=2" }, { asked }, { round: { number: 2 } }, { kind: "talk", number: 4 }])
+  for (const other of [
+    { at: "lesson=a&moment=2" },
+    { question },
+    { round: { number: 2 } },
+    { kind: "talk", number: 4 },
+  ])
     assert.equal(answers.at({ ...NOW, number: 5, ...other }), null);
 });

@@ -17,7 +17,7 @@ function storeOf(items = {}) {
 
 // A room that two devices share, as the server has it: each has a line of its own.
 function makeRoom() {
-  let state = { number: 0, at: "", kind: "pass", asked: null, isShown: false, hasEnded: false };
+  let state = { number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false };
   const devices = [],
     moves = [];
   const tell = () => {
@@ -63,7 +63,7 @@ test("what one device does, another is led to, and tells nobody", async t => {
   await settled();
   await settled();
   assert.equal(one.led, null, "it went there itself");
-  assert.deepEqual(other.led, { at: "step=softmax", kind: "pass", asked: null, isShown: false });
+  assert.deepEqual(other.led, { at: "step=softmax", kind: "pass", question: null, isShown: false });
   other.followed();
   other.shows({ at: "step=softmax&view=sheet" }, true); // as it writes it
   await settled();

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { runsOf } from "../../attnviz/viewer/browser/words/glossary.js";
-import { TERMS } from "../../attnviz/viewer/browser/words/glossaryTerms.js";
+import { TERMS } from "../../attnviz/viewer/generated/glossaryTerms.js";
 
 const { document, cell } = JSON.parse(readFileSync(0, "utf-8")),
   pass = readPass(document);

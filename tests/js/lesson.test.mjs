@@ -115,8 +115,8 @@ const said = ({ said: paragraphs }) => paragraphs.map(runs => runs.map(([, text]
 const PICK = {
   kind: "pick",
   candidates: [
-    { label: "cat", word: 0, told: [["", "the second share"]] },
-    { label: "mat", word: 3, told: [["", "the largest share"]] },
+    { label: "cat", word: 0, feedback: [["", "the second share"]] },
+    { label: "mat", word: 3, feedback: [["", "the largest share"]] },
   ],
   right: [1],
 };
@@ -174,7 +174,7 @@ const FILL = {
   text: "3",
   tolerance: 0.5,
   isShare: false,
-  nears: [{ value: 6, tolerance: 0.1, told: [["", "the sum"]] }],
+  nears: [{ value: 6, tolerance: 0.1, feedback: [["", "the sum"]] }],
   unit: "cells",
 };
 

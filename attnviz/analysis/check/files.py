@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.analysis.check.formats import widened
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import (
+from attnviz.core.limits import (
     MAX_CHARACTERS,
     MAX_FILE_ARRAYS,
     MAX_FILE_BYTES,

@@ -13,8 +13,8 @@ from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arrang
 from attnviz.analysis.check.masks import HIDES, MaskReading, besides, patterned
 from attnviz.analysis.check.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.order import Block, blocks_of
-from attnviz.core.settings import MAX_STAGE_NUMBERS
 
 _MAX_HEADS = 128
 _MAX_READINGS = 64

@@ -22,9 +22,6 @@ from attnviz.analysis.check.stages import ROTATED
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.dotproducts import DotProducts
 
-_BASES = (10_000, 500_000, 1_000_000)
-"""Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
-
 _PARTS = (0.25, 0.5, 0.4, 0.75)
 """The parts of d_k that are turned in GPT-NeoX, Pythia and GPT-J; GLM and Phi 1.5; Phi 2; and Phi 4 mini."""
 
@@ -135,7 +132,7 @@ def may_be_rotated(nodes: Nodes, d_k: int) -> bool:
 def usual_rotations(d_k: int) -> Iterator[Rotation]:
     """Those of all d_k, without any stretching, which most models have."""
     for is_in_halves in (True, False) if d_k % 2 == 0 else ():
-        yield from (Rotation(is_in_halves, base, d_k) for base in _BASES)
+        yield from (Rotation(is_in_halves, base, d_k) for base in operations.BASES)
 
 
 def known_rotations(d_k: int) -> Iterator[Rotation]:
@@ -143,9 +140,9 @@ def known_rotations(d_k: int) -> Iterator[Rotation]:
     yield from usual_rotations(d_k)
     for is_in_halves in (True, False):
         for n_turned in _even_parts(d_k, _PARTS):
-            yield from (Rotation(is_in_halves, base, n_turned) for base in _BASES)
+            yield from (Rotation(is_in_halves, base, n_turned) for base in operations.BASES)
         if d_k % 2 == 0:
-            yield from (Rotation(is_in_halves, base, d_k, factor) for base in _BASES for factor in _FACTORS)
+            yield from (Rotation(is_in_halves, base, d_k, factor) for base in operations.BASES for factor in _FACTORS)
             yield from (Rotation(is_in_halves, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
 
 
@@ -154,9 +151,9 @@ def shapes_of_rotations(d_k: int) -> Iterator[tuple[Rotation, Literal["base", "f
     for n_turned in _even_parts(d_k, (1, *_PARTS[:2])):
         for is_in_halves in (True, False):
             if n_turned > 2:
-                yield Rotation(is_in_halves, _BASES[0], n_turned), "base"
+                yield Rotation(is_in_halves, operations.BASES[0], n_turned), "base"
             if n_turned == d_k:
-                yield Rotation(is_in_halves, _BASES[0], n_turned), "factor"
+                yield Rotation(is_in_halves, operations.BASES[0], n_turned), "factor"
 
 
 def _even_parts(d_k: int, parts: tuple[float, ...]) -> list[int]:

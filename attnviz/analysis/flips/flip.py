@@ -15,7 +15,7 @@ from attnviz.analysis.flips.contest import Contest
 from attnviz.analysis.flips.row import OneRow
 from attnviz.analysis.flips.search import PRECISION, Interval, Smallest
 from attnviz.core.errors import ArrayError
-from attnviz.core.settings import MAX_FLIP_NUMBERS
+from attnviz.core.limits import MAX_FLIP_NUMBERS
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace

@@ -23,9 +23,9 @@ def slopes(n_heads: int) -> tuple[float, ...]:
     [0.0039, 0.7071, 0.3536, 0.1768, 0.0884]
     """
     power = 1 << (n_heads.bit_length() - 1)
-    own = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
+    slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
     between = [2.0 ** (-4 * h / power) for h in range(1, 2 * power, 2)]
-    return tuple([*own, *between][:n_heads])
+    return tuple([*slopes, *between][:n_heads])
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,12 @@ class LayerNorm(Operation):
     ) -> Derivatives:
         centred = _centred(x)
         (of_centred,) = self._norm.vjp(upstream if gain is None else upstream * gain, centred)
-        found = [_centred(of_centred)]  # as any step along all places alike is taken away with the mean
+        gradients = [_centred(of_centred)]  # as any step along all places alike is taken away with the mean
         if gain is not None:
-            found.append(added_up(upstream * self._norm.compute(centred), gain))
+            gradients.append(added_up(upstream * self._norm.compute(centred), gain))
         if bias is not None:
-            found.append(added_up(upstream, bias))
-        return tuple(found)
+            gradients.append(added_up(upstream, bias))
+        return tuple(gradients)
 
     def extent(self, x: Input, *affine: Input) -> AxesAndShape:
         return x.axes, x.shape

@@ -16,6 +16,9 @@ from attnviz.core.terms import Cell, Terms, rounding_of
 Pairs = Literal["neighbours", "halves"]
 PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
 
+BASES = (10_000.0, 500_000.0, 1_000_000.0)
+"""Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
+
 
 @dataclass(frozen=True)
 class Rotation(Operation):

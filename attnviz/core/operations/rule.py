@@ -130,12 +130,12 @@ class Rule:
     def cells(self, index: Index) -> list[tuple[tuple[int, Index], ...]]:
         """The cells that the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
         places = self._places(index)
-        found: list[tuple[tuple[int, Index], ...]] = []
+        cells: list[tuple[tuple[int, Index], ...]] = []
         for line in self._variant(places).lines:
             slots, count = [self.slots[name] for name in line.cells], self._count(line, places)
             reads = [[(slot.source, at) for at in self._indices(slot.pattern, places, count)] for slot in slots]
-            found += zip(*reads, strict=True)
-        return found
+            cells += zip(*reads, strict=True)
+        return cells
 
     @property
     def most_cells(self) -> int:
@@ -157,11 +157,11 @@ class Rule:
 
     def _places(self, index: Index) -> dict[str, int]:
         """The place of each letter for the cell at `index`; the last of what the result lacks, the first of `i`."""
-        found = {letter: size - 1 for letter, size in self.sizes.items()} | {RUNNING: 0}
+        places = {letter: size - 1 for letter, size in self.sizes.items()} | {RUNNING: 0}
         for letters, place in zip(axes(self.result), index, strict=True):
             for letter in reversed(letters):
-                place, found[letter] = divmod(place, self.sizes[letter])
-        return found
+                place, places[letter] = divmod(place, self.sizes[letter])
+        return places
 
     def _indices(self, pattern: str, places: Mapping[str, int], count: int) -> Iterator[Index]:
         """The indices that a pattern stands for, at each of the first `count` places of the letter that runs."""

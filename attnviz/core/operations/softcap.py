@@ -12,6 +12,9 @@ from attnviz.core.operations.operation import Derivatives, Index, Operand, Opera
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import FromOne, Terms, rounding_of
 
+LIMITS = (50.0, 30.0)
+"""Of Gemma 2, and of Grok 1 and Gemma's answers."""
+
 
 @dataclass(frozen=True)
 class Softcap(Operation):

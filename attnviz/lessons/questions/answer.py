@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
@@ -12,7 +13,6 @@ from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference
 from attnviz.lessons.slots import filled, sentence
 from attnviz.models.task import most_probable
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 MOST = 6
 """Answers that are offered, where a model has more."""
@@ -43,27 +43,27 @@ class Answer(Ask, tag="answer", frozen=True):
         trace = passes.trace()
         rows = [_row(passes), *(row for _, row in _before(passes))]
         firsts = [int(row.argmax()) for row in rows]
-        there = [place for place, label in enumerate(trace.labels["answer"]) if label in trace.labels["key"]]
+        in_text = [place for place, label in enumerate(trace.labels["answer"]) if label in trace.labels["key"]]
         others = [int(place) for place in np.argsort(-rows[0])]
-        offered = [*firsts, *([] if trace.origin.is_open else there), *others]
+        offered = [*firsts, *([] if trace.origin.is_open else in_text), *others]
         return sorted(list(dict.fromkeys(offered))[:MOST])
 
     def _candidate(self, place: int, passes: Passes) -> Candidate:
         trace = passes.trace()
-        return Candidate(label=trace.labels["answer"][place], told=self._feedback(place, passes))
+        return Candidate(label=trace.labels["answer"][place], feedback=self._feedback(place, passes))
 
     def _feedback(self, place: int, passes: Passes) -> LessonRuns:
         trace, row = passes.trace(), _row(passes)
         index = (len(trace["probabilities"].value) - 1, place)
-        own = Reference("B", trace, trace["probabilities"], index)
+        reference = Reference("B", trace, trace["probabilities"], index)
         rank = int((row > row[place]).sum()) + 1
         name = ["", trace.labels["answer"][place]]
         which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
-        said = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
+        told = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=reference)
         if rank == 1:
-            return said
+            return told
         before = [text for text, other in _before(passes) if other.argmax() == place]
-        return [*said, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
+        return [*told, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
@@ -105,10 +105,10 @@ def _most(row: np.ndarray) -> np.ndarray:
 
 def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
     """Other passes that one may answer for: what is said of their answer, and the probabilities."""
-    found = []
+    others = []
     if passes.b.scene.changes:
-        found.append(("It was the answer before the change", passes.b.original["probabilities"].value[-1]))
+        others.append(("It was the answer before the change", passes.b.original["probabilities"].value[-1]))
     other = passes.b.other
     if other and other.trace.labels["answer"] == passes.trace().labels["answer"]:
-        found.append(("It is the answer in A", _row(passes, "A")))
-    return found
+        others.append(("It is the answer in A", _row(passes, "A")))
+    return others

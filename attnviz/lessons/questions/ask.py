@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from attnviz.contract.lesson import Question
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import PATTERN, Passes, Reference, find
-from attnviz.scene.contract.lesson import Question
 
 _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
 """Stages from whose numbers one reads off which of the next is the largest."""
@@ -37,13 +37,13 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
         """The stages whose numbers would give the answer away."""
         raise NotImplementedError
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         """The cell of the picture that it asks about; None where it asks about several or none."""
         return None
 
-    def answer(self, passes: Passes) -> str | None:
+    def answer_cell(self, passes: Passes) -> str | None:
         """The cell of the picture that the answer is read off; None where there is none."""
-        return self.asked(passes)
+        return self.asked_cell(passes)
 
 
 def cell_of(expression: str, passes: Passes) -> str | None:
@@ -66,11 +66,11 @@ def covers_of(expression: str, passes: Passes) -> set[str]:
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
     """Some stages, and all that are computed from them."""
-    found = set(names)
+    computed = set(names)
     for stage in trace.stages:
-        if not found.isdisjoint(stage.inputs):
-            found.add(stage.name)
-    return found
+        if not computed.isdisjoint(stage.inputs):
+            computed.add(stage.name)
+    return computed
 
 
 def giving_away(of: Reference, *, is_order_asked: bool) -> set[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from attnviz.contract.lesson import Candidate
 from attnviz.lessons.naming import place_name
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import Reference
-from attnviz.scene.contract.lesson import Candidate
 
 
 class CellAsked(Extreme, tag="cell", frozen=True):
@@ -13,4 +13,4 @@ class CellAsked(Extreme, tag="cell", frozen=True):
 
     def candidate(self, of: Reference, place: int) -> Candidate:
         name = place_name(of, of.index.index(None), place)
-        return Candidate(label=name, told=self.feedback(of, place), cell=str(of.cells[place]))
+        return Candidate(label=name, feedback=self.feedback(of, place), cell=str(of.cells[place]))

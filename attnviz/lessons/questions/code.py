@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import place_slot
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, format_number, sentence
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 SAME = 1e-9
 
@@ -70,7 +70,7 @@ class Code(Ask, tag="code", frozen=True):
         right = [at for at, array in enumerate(made.values()) if _is_stage(array, of)]
         return Choose(
             prompt=filled(self.prompt, passes),
-            candidates=[Candidate(label=line, told=_feedback(array, of)) for line, array in made.items()],
+            candidates=[Candidate(label=line, feedback=_feedback(array, of)) for line, array in made.items()],
             right=right,
             is_code=True,
         )
@@ -83,8 +83,8 @@ class Code(Ask, tag="code", frozen=True):
 def _made(line: str, of: Reference) -> np.ndarray:
     """The array that a line gives."""
     name, layer = split_layer(of.stage.name)
-    own = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
-    arrays = {stage.name: stage.value for stage in own}
+    layer_trace = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
+    arrays = {stage.name: stage.value for stage in layer_trace}
     with np.errstate(invalid="ignore", divide="ignore"):
         return LINES[name][line](arrays)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.lessons.expression import is_equal, value
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, format_number, quantity, sentence
-from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 Compared = Literal["more", "less", "the same"]
 
@@ -26,14 +26,14 @@ class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omi
     answer
     of, than
         The expressions that would have to be compared.
-    told
+    feedback
         What they are, with slots.
     """
 
     answer: Compared
     of: str
     than: str
-    told: str
+    feedback: str = field(name="told")
 
 
 class Compare(Ask, tag="compare", frozen=True):
@@ -58,13 +58,13 @@ class Compare(Ask, tag="compare", frozen=True):
 
     def question(self, passes: Passes) -> Choose:
         right = compared(value(self.of, passes), value(self._other, passes))
-        candidates = [Candidate(label=each, told=self._feedback(each, right, passes)) for each in ANSWERS]
+        candidates = [Candidate(label=each, feedback=self._feedback(each, right, passes)) for each in ANSWERS]
         return Choose(prompt=filled(self.prompt, passes), candidates=candidates, right=[ANSWERS.index(right)])
 
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.of, passes)
 
     @property
@@ -78,17 +78,21 @@ class Compare(Ask, tag="compare", frozen=True):
         both = {"of": quantity(self.of, form, passes), "than": quantity(self._other, form, passes)}
         if answer == right:
             return sentence("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
-        own = [filled(each.told, passes) for each in self.instead if each.answer == answer]
-        return own[0] if own else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
+        written = [filled(each.feedback, passes) for each in self.instead if each.answer == answer]
+        return (
+            written[0]
+            if written
+            else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
+        )
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which an answer would be right: of the same row, else of another."""
         if self.than:
             return []
-        own = find(self.of, passes)
-        every = Reference(own.of, own.trace, own.stage, (*own.index[:-2], None, None)).cells
-        for cell in sorted(every, key=lambda each: each.index[:-1] != own.index[:-1]):
-            after = own.at(cell.index)
+        of = find(self.of, passes)
+        every = Reference(of.of, of.trace, of.stage, (*of.index[:-2], None, None)).cells
+        for cell in sorted(every, key=lambda each: each.index[:-1] != of.index[:-1]):
+            after = of.at(cell.index)
             before = _before(after, passes)
             if before and compared(cell.value, before.cell.value) == answer and _reads(answer, after, before):
                 return _right_for(answer, after, before)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attnviz.contract.lesson import Fill, Near
 from attnviz.lessons.figures import figure, mask_of
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import Passes
 from attnviz.lessons.slots import filled, format_number, sentence
-from attnviz.scene.contract.lesson import Fill, Near
 
 Reading = tuple[float, str]
 
@@ -35,7 +35,7 @@ class Count(Ask, tag="count", frozen=True):
         nears: dict[float, Near] = {}
         for value, text in _NEARS.get(name, lambda passes: ())(passes):
             if value != right and value not in nears:
-                nears[value] = Near(value=value, tolerance=0.0, told=sentence(text))
+                nears[value] = Near(value=value, tolerance=0.0, feedback=sentence(text))
         return Fill(
             prompt=filled(self.prompt, passes),
             right=right,

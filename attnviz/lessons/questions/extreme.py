@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.contract.lesson import Candidate, LessonRuns
+from attnviz.contract.lesson import Pick as PickQuestion
 from attnviz.core.layers import layered, split_layer
 from attnviz.lessons.expression import SAME
 from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, in_words, sentence
-from attnviz.scene.contract.lesson import Candidate, LessonRuns
-from attnviz.scene.contract.lesson import Pick as PickQuestion
 
 Which = Literal["largest", "smallest", "largest in size"]
 
@@ -44,7 +44,7 @@ class Extreme(Ask, frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=True)
 
-    def answer(self, passes: Passes) -> str | None:
+    def answer_cell(self, passes: Passes) -> str | None:
         of = find(self.of, passes)
         return str(of.cells[extremes(of.values, self.pick)[0]]) if of.of == "B" else None
 
@@ -60,8 +60,8 @@ class Extreme(Ask, frozen=True):
             return sentence(f"{slot} is hidden by the mask.", name=label)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
         which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
-        said = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
-        return [*said, *self._elsewhere(of, axis, place)] if (others > SAME).any() else said
+        runs = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
+        return [*runs, *self._elsewhere(of, axis, place)] if (others > SAME).any() else runs
 
     def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
         """Which one of the row it is: the first, the second or the last; else how many are before it."""
@@ -90,13 +90,13 @@ class Extreme(Ask, frozen=True):
         name, where = row.label(axis, extremes(row.values, self.pick)[0]), row.label(other, at)
         place, whose = place_slot(row, axis), place_slot(row, other, "where")
         if noun(row.stage.name) == "share":
-            said = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
+            text = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
         else:
             first = _ORDERS[self.pick][0]
-            said = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
+            text = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
             if self.pick == "largest in size":
-                said = f"For {whose}, {place} has the number {first}"
-        return sentence(f" {said[0].upper()}{said[1:]}.", name=["", name], where=["", where])
+                text = f"For {whose}, {place} has the number {first}"
+        return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
 
 
 _ORDERS = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
 from attnviz.lessons.slots import filled, format_number, sentence
-from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
 class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -21,12 +21,12 @@ class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_
     ----------
     of
         The expression that it is.
-    told
+    feedback
         What that is.
     """
 
     of: str
-    told: str
+    feedback: str = field(name="told")
 
 
 class Number(Ask, tag="number", frozen=True):
@@ -71,7 +71,7 @@ class Number(Ask, tag="number", frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.beside or self.of, passes)
 
     def _misread(self, passes: Passes) -> list[Misread]:
@@ -86,7 +86,7 @@ def half_a_digit(text: str) -> float:
 
 def computed(wrong: Sequence[Wrong], passes: Passes) -> list[Misread]:
     """The numbers that a lesson's file itself has as wrong ones."""
-    return [(float(value(each.of, passes)), each.told) for each in wrong]
+    return [(float(value(each.of, passes)), each.feedback) for each in wrong]
 
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
@@ -96,9 +96,9 @@ def leeway(tolerance: float, unit: str = "") -> LessonRuns:
 
 def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Near]:
     """Wrong numbers that somebody may find, each with what it is; none that counts as right, and none twice."""
-    taken, found = [right], []
+    taken, wrong = [right], []
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            found.append(Near(value=number, tolerance=tolerance, told=sentence(text)))
-    return found
+            wrong.append(Near(value=number, tolerance=tolerance, feedback=sentence(text)))
+    return wrong

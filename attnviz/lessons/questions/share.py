@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import UNSET
 
+from attnviz.contract.lesson import Fill
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import misreadings
@@ -13,7 +14,6 @@ from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.questions.number import Wrong, computed, leeway, nears
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, format_number
-from attnviz.scene.contract.lesson import Fill
 
 _SCORES = {"attention": "scaled", "probabilities": "logits"}
 """The stages of shares, and of the scores that one would have to change for another share."""
@@ -56,7 +56,7 @@ class Share(Ask, tag="share", frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
 
-    def asked(self, passes: Passes) -> str | None:
+    def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.of, passes)
 
     def _cell(self, passes: Passes) -> Reference | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from attnviz.contract.lesson import Candidate
 from attnviz.lessons.naming import is_of_words
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import LessonError, Reference
-from attnviz.scene.contract.lesson import Candidate
 
 
 class Word(Extreme, tag="word", frozen=True):
@@ -15,4 +15,4 @@ class Word(Extreme, tag="word", frozen=True):
         axis = of.index.index(None)
         if not is_of_words(of, axis):
             raise LessonError(f"Words are asked for; {self.of} has none along its *.")
-        return Candidate(label=of.label(axis, place), told=self.feedback(of, place), word=place)
+        return Candidate(label=of.label(axis, place), feedback=self.feedback(of, place), word=place)

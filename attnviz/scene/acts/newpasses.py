@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ChangeError
-from attnviz.core.settings import MAX_CHANGES
+from attnviz.core.limits import MAX_CHANGES
 from attnviz.scene.acts.done import Done, Resolve
 from attnviz.scene.acts.messages import change_in, writer_in
 from attnviz.scene.compare.pairs import pairs_of

@@ -5,17 +5,18 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.flips.contest import contest_of
+from attnviz.contract.looks import VIEWS
 from attnviz.core.painting import MAX_PAINTED, Painting
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.extras import Extras
-from attnviz.scene.looks import VIEWS
 from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.words import swapped
+from attnviz.text.steps import steps_of
 from attnviz.text.steps.mask import MASK
 
 
@@ -48,14 +49,19 @@ def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
 
 
 def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
-    """Paint the mask: true begins, with what is hidden now; a stroke changes cells; null leaves it as it was before."""
+    """Paint the mask of all layers.
+
+    True begins, with what is hidden in the layer that is looked at; a stroke changes cells; null leaves it as it was.
+    """
     if scene.source in READY_MADE:
         return Done(scene)
     if message is None:
         return Done(replace(scene, hidden=None))
-    hidden = ~resolved.original["mask"].value
+    layer = next(step.layer for step in steps_of(resolved.trace) if step.id == resolved.scene.step)
+    hidden = ~resolved.original[resolved.original.layers[max(layer, 1) - 1].names["mask"]].value
     if message is True:
-        begun = replace(scene, hidden=Painting.of(hidden), step=MASK.id, view=VIEWS[0], reveal=None)
+        step = f"{MASK.id}-{layer}" if layer else MASK.id
+        begun = replace(scene, hidden=Painting.of(hidden), step=step, view=VIEWS[0], reveal=None)
         return Done(begun, Extras(arrives=True))
     stroke = stroke_in(resolved.original, message)
     if stroke is None:

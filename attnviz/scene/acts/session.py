@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import count
 
 from attnviz.analysis.audit import Audit
+from attnviz.contract.request import ActsRequest
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse
-from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
-from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
-from attnviz.scene.resolution import SceneWithPass, resolve
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene, Upload, pinned
+from attnviz.scene.resolution import SceneWithPass
+from attnviz.scene.scene import Scene, Upload, source_of_upload
 
 
 @dataclass(eq=False)
@@ -58,11 +56,11 @@ class Session:
 
     def resolved(self) -> SceneWithPass:
         """The scene beside its pass."""
-        return resolve(self.scene, ANSWERS.original)
+        return ANSWERS.resolved(self.scene)
 
     def keep(self, upload: Upload) -> None:
         """Keep a file of somebody's, in place of the one before."""
-        self.uploads[OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL] = upload
+        self.uploads[source_of_upload(upload)] = upload
         self.update()
 
     def update(self, **parts: object) -> None:
@@ -74,7 +72,7 @@ class Session:
 
     def do(self, name: object, message: object, resolve: Resolve | None = None) -> Extras:
         """Do what a person asks for; returns what else is to be said."""
-        self.scene, extras = act(self.scene, name, message, resolve or resolver())
+        self.scene, extras = act(self.scene, name, message, resolve or ANSWERS.resolver())
         self.arrivals += extras.arrives
         self.extras = self.extras.then(extras).kept(self.scene)
         return extras
@@ -97,14 +95,8 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
         written = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(written, session.uploads).scene
     session.scene = looking(session.scene, request.looks)
-    resolve, extras = resolver(), Extras()
+    resolve, extras = ANSWERS.resolver(), Extras()
     for name, message in request.acts:
         extras = extras.then(session.do(name, message, resolve))
     number, resolved = session.number(), resolve(session.scene)
     return session.answer(resolved, extras, request.tab, request.view, number, request.templates)
-
-
-def resolver() -> Resolve:
-    """`resolve`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
-    original = lru_cache(2)(ANSWERS.original)
-    return lru_cache(2)(lambda scene: resolve(scene, lambda each: original(replace(pinned(each), changes=()))))

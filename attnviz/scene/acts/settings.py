@@ -4,17 +4,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from attnviz.contract.looks import COMPARISONS
 from attnviz.core import tokens
-from attnviz.core.settings import MAX_CHARACTERS, OPTIONS, nearest
+from attnviz.core.fitting import nearest
+from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.document.extras import Extras
-from attnviz.scene.looks import COMPARISONS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, choice_of, parts_for_source, with_options
-from attnviz.text.wording import setting
+from attnviz.text.wording import counted, setting
 
 
 def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], Done]]:
@@ -85,7 +87,7 @@ def _option(scene: Scene, message: object, name: str) -> Done:
     value = option_in(message, offered(scene, name))
     if value is None:
         return Done(scene)
-    repainted = {"hidden": None} if name in ("mask", "mask_size") else {}
+    repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
     return _set(replace(scene, **repainted), name, value)
 
 
@@ -97,10 +99,13 @@ def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
         named = ", ".join(f"{OPTIONS[each].label}: {setting(getattr(after, each))}" for each in mended)
         notices = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
         return Done(replace(scene, options=after), Extras(notices=notices))
-    if name == "n_heads" or after.n_heads == before.n_heads:
-        return Done(replace(scene, options=after))
-    notice = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
-    return Done(replace(scene, options=after), Extras(notices=(notice,)))
+    notices = []
+    if name != "n_heads" and after.n_heads != before.n_heads:
+        notices.append(f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}.")
+    if name != "layers" and after.layers != before.layers:
+        rule = f"Layers times d_model are at most {MAX_D_MODEL}, and {before.layers} × {after.d_model} is more"
+        notices.append(f"{rule}: showing {counted(after.layers, 'layer')}.")
+    return Done(replace(scene, options=after), Extras(notices=tuple(notices)))
 
 
 def _unpin(scene: Scene, message: object) -> Done:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered
+from attnviz.core.masks import GLOBAL_LAYERS, WITHOUT_WINDOW
 from attnviz.core.settings import LATENTS, OPTIONS, divisors, has_effect
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
@@ -73,6 +74,7 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         yield Pair("mask", "No mask / a causal one", now, other(mask="causal"))
     elif now.hidden is None:
         yield Pair("mask", "No mask / this one", other(mask="none"), now)
+    yield from _of_windows(now, other)
     scaled, unscaled = (now, other(scaled=False)) if options.scaled else (other(scaled=True), now)
     yield Pair("scaled", "Scaled / not", scaled, unscaled)
     if options.positions == "none":
@@ -94,6 +96,24 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         else:
             yield Pair(name, label, other(**{name: plain}), now)
     yield Pair("seed", "This seed / the next", now, other(seed=(options.seed + 1) % 2**32))
+
+
+def _of_windows(now: Scene, other: Callable[..., Scene]) -> Iterator[Pair]:
+    """Several layers that are all global beside some with a window, and a window in each beside one in some."""
+    options = now.options
+    if options.layers == 1 or now.hidden is not None:
+        return
+    is_in_some = GLOBAL_LAYERS[options.window_in] in range(2, options.layers + 1)
+    some = options.window_in if is_in_some else "every second layer"
+    label = f"Global in every layer / window in {some}"
+    if options.mask in WITHOUT_WINDOW:
+        windowed = other(window_in=some)
+        yield Pair("global", label, other(mask=WITHOUT_WINDOW[options.mask]), windowed)
+        yield Pair("window_in", f"Window in every layer / in {some}", other(window_in="every layer"), windowed)
+    elif options.mask == "causal":
+        yield Pair(
+            "global", label, now, other(mask="causal window", mask_size=max(options.mask_size, 2), window_in=some)
+        )
 
 
 def _of_sharing(now: Scene, other: Callable[..., Scene]) -> Iterator[Pair]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Raw
 
 from attnviz.analysis.pairing import Pairing, StagePair, pairing
+from attnviz.contract.document import SentOther, StageDistance
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.scene.contract.document import OtherPass, StageDistance
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, choice_of
@@ -20,10 +20,10 @@ MAX_QUOTED = 60
 """Characters of a sentence that are quoted of it."""
 
 
-def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> OtherPass:
+def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> SentOther:
     """The part of a document of pass B on a pass A beside it, which has a document of its own."""
     pairs = pairing(a.trace, b.trace)
-    return OtherPass(
+    return SentOther(
         document=Raw(document),
         between=differing(a, b),
         parted=parted(pairs),

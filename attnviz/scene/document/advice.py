@@ -2,9 +2,9 @@
 
 from difflib import get_close_matches
 
-from attnviz.core.settings import MAX_TOKENS
+from attnviz.contract.answer import Offer
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
-from attnviz.scene.contract.answer import Offer
 from attnviz.scene.reading import has_options, model_of, reading_model, room, unknown, words_in
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from attnviz.analysis.kv_cache_cost import multiplications
+from attnviz.contract.models import Kept, Names, Next, WrittenText
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
-from attnviz.scene.contract.models import Kept, Names, Next, WrittenText
 from attnviz.scene.document.residual import writers_data
 from attnviz.scene.reading import reading_model, room, words_in
 from attnviz.scene.resolution import SceneWithPass

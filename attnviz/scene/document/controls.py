@@ -5,11 +5,14 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
-from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_effect, has_whole
+from attnviz.contract import answer
+from attnviz.core.fitting import allowed
+from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.settings import OPTIONS, has_effect
 from attnviz.core.whole import WHOLE
+from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
-from attnviz.scene.contract import answer
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
 from attnviz.text.glossary import explained

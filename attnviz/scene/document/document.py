@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import asdict
+
 from attnviz.analysis.flips.contest import contest_of
 from attnviz.analysis.flips.flip import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
+from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
+from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
+from attnviz.contract.where import Selected, Where
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.contract.document import ChangeMade, Door, Flip, Flips, Moved, OtherPass, PairOffered, Slopes
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
@@ -78,9 +82,11 @@ def body(resolved: SceneWithPass, extras: Extras = NO_EXTRAS) -> Body:
 
     A pass too large to be sent at once is sent with the heads of `extras`, the latest first.
     """
-    parts = _numbers(resolved, extras) | {"next": next_data(resolved, with_names=extras.with_names)}
-    parameters, parts["stages"] = parameters_of(resolved.trace, parts["stages"])
-    return Body(template_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in parts.items()})
+    parts = _numbers(resolved, extras)
+    parameters, parts.stages = parameters_of(resolved.trace, parts.stages)
+    return Body(
+        template_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in asdict(parts).items()}
+    )
 
 
 def document_json(
@@ -89,7 +95,7 @@ def document_json(
     *,
     arrival: int = 0,
     templates: Collection[str] = (),
-    other: OtherPass | None = None,
+    other: SentOther | None = None,
     other_trace: Trace | None = None,
 ) -> bytes:
     """The document that has such a body.
@@ -103,50 +109,51 @@ def document_json(
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
     templates : collection of str
         The names of templates whose parts the browser has.
-    other : dict, optional
+    other : SentOther, optional
         A second pass beside this one (see `scene/compare/report`).
     other_trace : Trace, optional
         Its trace.
     """
     return to_json(
-        {
-            "template": body.template.sent(templates),
-            "parameters": body.parameters.sent(templates),
-            "where": where(resolved.scene, resolved.trace, other_trace),
-            "arrival": arrival,
-            "other": other,
+        SentDocument(
+            template=SentShape(**body.template.sent(templates)),
+            parameters=SentParameters(**body.parameters.sent(templates)),
+            where=where(resolved.scene, resolved.trace, other_trace),
+            arrival=arrival,
+            other=other,
             **body.parts,
-        }
+        )
     )
 
 
-def _numbers(resolved: SceneWithPass, extras: Extras) -> dict:
+def _numbers(resolved: SceneWithPass, extras: Extras) -> PassNumbers:
     scene, trace, original = resolved.scene, resolved.trace, resolved.original
     most = MAX_BYTES if extras.heads else MAX_UNASKED_BYTES
     heads = heads_to_send(trace, (*extras.heads, selected(scene, trace).head), most)
     training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
-    return {
-        "stages": numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
-        "words": {"typed": n_typed(scene)},
-        "model": model_data(trace, training),
-        "measured": measured(trace.n_layers, training, _seed(scene)),
-        "starts": [vars(each) for each in starts(trace)],
-        "changes": [
+    return PassNumbers(
+        stages=numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
+        starts=[Selected(**vars(each)) for each in starts(trace)],
+        typed=n_typed(scene),
+        model=model_data(trace, training),
+        measured=measured(trace.n_layers, training, _seed(scene)),
+        changes=[
             ChangeMade(text=movement.described(original, change), stage=change.stage, index=change.index)
             for change in scene.changes
         ],
-        "moved": [Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
-        "before": {name: values(original[name], heads) for name in moved},
-        "slopes": slopes(trace, extras.slopes_of, heads) if extras.slopes_of else None,
-        "flips": flips_data(trace, extras.flips_of) if extras.flips_of else None,
-        "imprint": imprint(scene),
-        "painted": None if scene.source in READY_MADE else scene.hidden is not None,
-        "pairs": [PairOffered(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
-        "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
-        "door": _door(scene),
-        "offer": _offer(scene),
-    }
+        moved=[Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
+        before={name: values(original[name], heads) for name in moved},
+        slopes=slopes(trace, extras.slopes_of, heads) if extras.slopes_of else None,
+        flips=flips_data(trace, extras.flips_of) if extras.flips_of else None,
+        imprint=imprint(scene),
+        painted=None if scene.source in READY_MADE else scene.hidden is not None,
+        pairs=[PairOffered(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
+        link={"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
+        door=_door(scene),
+        offer=_offer(scene),
+        next=next_data(resolved, with_names=extras.with_names),
+    )
 
 
 def _door(scene: Scene) -> Door | None:
@@ -169,21 +176,21 @@ def _offer(scene: Scene) -> Door | None:
     return Door(event="example", value=other, label=f"What if it were “{changed[0] if is_one_word else other}”?")
 
 
-def where(scene: Scene, trace: Trace, other: Trace | None = None) -> dict:
+def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:
     """Where in its pass the scene looks; with another beside it, where they differ."""
-    return {
-        "step": scene.step,
-        "cell": vars(selected(scene, trace, other)),
-        "picked": picked(scene, trace, other),
-        "trail": list(scene.trail),
-        "ask": scene.question,
-        "order": scene.order,
-        "view": scene.view,
-        "present": scene.present,
-        "reveal": scene.reveal,
-        "compare": scene.compare,
-        "route": scene.route,
-    }
+    return Where(
+        step=scene.step,
+        cell=Selected(**vars(selected(scene, trace, other))),
+        picked=picked(scene, trace, other),
+        trail=scene.trail,
+        ask=scene.question,
+        order=scene.order,
+        view=scene.view,
+        present=scene.present,
+        reveal=scene.reveal,
+        compare=scene.compare,
+        route=scene.route,
+    )
 
 
 def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> Slopes | None:

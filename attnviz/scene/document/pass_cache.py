@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict, deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -26,8 +27,8 @@ from attnviz.models import MODELS
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document.document import Body, body, document_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
-from attnviz.scene.resolution import SceneWithPass, pass_of
-from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
+from attnviz.scene.resolution import PassOrReason, SceneWithPass, both, pass_or_reason, placed
+from attnviz.scene.scene import DECIDING, FIRST_VISIT, SOURCES, Scene, is_uploaded, of_model, pinned
 
 MAX_BYTES = 32_000_000  # besides the closed set, which comes to some 50 MB
 MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
@@ -126,14 +127,29 @@ class Answers:
         self._bodies: dict[Key, Body] = {}
         self._shared = Shared(room)
 
-    def original(self, scene: Scene) -> Trace:
-        """The pass of a scene before any number is set by hand (see `pass_of`)."""
+    def resolved(self, scene: Scene) -> SceneWithPass:
+        """The scene beside its pass (see `scene.resolution.resolve`)."""
+        return self.resolver()(scene)
+
+    def resolver(self) -> Callable[[Scene], SceneWithPass]:
+        """`resolved`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
+        original = lru_cache(2)(self.original)
+
+        @lru_cache(2)
+        def resolved(scene: Scene) -> SceneWithPass:
+            scenes = both(scene)
+            return placed(scenes[0], *(each and original(replace(pinned(each), changes=())) for each in scenes))
+
+        return resolved
+
+    def original(self, scene: Scene) -> PassOrReason:
+        """The pass of a scene before any number is set by hand, or why there is none (see `pass_or_reason`)."""
         key = document_key(replace(scene, drawing=None))
         if key not in self._closed:
             kept = self._shared.peek(key)
-            return kept.original if kept else pass_of(scene)
+            return kept.original if kept else pass_or_reason(scene)
         if key not in self._passes:
-            self._passes[key] = pass_of(scene)
+            self._passes[key] = pass_or_reason(scene)
         return self._passes[key]
 
     def document_json(
@@ -179,8 +195,7 @@ class Answers:
 def _is_of_one(resolved: SceneWithPass) -> bool:
     """Whether the pass is one person's alone, or too large to be kept."""
     scene = resolved.scene
-    is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
-    return bool(scene.changes) or is_own or _n_bytes(resolved.original) > MAX_PASS_BYTES
+    return bool(scene.changes) or is_uploaded(scene) or _n_bytes(resolved.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from msgspec.structs import fields
+
+from attnviz.contract.answer import Answer, File, Program, Verdict
 from attnviz.scene.address import query
 from attnviz.scene.document import advice
 from attnviz.scene.document.controls import settings
@@ -50,24 +53,22 @@ class Has:
 def reply(resolved: SceneWithPass, extras: Extras, has: Has) -> bytes:
     """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
     part = PARTS[has.view](resolved, extras, has) if resolved.trace else None
-    return to_json(reply_head(resolved, extras, has) | {has.view: part})
-
-
-def reply_head(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
-    """The reply but for its pass: settings, notices, the address."""
     scene = resolved.scene
     seed, of_seed = typed_seed(scene, extras)
-    return {
-        "tab": has.tab,
-        "view": has.view,
-        "number": has.number,
-        "settings": settings(scene, seed),
-        "notices": [*extras.notices, *of_seed, *advice.notices(resolved), *resolved.refused],
-        "offers": advice.offers(resolved),
-        "lacksFile": lacks_file(scene),
-        "byHand": _by_hand(resolved) if has.view != "pass" else None,
-        "address": address_of(scene),
-    }
+    return to_json(
+        Answer(
+            tab=has.tab,
+            view=has.view,
+            number=has.number,
+            settings=settings(scene, seed),
+            notices=[*extras.notices, *of_seed, *advice.notices(resolved), *resolved.refused],
+            offers=advice.offers(resolved),
+            lacks_file=lacks_file(scene),
+            by_hand=_by_hand(resolved) if has.view != "pass" else None,
+            address=address_of(scene),
+            **{_FIELDS[has.view]: part},
+        )
+    )
 
 
 def address_of(scene: Scene) -> dict[str, str | None]:
@@ -89,20 +90,22 @@ def _pass(resolved: SceneWithPass, extras: Extras, has: Has) -> Json:
     return Json(ANSWERS.document_json(resolved, has.tab, extras, arrival=has.arrival, templates=has.templates))
 
 
-def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
+def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> Verdict:
     return verdict(resolved, extras.audit)
 
 
-def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> dict:
+def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> Program:
     trace = resolved.trace
     torch, micro = torch_script(trace), micropython.script(trace)
-    return {
-        "runs": coloured(script(trace)),
-        "torch": torch and coloured(torch),
-        "microgpt": micro and coloured(micro),
-        "file": {"name": micropython.NAME, "text": micropython.numbers(trace).decode()} if micro else None,
-    }
+    return Program(
+        runs=coloured(script(trace)),
+        torch=torch and coloured(torch),
+        microgpt=micro and coloured(micro),
+        file=File(name=micropython.NAME, text=micropython.numbers(trace).decode()) if micro else None,
+    )
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}
 """The parts of a reply that a page may show of a pass, by their names in it."""
+
+_FIELDS = {each.encode_name: each.name for each in fields(Answer)}

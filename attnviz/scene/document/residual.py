@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.analysis import stream
+from attnviz.contract.models import ByKey, ResidualPart, Writers
 from attnviz.core.trace import Layer, Trace
-from attnviz.scene.contract.models import ByKey, ResidualPart, Writers
 from attnviz.text.steps import entry
 from attnviz.views.numbers import chunks
 

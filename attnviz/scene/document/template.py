@@ -9,6 +9,11 @@ import hashlib
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from attnviz.contract.document import LayerOfModel, Palette, PassParameters, PassShape, Words
+from attnviz.contract.stages import StageNumbers, StageValues
 from attnviz.core.caching import cached_by_template
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
@@ -16,7 +21,7 @@ from attnviz.scene.document.encoding import Json, to_json
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette
-from attnviz.views.map import arrows, columns
+from attnviz.views.map import map_of
 from attnviz.views.stages import stages
 from attnviz.views.steps import step_data
 
@@ -35,13 +40,13 @@ class Template(NamedTuple):
     parts: Json
 
     @classmethod
-    def of(cls, parts: dict) -> Template:
+    def of(cls, parts: PassShape | PassParameters) -> Template:
         """The template with these parts."""
         written = to_json(parts)
         return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
 
-    def sent(self, names: Collection[str]) -> dict:
-        """The template as it is sent to a browser that has those of these names."""
+    def sent(self, names: Collection[str]) -> dict[str, str | Json | None]:
+        """The template's name and parts for a browser that has the templates of these names."""
         return {"name": self.name, "parts": None if self.name in names else self.parts}
 
 
@@ -51,44 +56,41 @@ def template_of(trace: Trace) -> Template:
     return Template.of(_parts(trace))
 
 
-def parameters_of(trace: Trace, drawn: Mapping[str, dict]) -> tuple[Template, dict[str, dict]]:
+def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Template, dict[str, StageNumbers]]:
     """The numbers of a trace's parameters as a template, and what was `drawn` of its stages without them.
 
     Other words have the same parameters, and most other settings.
     """
     given = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
-    left = {
-        name: {part: of[part] for part in of if name not in given or part != "values"} for name, of in drawn.items()
-    }
-    return Template.of({"stages": {name: {"values": drawn[name]["values"]} for name in given}}), left
+    without = {name: replace(drawn[name], values=UNSET) for name in given}
+    parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in given})
+    return Template.of(parameters), {**drawn, **without}
 
 
 _OF_WORDS = {"token", "context token", "query", "key"}
 
 
-def _parts(trace: Trace) -> dict:
+def _parts(trace: Trace) -> PassShape:
     steps = steps_of(trace)
-    places = columns(trace, steps)
-    return {
-        "stages": stages(trace),
-        "steps": [step_data(trace, step) for step in steps],
-        "nearest": nearest(trace),
-        "map": {
-            "columns": [
-                {"step": step.id, "title": step.title, "layer": step.layer, "stages": places[step.id]} for step in steps
-            ],
-            "arrows": arrows(trace, [name for names in places.values() for name in names]),
-        },
-        "words": _words(trace),
-        "layers": [
-            {"attention": layer.names["attention"], "purpose": " ".join(layer.trace.origin.layers)}
+    return PassShape(
+        stages=stages(trace),
+        steps=[step_data(trace, step) for step in steps],
+        nearest=nearest(trace),
+        map=map_of(trace, steps),
+        words=_words(trace),
+        layers=[
+            LayerOfModel(
+                attention=layer.names["attention"],
+                mask=layer.names["mask"],
+                purpose=" ".join(layer.trace.origin.layers),
+            )
             for layer in trace.layers
         ],
-        "fractions": any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
-        "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
-    }
+        fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
+        palette=Palette(negative=palette.NEGATIVE, positive=palette.POSITIVE, share=palette.SHARE),
+    )
 
 
-def _words(trace: Trace) -> dict:
-    labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
-    return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace, "unit": trace.origin.unit}
+def _words(trace: Trace) -> Words:
+    labels = {axis.name: axis.labels for axis in trace.layers[0].trace.axes("scores")}
+    return Words(query=labels["query"], key=labels["key"], shared="context" not in trace, unit=trace.origin.unit)

@@ -1,9 +1,9 @@
 """The verdict: what the audit of a scene's pass found, or what it would take to know."""
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
+from attnviz.contract import answer
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
-from attnviz.scene.contract import answer
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.text.wording import counted
 

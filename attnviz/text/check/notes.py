@@ -9,7 +9,8 @@ from attnviz.analysis.check.masks import MaskReading
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.unseeing import UNSEEING
-from attnviz.text.check.words import listed, shortened, title
+from attnviz.text.check.words import shortened, title
+from attnviz.text.wording import listed
 
 _UNKNOWN = {
     "normalised": "normalised queries and keys",

@@ -20,7 +20,8 @@ from attnviz.text.check.notes import how_read, unknown
 from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
 from attnviz.text.check.untried import not_tried
-from attnviz.text.check.words import capital, listed, off, shortened, title, to_rounding
+from attnviz.text.check.words import capital, off, shortened, title, to_rounding
+from attnviz.text.wording import listed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

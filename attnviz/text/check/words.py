@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
@@ -20,11 +18,6 @@ SYMBOLS = {
 
 _MOST_TIMES = 1e6
 """A larger factor says nothing that the two numbers don't."""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names with commas and “and”."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def shortened(name: str) -> str:

@@ -1,7 +1,10 @@
 """Mask: which keys a query may see."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from attnviz.core.layers import layered, split_layer
 from attnviz.core.painting import PAINTED
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.condition import Condition, both
@@ -9,6 +12,7 @@ from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.scaling import is_scaled, is_unscaled
 from attnviz.text.story import Story, renamed
+from attnviz.text.wording import counted, listed
 
 
 def masks(trace: Trace) -> bool:
@@ -63,6 +67,35 @@ _BEFORE = (
 """The name of the scores that the mask is laid on, their stage, and the condition under which it is them."""
 
 
+def _others(trace: Trace) -> dict[int, str]:
+    """The layers that have another mask, each with its masked scores."""
+    masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
+    others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
+    return {layer: layered("masked", layer) for layer in others}
+
+
+def differs(trace: Trace) -> bool:
+    """Whether another layer has another mask."""
+    return bool(_others(trace))
+
+
+def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    """How many keys the last query sees here, and how many in the layers that have another mask."""
+    layers_seeing: dict[int, list[str]] = {}
+    for layer, name in _others(trace).items():
+        layers_seeing.setdefault(_seen_last(trace[name]), []).append(str(layer))
+    there = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
+    seen = counted(_seen_last(trace["masked"]), "key")
+    return (
+        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(there)} "
+        "(a layer without the window of others is **global**)."
+    )
+
+
+def _seen_last(masked: Stage) -> int:
+    return int(np.isfinite(masked.value[0, -1]).sum())
+
+
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
     """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved.
 
@@ -102,7 +135,9 @@ MASK = Step(
             "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
             "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
             "both, later and far ones.",
+            lambda trace: not differs(trace),
         ),
+        Section("by layer", _by_layer, differs),
     ),
     stages=("masked",),
     entries={

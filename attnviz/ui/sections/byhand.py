@@ -5,10 +5,10 @@ import streamlit as st
 from attnviz.articles.blocks import SOURCE
 from attnviz.articles.doors import door_to
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.models.byhand import MODEL
 from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import SceneWithPass, resolve
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import of_model
 from attnviz.text.escaping import markdown
 from attnviz.ui.state.setter import SceneSetter
@@ -18,7 +18,7 @@ from attnviz.ui.state.store import Shown
 def resolved(shown: Shown) -> SceneWithPass:
     """The scene of the page, if it is of this model; else the model's first example. No other reads its string."""
     if shown.scene.source != SOURCE:
-        return resolve(of_model(SOURCE), ANSWERS.original)
+        return ANSWERS.resolved(of_model(SOURCE))
     try:
         MODEL.tokens(shown.scene.sentence)
     except SettingsError as error:

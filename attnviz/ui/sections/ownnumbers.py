@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from attnviz.articles.upload import OPEN, OPEN_MODEL
-from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
-from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.acts.session import Session
-from attnviz.scene.own.examples import EXAMPLES, example_file
-from attnviz.scene.own.request import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+from attnviz.scene.uploads.examples import EXAMPLES, example_file
+from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.sections import downloads
 from attnviz.ui.state import tabs

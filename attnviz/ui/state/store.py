@@ -21,7 +21,7 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.address import looking, parse, query
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
-from attnviz.scene.resolution import SceneWithPass, resolve
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, parts_for_source
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
@@ -111,7 +111,7 @@ def read(opening: str = "") -> Shown:
         st.session_state[_BROUGHT] = seams.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
         scene, notices = parse(named | written, tab.session.uploads if tab.session else {})
-        resolved = resolve(scene, ANSWERS.original)
+        resolved = ANSWERS.resolved(scene)
         resolved = replace(resolved, notices=(*notices, *resolved.notices))
         session = tab.session = _arrived(tab.session, resolved.scene, here)
         number = session.number()

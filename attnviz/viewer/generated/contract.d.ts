@@ -1,4 +1,4 @@
-// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.
+// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.
 
 /** All that a browser is given of a scene, by a run of the page or for what was done. */
 export interface Answer {
@@ -23,8 +23,8 @@ export interface Moment {
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   question: Pick | Choose | Fill | null;
   covers: Array<string>;
-  asked: string | null;
-  answer: string | null;
+  askedCell: string | null;
+  answerCell: string | null;
   saysWordsAlone: boolean;
   at: string;
   notes: string;
@@ -36,7 +36,7 @@ export interface Moment {
 /** The page of lessons: their list, from which the browser asks for one moment after the other. */
 export interface LessonsPage {
   lessons: Array<LessonEntry>;
-  own: string;
+  ownSentence: string;
 }
 
 /** The acts that a viewer asks for. */
@@ -55,7 +55,7 @@ export interface ClassNow {
   at: string;
   shows: number;
   kind: "lesson" | "pass" | "question" | "talk";
-  asked: AskedCell | null;
+  question: CellQuestion | null;
   isOwn: boolean;
   isShown: boolean;
   round: Round | null;
@@ -63,6 +63,32 @@ export interface ClassNow {
   waits: boolean;
   isApart: boolean;
   audience?: Audience;
+}
+
+/** A document as it is sent: of what other documents have too the browser may have been sent the parts before. */
+export interface SentDocument {
+  stages: Record<string, StageNumbers>;
+  starts: Array<Selected>;
+  typed: number;
+  changes: Array<ChangeMade>;
+  moved: Array<Moved>;
+  before: Record<string, Array<string | null>>;
+  slopes: Slopes | null;
+  flips: Flips | null;
+  imprint: string;
+  link: Record<string, string>;
+  door: Door | null;
+  offer: Door | null;
+  model: Model | null;
+  pairs: Array<PairOffered>;
+  next: Next | null;
+  painted: boolean | null;
+  measured: Record<string, string>;
+  template: SentShape;
+  parameters: SentParameters;
+  where: Where;
+  arrival: number;
+  other: SentOther | null;
 }
 
 /** The boxes of a scene: those of the line, and the rare ones. */
@@ -81,9 +107,8 @@ export interface Document {
   layers: Array<LayerOfModel>;
   fractions: boolean;
   palette: Palette;
-  where: Where;
   starts: Array<Selected>;
-  arrival: number;
+  typed: number;
   changes: Array<ChangeMade>;
   moved: Array<Moved>;
   before: Record<string, Array<string | null>>;
@@ -95,10 +120,12 @@ export interface Document {
   offer: Door | null;
   model: Model | null;
   pairs: Array<PairOffered>;
-  other: OtherPass | null;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
+  where: Where;
+  arrival: number;
+  other: OtherPass | null;
 }
 
 /** The part that the speaker alone is told. */
@@ -108,6 +135,33 @@ export interface Audience {
   answered: number;
   counts: Array<Array<[number, number]>>;
   pointed: Array<Pointed>;
+}
+
+/** A pass but for its numbers, by a name; the parts are null where the browser has them. */
+export interface SentShape {
+  name: string;
+  parts: PassShape | null;
+}
+
+/** The numbers of parameters, by a name; the parts are null where the browser has them. */
+export interface SentParameters {
+  name: string;
+  parts: PassParameters | null;
+}
+
+/** Where one looks in a pass. */
+export interface Where {
+  step: string;
+  cell: Selected;
+  picked: string;
+  trail: Array<string>;
+  ask: "made" | "slope" | "whatif";
+  order: "index" | "large";
+  view: "matrices" | "sheet";
+  present: boolean;
+  reveal: number | null;
+  compare: "both" | "difference";
+  route: "every-step" | "short";
 }
 
 /** An act that is offered in words. */
@@ -147,7 +201,7 @@ export interface Choose {
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   candidates: Array<Candidate>;
   right: Array<number>;
-  isCode?: boolean;
+  isCode: boolean;
 }
 
 /** A question whose answer is a number: on a slider where it is a share, else typed. */
@@ -160,8 +214,8 @@ export interface Fill {
   isShare: boolean;
   nears: Array<Near>;
   lead?: [number, number];
-  score?: string;
-  unit?: string;
+  score: string;
+  unit: string;
 }
 
 /** The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare. */
@@ -207,7 +261,6 @@ export interface Words {
   key: Array<string>;
   shared: boolean;
   unit: string;
-  typed: number;
 }
 
 /** The colours that numbers have. */
@@ -217,21 +270,6 @@ export interface Palette {
   share: [number, number, number];
 }
 
-/** Where one looks in a pass. */
-export interface Where {
-  step: string;
-  cell: Selected;
-  picked: string;
-  trail: Array<string>;
-  ask: "made" | "slope" | "whatif";
-  order: "index" | "large";
-  view: "matrices" | "sheet";
-  present: boolean;
-  reveal: number | null;
-  compare: "both" | "difference";
-  route: "every-step" | "short";
-}
-
 /** A lesson in the list of all. */
 export interface LessonEntry {
   id: string;
@@ -239,11 +277,11 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
-  planned?: Array<number>;
+  planned: Array<number>;
 }
 
-/** A question of a cell: for its number, its share, or the word that its row is largest at. */
-export interface AskedCell {
+/** A question that the speaker asks of a cell: for its number, its share, or the word that its row is largest at. */
+export interface CellQuestion {
   kind: "number" | "share" | "word";
   cell: string;
 }
@@ -254,53 +292,13 @@ export interface Round {
   isOpen: boolean;
 }
 
-/** An array of the pass. */
-export interface Stage {
-  symbol: string;
-  title: string;
-  meaning: string;
-  one: string;
-  role: "" | "k" | "output" | "q" | "v";
-  scale: "flag" | "share" | "signed";
-  step: string;
-  axes: Array<Axis>;
+/** The numbers of a stage. */
+export interface StageNumbers {
   limit: number;
-  values: Array<string | null>;
   overridden: Array<[number, number]>;
-  hiddenBy: string;
   recipe: string;
-  rule: Rule | null;
-  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
-  inMicrogpt: string;
-}
-
-/** A step of the walkthrough. */
-export interface Step {
-  id: string;
-  title: string;
-  layer: number;
-  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  why: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  notes: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>>;
-  stages: Array<string>;
-  subject: string;
-  pictures: Array<Picture>;
-  formulas: Array<string>;
-  numpy: Array<string>;
-  arcs: boolean;
-  bars: Array<[string, string]>;
-  attention: string;
-  heads: string;
-  page: string;
-  bands: Array<Band>;
-  sources: Array<Source>;
-}
-
-/** A layer. */
-export interface LayerOfModel {
-  attention: string;
-  purpose: string;
+  values?: Array<string | null>;
+  rule?: RuleNumbers;
 }
 
 /** The selected number, by its places, counted from 0. */
@@ -365,17 +363,6 @@ export interface PairOffered {
   label: string;
 }
 
-/** A second pass, A, beside this one, B. */
-export interface OtherPass {
-  document: Document;
-  between: Array<[string, string, string]>;
-  parted: string;
-  first: string | null;
-  places: Record<string, Array<number | null>>;
-  stages: Record<string, StageDistance>;
-  at: Array<number>;
-}
-
 /** The tokens that may come next. */
 export interface Next {
   drawing: Drawing | null;
@@ -390,11 +377,105 @@ export interface Next {
   kept: Array<Kept>;
 }
 
+/** A second pass, A, beside this one, B; its document has no pass beside it. */
+export interface SentOther {
+  between: Array<[string, string, string]>;
+  parted: string;
+  first: string | null;
+  places: Record<string, Array<number | null>>;
+  stages: Record<string, StageDistance>;
+  at: Array<number>;
+  document: SentDocument;
+}
+
+/** An array of the pass. */
+export interface Stage {
+  symbol: string;
+  title: string;
+  meaning: string;
+  one: string;
+  role: "" | "k" | "output" | "q" | "v";
+  scale: "flag" | "share" | "signed";
+  step: string;
+  axes: Array<Axis>;
+  hiddenBy: string;
+  rule: Rule | null;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+  inMicrogpt: string;
+  limit: number;
+  overridden: Array<[number, number]>;
+  recipe: string;
+  values: Array<string | null>;
+}
+
+/** A step of the walkthrough. */
+export interface Step {
+  id: string;
+  title: string;
+  layer: number;
+  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  why: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  notes: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>>;
+  stages: Array<string>;
+  subject: string;
+  pictures: Array<Picture>;
+  formulas: Array<string>;
+  numpy: Array<string>;
+  arcs: boolean;
+  bars: Array<[string, string]>;
+  attention: string;
+  heads: string;
+  page: string;
+  bands: Array<Band>;
+  sources: Array<Source>;
+}
+
+/** A layer. */
+export interface LayerOfModel {
+  attention: string;
+  mask: string;
+  purpose: string;
+}
+
+/** A second pass, A, beside this one, B; its document has no pass beside it. */
+export interface OtherPass {
+  between: Array<[string, string, string]>;
+  parted: string;
+  first: string | null;
+  places: Record<string, Array<number | null>>;
+  stages: Record<string, StageDistance>;
+  at: Array<number>;
+  document: Document;
+}
+
 /** A number that somebody doesn't understand: where the class was, the cell, and how many don't. */
 export interface Pointed {
   at: string;
   cell: string;
   count: number;
+}
+
+/** The arrays that a rule reads besides stages. */
+export interface RuleNumbers {
+  arrays: Record<string, RuleArray>;
+}
+
+/** A pass but for its numbers: the same for all passes that are alike. */
+export interface PassShape {
+  stages: Record<string, StageShape>;
+  steps: Array<Step>;
+  nearest: Record<string, string>;
+  map: Map;
+  words: Words;
+  layers: Array<LayerOfModel>;
+  fractions: boolean;
+  palette: Palette;
+}
+
+/** The numbers of a pass that passes of other words have too. */
+export interface PassParameters {
+  stages: Record<string, StageValues>;
 }
 
 /** One of a list. */
@@ -474,13 +555,13 @@ export interface File {
 export interface NumberLink {
   text: string;
   cell: string;
-  of?: "A" | "B";
+  of: "A" | "B";
 }
 
 /** One of the answers that a person may give. */
 export interface Candidate {
   label: string;
-  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   word?: number;
   cell?: string;
 }
@@ -489,7 +570,7 @@ export interface Candidate {
 export interface Near {
   value: number;
   tolerance: number;
-  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
 /** The sweep with one divisor. */
@@ -506,59 +587,6 @@ export interface MapColumn {
   title: string;
   layer: number;
   stages: Array<string>;
-}
-
-/** Sentences with slots, which the browser fills in for what is selected. */
-export interface Story {
-  of: string;
-  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
-}
-
-/** One axis of a stage, and its places. */
-export interface Axis {
-  name: string;
-  title: string;
-  labels: Array<string>;
-  coordinates: Array<[string, number]>;
-}
-
-/** The cells that a cell is computed from, once for all cells of a stage. */
-export interface Rule {
-  result: string;
-  sizes: Record<string, number>;
-  slots: Record<string, [string, string]>;
-  case: [string, string] | null;
-  until: [string, string] | null;
-  arrays: Record<string, RuleArray>;
-  variants: Array<RuleVariant>;
-}
-
-/** Matrices that are drawn as one equation. */
-export interface Picture {
-  grid: Array<Array<Matrix | null>>;
-  turns: boolean;
-  aside: boolean;
-}
-
-/** Rows of a sheet, with one sentence. */
-export interface Band {
-  sentence: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  label: string;
-  cells: Matrix;
-  array: string;
-  left: Matrix | null;
-  right: Matrix | null;
-  leftover: Matrix | null;
-  factors: boolean;
-}
-
-/** Where the numbers of a sheet's first band are from. */
-export interface Source {
-  name: string;
-  word: "key" | "query";
-  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  formula: string;
-  bands: Array<Band>;
 }
 
 /** The smallest change that turns the order of a row, in one stage. */
@@ -582,16 +610,6 @@ export interface Training {
   over: string;
   heads: Array<string>;
   writes: Writes | null;
-}
-
-/** The distance of a stage's numbers from those beside it. */
-export interface StageDistance {
-  text: string;
-  other: number;
-  matched: boolean;
-  tolerance: number;
-  largest: number;
-  of: number;
 }
 
 /** The way in which a token is drawn. */
@@ -622,6 +640,95 @@ export interface Kept {
   saved: string;
 }
 
+/** The distance of a stage's numbers from those beside it. */
+export interface StageDistance {
+  text: string;
+  other: number;
+  matched: boolean;
+  tolerance: number;
+  largest: number;
+  of: number;
+}
+
+/** Sentences with slots, which the browser fills in for what is selected. */
+export interface Story {
+  of: string;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+}
+
+/** One axis of a stage, and its places. */
+export interface Axis {
+  name: string;
+  title: string;
+  labels: Array<string>;
+  coordinates: Array<[string, number]>;
+}
+
+/** The cells that a cell is computed from, and the arrays that are read besides. */
+export interface Rule {
+  result: string;
+  sizes: Record<string, number>;
+  slots: Record<string, [string, string]>;
+  case: [string, string] | null;
+  until: [string, string] | null;
+  variants: Array<RuleVariant>;
+  arrays: Record<string, RuleArray>;
+}
+
+/** Matrices that are drawn as one equation: in one row with the same rows, in one column with the same columns. */
+export interface Picture {
+  grid: Array<Array<Matrix | null>>;
+  turns: boolean;
+  aside: boolean;
+}
+
+/** Rows of a sheet, with one sentence. */
+export interface Band {
+  sentence: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  label: string;
+  cells: Matrix;
+  array: string;
+  left: Matrix | null;
+  right: Matrix | null;
+  leftover: Matrix | null;
+  factors: boolean;
+}
+
+/** Where a number of the first band of a sheet is from: its word's row of what enters, times a matrix of parameters. */
+export interface Source {
+  name: string;
+  word: "key" | "query";
+  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  formula: string;
+  bands: Array<Band>;
+}
+
+/** An array that a rule reads besides stages. */
+export interface RuleArray {
+  values: Array<string | null>;
+}
+
+/** A stage but for its numbers. */
+export interface StageShape {
+  symbol: string;
+  title: string;
+  meaning: string;
+  one: string;
+  role: "" | "k" | "output" | "q" | "v";
+  scale: "flag" | "share" | "signed";
+  step: string;
+  axes: Array<Axis>;
+  hiddenBy: string;
+  rule: RuleShape | null;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+  inMicrogpt: string;
+}
+
+/** The values of a parameter, which other passes have too. */
+export interface StageValues {
+  values: Array<string | null>;
+}
+
 /** One of a list. */
 export interface ChoiceOption {
   value: string | number | boolean;
@@ -646,7 +753,7 @@ export interface SweptLength {
   slope: number;
 }
 
-/** A stage as it is drawn. */
+/** A matrix of a picture: a stage, cut along two of its axes. */
 export interface Matrix {
   stage: string;
   rows: number | null;
@@ -656,19 +763,6 @@ export interface Matrix {
   after: string;
   result: boolean;
   sums: boolean;
-}
-
-/** An array that a rule reads besides stages. */
-export interface RuleArray {
-  values: Array<string | null>;
-}
-
-/** The computation of the cells of one case. */
-export interface RuleVariant {
-  lines: Array<RuleLine>;
-  conclusion: string;
-  formula: string;
-  term: string;
 }
 
 /** A pattern in the attention to held-out sentences, as a share of it. */
@@ -717,6 +811,24 @@ export interface ByKey {
 export interface WrittenText {
   text: string;
   is: string;
+}
+
+/** The computation of the cells of one case. */
+export interface RuleVariant {
+  lines: Array<RuleLine>;
+  conclusion: string;
+  formula: string;
+  term: string;
+}
+
+/** The cells that a cell is computed from, once for all cells of a stage. */
+export interface RuleShape {
+  result: string;
+  sizes: Record<string, number>;
+  slots: Record<string, [string, string]>;
+  case: [string, string] | null;
+  until: [string, string] | null;
+  variants: Array<RuleVariant>;
 }
 
 /** One line of how a cell was computed. */

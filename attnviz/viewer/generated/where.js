@@ -1,4 +1,4 @@
-// Made by `python -m attnviz.scene.contract.typescript`. Change it in Python.
+// Made by `python -m attnviz.contract.typescript`. Change it in Python.
 export const PARAMETERS = /** @type {const} */ (["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"]);
 export const CHOICES = /** @type {const} */ ({"ask": ["made", "slope", "whatif"], "order": ["large", "index"], "view": ["matrices", "sheet"], "compare": ["both", "difference"], "route": ["short", "every-step"]});
 export const LABELS = /** @type {const} */ ({"made": "what made it", "slope": "what would move it", "whatif": "what if", "large": "large ones first", "index": "in order", "short": "Short", "every-step": "Every step"});

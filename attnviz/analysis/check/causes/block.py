@@ -9,20 +9,14 @@ import numpy as np
 from attnviz.analysis.check.causes.mistake import Mistake, Setting, passed_on
 from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
+from attnviz.core.block import ALL_ACTIVATIONS
 from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
 _NORMS = ("attn_norm", "mlp_norm", "q_normed", "k_normed")
-_ACTIVATIONS = {
-    "ReLU": ReLU(),
-    "ReLU²": ReLU(squared=True),
-    "the exact GELU": GELU(),
-    "GELU by tanh": GELU(tanh=True),
-}
+_CALLED = {"relu": "ReLU", "relu2": "ReLU²", "gelu": "the exact GELU", "gelu tanh": "GELU by tanh"}
 
 
 def surroundings(setting: Setting) -> Iterator[Mistake]:
@@ -35,9 +29,10 @@ def surroundings(setting: Setting) -> Iterator[Mistake]:
         _, added = nodes[residual].inputs
         yield Mistake("residual left out", residual, "", {residual: Node((added,), passed_on)})
     if (own := setting.operation("active")) is not None:
-        for about, other in _ACTIVATIONS.items():
+        for name, other in ALL_ACTIVATIONS.items():
             if other != own:
-                yield Mistake("another activation", "active", about, {"active": Node.of(other, nodes["active"].inputs)})
+                node = Node.of(other, nodes["active"].inputs)
+                yield Mistake("another activation", "active", _CALLED[name], {"active": node})
 
 
 def _norms(setting: Setting) -> Iterator[Mistake]:

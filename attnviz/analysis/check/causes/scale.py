@@ -10,13 +10,10 @@ from attnviz.analysis.check.causes.fit import Fit, simple
 from attnviz.analysis.check.causes.mistake import Mistake, Setting, after, passed_on
 from attnviz.analysis.check.nodes import Node
 from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softcap import Softcap
+from attnviz.core.operations.softcap import LIMITS, Softcap
 
 NEAR = 1e-4
 """How near numbers are that are taken for each other, in parts of them."""
-
-_LIMITS = (50.0, 30.0)
-"""Of Gemma 2, and of Grok 1 and Gemma's answers."""
 
 
 def scalings(setting: Setting) -> Iterator[Mistake]:
@@ -85,7 +82,7 @@ def _capped(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
 
 def _limits(setting: Setting, fit: Fit | None, *own: float) -> Iterator[tuple[float, str]]:
     """The caps of models, and those with which scores come near to theirs, divided as they are or as people do."""
-    scale, usual = setting.operation("scaled"), [each for each in _LIMITS if each not in own]
+    scale, usual = setting.operation("scaled"), [each for each in LIMITS if each not in own]
     yield from ((each, f"{each:g}") for each in usual)
     if fit is None:
         return

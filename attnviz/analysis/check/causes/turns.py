@@ -13,9 +13,8 @@ from attnviz.analysis.check.masks import seen_in
 from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.rotation import BASES, Rotation
 
-_BASES = (10_000.0, 500_000.0, 1_000_000.0)
 _ROTATED = ("q_rotated", "k_rotated")
 _NORMED = ("q_normed", "k_normed")
 
@@ -53,7 +52,7 @@ def _rotations(setting: Setting) -> Iterator[Mistake]:
             yield of(f"positions {kind} the padding", made, by(further))
     if "k_rotated" in made:
         yield of("kept keys rotated again", ("k_rotated",), lambda each: _again_but_last(nodes[each], rotation))
-    for base in _BASES:
+    for base in BASES:
         if base != rotation.base:
             yield of("rotation of another base", made, by(replace(rotation, base=base)), f"{base:g}")
     length = setting.trace[made[0]].shape[-1]

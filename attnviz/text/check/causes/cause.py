@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from attnviz.text.check.words import SYMBOLS, listed, shortened
+from attnviz.text.check.words import SYMBOLS, shortened
+from attnviz.text.wording import listed
 
 ROWS = {"q": "queries", "k": "keys", "v": "values"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.text.check.causes.cause import JOINED, Cause, of, of_letters, plain
-from attnviz.text.check.words import listed
+from attnviz.text.wording import listed
 
 _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.text.check.causes.cause import ROWS, Cause
-from attnviz.text.check.words import listed
+from attnviz.text.wording import listed
 
 
 def _of_another(about: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.text.check.causes.cause import Cause, of, of_letters, plain
-from attnviz.text.check.words import SYMBOLS, listed
+from attnviz.text.check.words import SYMBOLS
+from attnviz.text.wording import listed
 
 _PROJECTED = "{product} = {of} @ w_{part}.T + b_{part}"
 _PRODUCTS = {"o": ("out", "concat"), "hidden": ("hidden", "x"), "mlp": ("out", "hidden")}

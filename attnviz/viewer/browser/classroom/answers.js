@@ -42,6 +42,6 @@ export function makeAnswers(post, changed) {
 }
 
 // A question, to which the class may come back; two moments of a talk may have one scene.
-function nameOf({ number, at, kind, asked, round }) {
-  return JSON.stringify([kind === "talk" ? number : at, asked, round?.number]);
+function nameOf({ number, at, kind, question, round }) {
+  return JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
 }

@@ -10,7 +10,7 @@ import { verdictOn } from "../lesson/verdict.js";
 const ROWS = ["scores", "scaled", "masked", "attention"],
   SHARES = ["attention", "probabilities"];
 
-// Returns {button, panel, at(place), isOpen, join(asked, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
+// Returns {button, panel, at(place), isOpen, join(about, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
 // selected; it is opened and closed too where another device of the speaker's has asked, and has gone on. back() leads the class
 // back to where the page is.
 export function makeAsking(speaker, home, back) {
@@ -25,7 +25,7 @@ export function makeAsking(speaker, home, back) {
     panel = makePopover(opener, "class-ask", "What the class is asked");
   let place = null,
     question = null,
-    asked = null, // {kind, cell}
+    about = null, // {kind, cell}
     isShown = false,
     isLeft = false; // whether another device closes it
   stage.setAttribute("aria-label", "A question to the class");
@@ -49,7 +49,7 @@ export function makeAsking(speaker, home, back) {
   const ask = async (kind, cell) => {
     panel.hidePopover();
     begin({ kind, cell }, false);
-    speaker.shows({ at: place.scene ?? place.at, asked });
+    speaker.shows({ at: place.scene ?? place.at, question: about });
     await untilThere(speaker);
     if (speaker.now?.round === null || !stage.open) return stage.close();
     question = (await speaker.moment()).question;
@@ -68,7 +68,7 @@ export function makeAsking(speaker, home, back) {
     ];
   }
   function begin(what, isShownThere) {
-    asked = what;
+    about = what;
     isShown = isShownThere;
     question = null;
     redraw(room, ["room ", element("strong", "", speaker.room.code)]);
@@ -77,7 +77,7 @@ export function makeAsking(speaker, home, back) {
   }
   const show = () => {
     isShown = true;
-    speaker.shows({ at: place.at, asked, isShown });
+    speaker.shows({ at: place.at, question: about, isShown });
     update();
   };
   function update() {
@@ -111,7 +111,7 @@ export function makeAsking(speaker, home, back) {
     },
     join: async (what, isShownThere) => {
       begin(what, isShownThere);
-      speaker.shows({ at: place.scene ?? place.at, asked, isShown }, true);
+      speaker.shows({ at: place.scene ?? place.at, question: about, isShown }, true);
       question = (await speaker.moment()).question;
       update();
     },

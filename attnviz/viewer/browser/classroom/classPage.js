@@ -127,7 +127,7 @@ export function mountClass(root, code, host) {
   // The number that one points at; what the answer is read off is none before it is shown.
   const cellHere = () =>
     touchedCell ||
-    (view?.cell?.() ?? moment?.asked ?? (now?.isShown || !moment?.question ? moment?.answer : null) ?? "");
+    (view?.cell?.() ?? moment?.askedCell ?? (now?.isShown || !moment?.question ? moment?.answerCell : null) ?? "");
   function pointAt() {
     const cell = pointed ? "" : cellHere();
     pointed = cell;

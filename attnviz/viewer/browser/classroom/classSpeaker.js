@@ -11,7 +11,7 @@ export function makeSpeaker(line, storeOf) {
     now = null, // ClassNow of generated/contract.d.ts
     stop = null,
     beat = null,
-    wanted = null, // {at, asked, isShown} as it should be
+    wanted = null, // {at, question, isShown} as it should be
     sent = "", // as it was told last
     isSending = false,
     number = takeLed(storeOf), // of the place that was told last, or for which this page was opened; -1 where there is none
@@ -54,7 +54,7 @@ export function makeSpeaker(line, storeOf) {
   };
   // Whether the answer is shown to the class already, where this page does not show it: another device or a page before did.
   function isShownThere() {
-    const isThere = now?.number === number && wanted && !wanted.asked && now.at === wanted.at;
+    const isThere = now?.number === number && wanted && !wanted.question && now.at === wanted.at;
     return Boolean(isThere && now.isShown && !wanted.isShown);
   }
   async function flush() {
@@ -98,11 +98,11 @@ export function makeSpeaker(line, storeOf) {
     get isTold() {
       return !isSending && JSON.stringify(wanted) === sent && now !== null && now.number >= number;
     },
-    // Where another device of the speaker's has led the class: {at, kind, asked, isShown}, or null where nobody else has.
+    // Where another device of the speaker's has led the class: {at, kind, question, isShown}, or null where nobody else has.
     get led() {
       const isElsewhere = now !== null && !isSending && number >= 0 && now.number > number;
       return isElsewhere || (!isSending && isShownThere())
-        ? { at: now.at, kind: now.kind, asked: now.asked, isShown: now.isShown }
+        ? { at: now.at, kind: now.kind, question: now.question, isShown: now.isShown }
         : null;
     },
     // Goes where the other device is.
@@ -127,7 +127,7 @@ export function makeSpeaker(line, storeOf) {
     leaves: nth => storeOf().setItem(LED, String(nth)),
     // Tells where this page is; what it shows as another device `isLed` it there, the class knows.
     shows: (place, isLed = false) => {
-      wanted = { asked: null, moment: null, isShown: false, ...place };
+      wanted = { question: null, moment: null, isShown: false, ...place };
       if (isLed || isOpenedThere) sent = JSON.stringify(wanted);
       isOpenedThere = false;
       flush();

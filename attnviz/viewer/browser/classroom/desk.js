@@ -108,7 +108,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     ledTo = { ...to, isGoing: true };
     const isHere = lead(to.at, to.isShown);
     if (!isHere) open(to.at);
-    else if (to.kind === "question") asking.join(to.asked, to.isShown);
+    else if (to.kind === "question") asking.join(to.question, to.isShown);
     ledTo.isGoing = false;
   }
   function tell({ at, isShown = false, moment = null }, isLedThere = false) {

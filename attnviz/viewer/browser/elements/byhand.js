@@ -3,6 +3,7 @@ import { element, write } from "./element.js";
 
 const PAUSE_MS = 100; // between two numbers that are sent while one drags
 const SLACK_PX = 3; // that a pointer moves before it drags
+const MASK = /^mask(?:_\d+)?$/; // of all layers, or of one
 
 // set(cell, number) is called with each new number; -Infinity hides a key.
 export function makeByHand(set) {
@@ -84,7 +85,7 @@ export function makeByHand(set) {
     line.hidden = value === undefined;
     unit = unitOf(stage.limit);
     box.hidden = isFlag;
-    hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== stage.hiddenBy;
+    hide.hidden = !isFlag && !MASK.test(focus.name) && focus.name !== stage.hiddenBy;
     const isVisible = isFlag ? value === 1 : value !== -Infinity;
     write(hide, isVisible ? "Hide this key" : "Show this key");
     hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);

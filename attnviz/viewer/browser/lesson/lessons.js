@@ -267,7 +267,7 @@ export function mountLessons(root, given, host) {
       isTalk: here.isOwn || lessons.length === 1, // which the page of one alone is of
       isStart: beside(-1) === null,
       isEnd: beside(1) === null,
-      ownSentence: given.own,
+      ownSentence: given.ownSentence,
       prefersWalkthrough: memory.opensWalkthrough,
       isClass: desk?.isOpen,
     });

@@ -116,10 +116,10 @@ export function makePassPicture(answer) {
         isOpened = false;
         framed = null;
       }
-      const cell = isCovered ? moment.asked : moment.answer;
+      const cell = isCovered ? moment.askedCell : moment.answerCell;
       if (cell && cell !== framed) where = fitted(pass, { ...where, ...selected(cell) });
       framed = cell;
-      asked = moment.answer ? pass.read(moment.answer).name : "";
+      asked = moment.answerCell ? pass.read(moment.answerCell).name : "";
       covers = new Set(isCovered ? moment.covers : []);
       where = { ...where, present: isPresented };
       render();

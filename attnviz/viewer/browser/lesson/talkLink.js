@@ -3,7 +3,7 @@
 
 export const MOST = 6000; // characters; some programs cut longer links off
 const NAME = "#talk=";
-const MOST_BYTES = 400_000; // of what is unpacked, as core/settings has it
+const MOST_BYTES = 400_000; // of what is unpacked, as core/limits has it
 const FORMAT = "deflate-raw";
 const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";

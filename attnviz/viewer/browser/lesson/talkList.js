@@ -3,7 +3,7 @@
 
 export const ID = "talk"; // of a talk of one's own among the lessons
 export const NOTHING = { title: "", moment: [] };
-export const MOST_MOMENTS = 60; // as core/settings has it
+export const MOST_MOMENTS = 60; // as core/limits has it
 
 export function added(talk, moment, at = talk.moment.length) {
   return { ...talk, moment: [...talk.moment.slice(0, at), moment, ...talk.moment.slice(at)] };

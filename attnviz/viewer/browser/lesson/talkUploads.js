@@ -2,7 +2,7 @@
 // too large for its store.
 
 const [NAME, STORE] = ["attnviz talk", "uploads"];
-export const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/settings has it
+export const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/limits has it
 
 // `databases` is window.indexedDB. Returns {keep(files), of(names), retain(names)}: files are {name: base64}, of() is a promise of
 // them, retain() throws all others away.

@@ -4,12 +4,12 @@ import { short } from "../pass/numeral.js";
 // {isRight, said}: paragraphs of runs that say what was answered, what it would be right for, what is right, and what the
 // moment says with that. `answer` is the place of a candidate, or a number; null where nobody answered.
 export function verdictOn(question, answer, after = []) {
-  const { isRight, own, right, told } =
+  const { isRight, own, right, feedback } =
     question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
   const begun = isRight ? (isNear(question, answer) ? nearly(own) : [["strong", "Right: "]]) : [["", "It is "]],
     truth = [...begun, ...right, ["", "."]];
   const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
-    why = isRight === false || !after.length ? told : [];
+    why = isRight === false || !after.length ? feedback : [];
   return {
     isRight,
     said: [
@@ -45,19 +45,24 @@ function ofCandidate({ candidates, right, isCode }, answer) {
   const isRight = right.includes(answer),
     name = place => (isCode ? ["code", candidates[place].label] : ["strong", candidates[place].label]);
   const listed = right.flatMap((place, nth) => [...(nth ? [["", " or "]] : []), name(place)]);
-  const told = candidates[answer === null || isRight ? right[0] : answer].told;
-  return { isRight: answer === null ? null : isRight, own: answer === null ? null : name(answer), right: listed, told };
+  const feedback = candidates[answer === null || isRight ? right[0] : answer].feedback;
+  return {
+    isRight: answer === null ? null : isRight,
+    own: answer === null ? null : name(answer),
+    right: listed,
+    feedback,
+  };
 }
 
 function ofNumber(question, answer) {
   const { right, text, tolerance, nears, isShare, lead, score } = question;
   const value = ["strong", withUnit(question, text)];
-  if (answer === null) return { isRight: null, own: null, right: [value], told: [] };
+  if (answer === null) return { isRight: null, own: null, right: [value], feedback: [] };
   const own = ["strong", answerText(question, answer)];
-  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], told: [] };
+  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], feedback: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
-    why = near?.told ?? (isShare && lead ? leadFor(answer, lead, score) : []);
-  return { isRight: false, own, right: [value], told: why };
+    why = near?.feedback ?? (isShare && lead ? leadFor(answer, lead, score) : []);
+  return { isRight: false, own, right: [value], feedback: why };
 }
 
 // How an answer is written: a share in per cent.

@@ -16,6 +16,7 @@ const NARROWEST = 12; // pixels of a thumb
 const LEAST_IN_A_TALK = 20; // pixels of a thumb, with titles below
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
+const LEAST_LINES = 9; // lines of text that a row is high at least; of more than two layers one scrolls to the others
 
 /** @returns {View} */
 export function makeWholePass(tools) {
@@ -102,7 +103,11 @@ export function makeWholePass(tools) {
     const rows = [...diagram.rows.children],
       longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length));
     const line = Number.parseFloat(getComputedStyle(box).fontSize);
-    const high = (box.clientHeight - sentence.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
+    const room = box.clientHeight - sentence.offsetHeight,
+      whole = rows.length > 2 ? Math.max(room, rows.length * LEAST_LINES * line) : room;
+    box.classList.toggle("scrolls", whole > room);
+    diagram.rows.parentNode.style.height = whole > room ? `${whole}px` : "";
+    const high = whole / rows.length - LINES_OF_TEXT * line - LANES;
     const over = Math.max(...diagram.thumbs().map(thumb => thumb.element.previousSibling.offsetHeight));
     const drawAt = width => {
       for (const thumb of diagram.thumbs()) {

@@ -36,7 +36,7 @@ export function showLesson(main, given) {
       return true;
     },
     hrefOf: address =>
-      address === given.course.own ? given.own : address ? `#${LOOKS}=${momentNow()}` : given.walkthrough,
+      address === given.course.ownSentence ? given.own : address ? `#${LOOKS}=${momentNow()}` : given.walkthrough,
     questions: (_, form) => Promise.resolve(given.questions[form]),
     store: () => localStorage,
     isLinked: window.location.protocol !== "file:",

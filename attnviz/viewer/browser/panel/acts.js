@@ -9,12 +9,18 @@ export function drawActs(pass, where, tools) {
   return [drawHide(pass, where, tools), ...drawSwap(pass, where, tools), drawMute(pass, where, tools)];
 }
 
-// The selected key is hidden from the selected query in the mask, and so in all layers.
-/** @param {Pass} pass */
-function drawHide(pass, { cell }, { set }) {
+// The selected key is hidden from the selected query in the mask: in all layers, or in the one that one is in where each has its
+// own; outside of layers, in the last.
+/** @param {Pass} pass @param {Where} where */
+function drawHide(pass, where, { set }) {
   const { query, key, shared } = pass.document.words,
-    mask = { name: "mask", index: pass.indexAt("mask", cell) };
-  const isFlag = pass.stages.get("mask").scale === "flag",
+    { layers } = pass.document,
+    { cell } = where,
+    at = stepAt(pass, where).layer || layers.length,
+    name = layers[at - 1].mask,
+    mask = { name, index: pass.indexAt(name, cell) };
+  const inLayer = layers.some(layer => layer.mask !== name) ? ` in layer ${at}` : "";
+  const isFlag = pass.stages.get(name).scale === "flag",
     hidden = isFlag ? 0 : -Infinity,
     visible = isFlag ? 1 : 0;
   const isHidden = pass.number(mask.name, mask.index) === hidden;
@@ -22,14 +28,17 @@ function drawHide(pass, { cell }, { set }) {
   const label = isHidden ? `Show “${key[cell.key]}” to ${from}` : `Hide “${key[cell.key]}” from ${from}`;
   return named(
     "hide",
-    button(label, () => set(mask, isHidden ? visible : hidden)),
+    button(label + inLayer, () => set(mask, isHidden ? visible : hidden)),
   );
 }
 
 // The selected query and key, where both were typed in one sentence.
 /** @param {Pass} pass */
 function drawSwap(pass, { cell: { query, key } }, { send }) {
-  const { query: words, typed } = pass.document.words;
+  const {
+    typed,
+    words: { query: words },
+  } = pass.document;
   const isTyped = place => place >= words.length - typed;
   if (query === key || !isTyped(query) || !isTyped(key)) return [];
   return [

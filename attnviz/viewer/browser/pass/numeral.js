@@ -1,26 +1,14 @@
 // Numerals: numbers as a cell, an inspector, a formula and a sentence write them. `digits` and `tex` write what
 // those of attnviz/core/numerals.py do, and `percent` what that of attnviz/text/wording.py does.
 
+import { ORDINALS } from "../../generated/numerals.js";
+
 const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
 const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
 const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
 const MOST_BELOW = 99,
   SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const ORDINALS = [
-  "first",
-  "second",
-  "third",
-  "fourth",
-  "fifth",
-  "sixth",
-  "seventh",
-  "eighth",
-  "ninth",
-  "tenth",
-  "eleventh",
-  "twelfth",
-];
 const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 

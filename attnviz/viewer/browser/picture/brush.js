@@ -1,11 +1,12 @@
 // The brush: cells of the mask are hidden, or shown again, by a click, a stroke over several, or Space; in a head or in all.
 import { button, choice } from "../elements/button.js";
-import { element, redraw } from "../elements/element.js";
+import { element, redraw, write } from "../elements/element.js";
 import { isSheet } from "../scene/bands.js";
 import { stepAt } from "../scene/state.js";
 
 const ALL = "all heads",
-  MASK = "mask";
+  MASK = /^mask(?:_\d+)?$/; // of all layers, or of one: it is painted in all
+const HINT = "Click or drag cells of the mask, or press Space, to hide or show a key.";
 const NEAR = ["scaled", "masked", "attention"]; // the stages of whose steps one may begin to paint
 
 // Returns {element, update(pass, where, look), press(slot, index), over(slot, index), toggle(slot, index)}; an index is that of a
@@ -16,7 +17,7 @@ export function makeBrush(tools) {
   const begin = button("Paint the mask", () => tools.send("paint", true)),
     clear = button("Clear", () => paint(everywhere(), false)),
     end = button("As it was", () => tools.send("paint", null)),
-    hint = element("span", "said", "Click or drag cells of the mask, or press Space, to hide or show a key.");
+    hint = element("span", "said");
   end.title = "The mask before it was painted";
   box.setAttribute("aria-label", "Paint the mask");
   box.setAttribute("role", "group");
@@ -28,11 +29,11 @@ export function makeBrush(tools) {
   const headNow = () => (inAll ? null : shown.where.cell.head);
   const paint = (cells, hides) => tools.send("paint", { head: headNow(), cells, hides });
   const everywhere = () => {
-    const [queries, keys] = shown.pass.stages.get(MASK).shape.slice(-2);
+    const [queries, keys] = shown.pass.stages.get(shown.pass.document.layers[0].mask).shape.slice(-2);
     return Array.from({ length: queries * keys }, (_, place) => [Math.floor(place / keys), place % keys]);
   };
-  const isPaintable = slot => Boolean(shown?.pass.document.painted) && slot.name === MASK && slot.side !== "A";
-  const hides = index => shown.pass.number(MASK, index) === 1;
+  const isPaintable = slot => Boolean(shown?.pass.document.painted) && MASK.test(slot.name) && slot.side !== "A";
+  const hides = (slot, index) => shown.pass.number(slot.name, index) === 1;
   const drawHeads = () => {
     const n = shown.pass.stages.get(shown.pass.document.layers[0].attention).shape[0],
       head = `head ${shown.where.cell.head + 1}`;
@@ -72,12 +73,13 @@ export function makeBrush(tools) {
         painted === null ||
         !stages.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
       begin.hidden = painted;
+      write(hint, HINT + (pass.document.layers.length > 1 ? " All layers have it." : ""));
       for (const each of [hint, heads, clear, end]) each.hidden = !painted;
       if (!box.hidden && painted) drawHeads();
     },
     press(slot, index, cell) {
       if (!index || !isPaintable(slot)) return;
-      stroke = { hides: hides(index), cells: new Map() };
+      stroke = { hides: hides(slot, index), cells: new Map() };
       add(index, cell);
       addEventListener("pointerup", finish);
       addEventListener("pointercancel", finish);
@@ -87,7 +89,7 @@ export function makeBrush(tools) {
     },
     toggle(slot, index) {
       if (!isPaintable(slot)) return false;
-      paint([index.slice(-2)], hides(index));
+      paint([index.slice(-2)], hides(slot, index));
       return true;
     },
   };

@@ -2,7 +2,7 @@
 import { afterFrame } from "../elements/afterFrame.js";
 import { element } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";
-import { TERMS } from "./glossaryTerms.js";
+import { TERMS } from "../../generated/glossaryTerms.js";
 import { markTerms } from "./termMarks.js";
 
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";

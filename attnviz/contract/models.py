@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from attnviz.scene.contract.sent import Cell, Name, Place, Runs, Sent, Share, Size, Values
+from attnviz.contract.sent import Cell, Name, Place, Runs, Sent, Share, Size, Values
 
 
 class Drawing(Sent, rename=None):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.scene.contract.sent import Place, Sent, Stories, Values
+from attnviz.contract.sent import Place, Sent, Stories, Values, joined
 
 
 class Axis(Sent):
@@ -55,7 +55,7 @@ class RuleVariant(Sent):
     term: str
 
 
-class Rule(Sent):
+class RuleShape(Sent):
     """The cells that a cell is computed from, once for all cells of a stage.
 
     Attributes
@@ -73,12 +73,17 @@ class Rule(Sent):
     slots: dict[str, Slot]
     case: Slot | None
     until: Slot | None
-    arrays: dict[ArrayName, RuleArray]
     variants: Annotated[list[RuleVariant], Meta(min_length=1)]
 
 
-class Stage(Sent):
-    """An array of the pass.
+class RuleNumbers(Sent):
+    """The arrays that a rule reads besides stages."""
+
+    arrays: dict[ArrayName, RuleArray]
+
+
+class StageShape(Sent):
+    """A stage but for its numbers.
 
     Attributes
     ----------
@@ -88,14 +93,8 @@ class Stage(Sent):
         What one of its numbers is called.
     step
         The id of the step that introduces it.
-    limit
-        The size at the end of its colour scale.
-    overridden
-        Runs of cells that were set by hand: the place of the first, counted over the whole stage, and how many.
     hidden_by
         The stage of its layer that is -inf where a cell is drawn as hidden, or nothing.
-    recipe
-        Where a given number is from.
     in_microgpt
         What microgpt calls it; empty where it has no name for it, and of another model.
     """
@@ -108,11 +107,41 @@ class Stage(Sent):
     scale: Literal["signed", "share", "flag"]
     step: str
     axes: Annotated[list[Axis], Meta(min_length=1)]
-    limit: Annotated[float, Meta(gt=0)]
-    values: Values
-    overridden: list[tuple[Place, Place]]
     hidden_by: str
-    recipe: str
-    rule: Rule | None
+    rule: RuleShape | None
     stories: Stories
     in_microgpt: str
+
+
+class StageNumbers(Sent):
+    """The numbers of a stage.
+
+    Attributes
+    ----------
+    limit
+        The size at the end of its colour scale.
+    values
+        Without those of a parameter, which are sent once.
+    overridden
+        Runs of cells that were set by hand: the place of the first, counted over the whole stage, and how many.
+    recipe
+        Where a given number is from.
+    """
+
+    limit: Annotated[float, Meta(gt=0)]
+    overridden: list[tuple[Place, Place]]
+    recipe: str
+    values: Values | UnsetType = UNSET
+    rule: RuleNumbers | UnsetType = UNSET
+
+
+class StageValues(Sent):
+    """The values of a parameter, which other passes have too."""
+
+    values: Values
+
+
+Rule = joined(
+    "Rule", "The cells that a cell is computed from, and the arrays that are read besides.", RuleShape, RuleNumbers
+)
+Stage = joined("Stage", "An array of the pass.", StageShape, StageNumbers, values=Values, rule=Rule | None)

@@ -9,8 +9,9 @@ import numpy as np
 
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.order import Block
-from attnviz.core.settings import MAX_TOKENS, OPTIONS
+from attnviz.core.settings import OPTIONS
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 

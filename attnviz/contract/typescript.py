@@ -1,4 +1,4 @@
-"""TypeScript: the types of the browser's code; `python -m attnviz.scene.contract.typescript` writes them.
+"""TypeScript: the types of the browser's code; `python -m attnviz.contract.typescript` writes them.
 
 The contract as TypeScript, and how an address says where one looks.
 """
@@ -10,19 +10,20 @@ from collections.abc import Iterator
 from functools import singledispatch
 from pathlib import Path
 
-from msgspec import inspect
+from msgspec import NODEFAULT, inspect
 
-from attnviz.scene.contract.answer import Answer
-from attnviz.scene.contract.classroom import ClassNow
-from attnviz.scene.contract.constants import javascript
-from attnviz.scene.contract.lesson import LessonsPage, Moment
-from attnviz.scene.contract.request import ActsRequest
+from attnviz.contract.answer import Answer
+from attnviz.contract.classroom import ClassNow
+from attnviz.contract.constants import numerals, where
+from attnviz.contract.document import SentDocument
+from attnviz.contract.lesson import LessonsPage, Moment
+from attnviz.contract.request import ActsRequest
 
-FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
-MESSAGES = (Answer, Moment, LessonsPage, ActsRequest, ClassNow)
+FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
+MESSAGES = (Answer, Moment, LessonsPage, ActsRequest, ClassNow, SentDocument)
 """The messages to a browser, and from it."""
 
-_HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"
+_HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"
 
 
 def typescript() -> str:
@@ -32,7 +33,8 @@ def typescript() -> str:
 
 def generated() -> dict[Path, str]:
     """The files of the browser's code that are made of Python, and what they hold."""
-    return {FOLDER / "contract.d.ts": typescript(), FOLDER / "where.js": javascript()}
+    made = {"contract.d.ts": typescript(), "where.js": where(), "numerals.js": numerals()}
+    return {FOLDER / name: text for name, text in made.items()}
 
 
 def structs_of(*messages: type) -> Iterator[inspect.StructType]:
@@ -57,10 +59,15 @@ def _within(of: inspect.Type) -> list[inspect.Type]:
 
 
 def _declared(struct: inspect.StructType) -> str:
-    fields = [f"  {each.encode_name}{'' if each.required else '?'}: {_written(each.type)};" for each in struct.fields]
+    fields = [f"  {each.encode_name}{'?' * _may_lack(each)}: {_written(each.type)};" for each in struct.fields]
     kind = [f"  {struct.tag_field}: {json.dumps(struct.tag)};"] if struct.tag_field else []
     comment = f"/** {struct.cls.__doc__.partition(chr(10))[0]} */"
     return "\n".join([comment, f"export interface {struct.cls.__name__} {{", *kind, *fields, "}", ""])
+
+
+def _may_lack(field: inspect.Field) -> bool:
+    """Whether a field may be missing: one with another default than `UNSET` is always sent."""
+    return not field.required and field.default is NODEFAULT and field.default_factory is NODEFAULT
 
 
 @singledispatch
@@ -101,7 +108,7 @@ def _(of: inspect.UnionType) -> str:
 
 
 @_written.register
-def _(of: inspect.ListType) -> str:
+def _(of: inspect.ListType | inspect.VarTupleType) -> str:
     return f"Array<{_written(of.item_type)}>"
 
 

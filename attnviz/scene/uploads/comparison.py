@@ -10,9 +10,9 @@ from msgspec import structs
 from attnviz.analysis.check.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
-from attnviz.scene.own.examples import EXAMPLE_NAME
-from attnviz.scene.own.parameters import OwnParameters
-from attnviz.scene.own.request import SHOWN, OwnRequest
+from attnviz.scene.uploads.examples import EXAMPLE_NAME
+from attnviz.scene.uploads.parameters import OwnParameters
+from attnviz.scene.uploads.request import SHOWN, OwnRequest
 from attnviz.text.check.report import Comparison, compare
 
 _IT = "the pass that the walkthrough shows"

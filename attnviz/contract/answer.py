@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.sent import Runs, Said, Sent
+from attnviz.contract.document import Document
+from attnviz.contract.sent import NonEmpty, Runs, Sent
 
-Event = Said
+Event = NonEmpty
 """The name of an act."""
 
 
@@ -88,7 +88,7 @@ class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
     limit: Annotated[int, Meta(ge=1)]
     live: bool
     placeholder: str | UnsetType = UNSET
-    words: list[Said] | UnsetType = UNSET
+    words: list[NonEmpty] | UnsetType = UNSET
 
 
 class Button(Box, kw_only=True, tag_field="kind", tag="button"):
@@ -144,7 +144,7 @@ class StageAudit(Sent):
     """The audit's result for a stage."""
 
     name: str
-    numbers: Said
+    numbers: NonEmpty
     off: str
 
 
@@ -159,9 +159,9 @@ class Verdict(Sent):
         How each came out: how many numbers are given and agree, and how far off the worst is.
     """
 
-    asks: Said | UnsetType = UNSET
+    asks: NonEmpty | UnsetType = UNSET
     agrees: bool | UnsetType = UNSET
-    sentence: Said | UnsetType = UNSET
+    sentence: NonEmpty | UnsetType = UNSET
     stages: Annotated[list[StageAudit], Meta(min_length=1)] | UnsetType = UNSET
 
 
@@ -175,7 +175,7 @@ class File(Sent):
 View = Literal["pass", "audit", "script"]
 """The views of a scene that has a pass."""
 
-Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], Said]]
+Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], NonEmpty]]
 
 
 class Program(Sent):
@@ -233,7 +233,7 @@ class Answer(Sent):
     number: Annotated[int, Meta(ge=1)]
     view: View
     settings: Settings
-    notices: list[Said]
+    notices: list[NonEmpty]
     offers: list[Offer]
     lacks_file: bool
     by_hand: Runs | None

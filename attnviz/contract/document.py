@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
-from attnviz.scene.contract.models import Model, Next
-from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
-from attnviz.scene.contract.stages import Stage
-from attnviz.scene.contract.steps import Step
-from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.contract.changes import ChangeMade, Flips, Moved, Slopes
+from attnviz.contract.models import Model, Next
+from attnviz.contract.sent import Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
+from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues
+from attnviz.contract.steps import Step
+from attnviz.contract.where import Selected, Where
 
-
-class Selected(Sent):
-    """The selected number, by its places, counted from 0."""
-
-    head: Place
-    query: Place
-    key: Place
-    feature: Place
-    dimension: Place
-    answer: Place
-    neuron: Place
-
-
-class Where(Sent):
-    """Where one looks in a pass.
-
-    Attributes
-    ----------
-    compare
-        How a pass beside this one is looked at.
-    route
-        Where a presenter's remote leads.
-    """
-
-    step: str
-    cell: Selected
-    picked: str
-    trail: list[Cell]
-    ask: Literal[QUESTIONS]
-    order: Literal[ORDERS]
-    view: Literal[VIEWS]
-    present: bool
-    reveal: Place | None
-    compare: Literal[COMPARISONS]
-    route: Literal[ROUTES]
+TemplateName = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 
 
 class MapColumn(Sent):
@@ -74,15 +41,12 @@ class Words(Sent):
         Whether queries and keys are one sentence.
     unit
         What one of them is called: a word, a letter, a digit.
-    typed
-        How many of the last words a person typed in one sentence, where they can be swapped.
     """
 
     query: list[str]
     key: list[str]
     shared: bool
     unit: str
-    typed: Place
 
 
 class LayerOfModel(Sent):
@@ -90,11 +54,14 @@ class LayerOfModel(Sent):
 
     Attributes
     ----------
+    mask
+        Its own, or that of all layers.
     purpose
         What one of several layers does for its model; empty where nobody says.
     """
 
     attention: Name
+    mask: Name
     purpose: str
 
 
@@ -104,60 +71,6 @@ class Palette(Sent):
     negative: Colour
     positive: Colour
     share: Colour
-
-
-class ChangeMade(Sent):
-    """A number set by hand.
-
-    Attributes
-    ----------
-    index
-        Of a cell, or the beginning of one that all cells below have; null is every place.
-    """
-
-    text: str
-    stage: Name
-    index: Annotated[list[Place | None], Meta(min_length=1)]
-
-
-class Moved(Sent):
-    """The movement of a stage by numbers set by hand."""
-
-    stage: Name
-    text: str
-
-
-class Slopes(Sent):
-    """The slopes of a number."""
-
-    of: Cell
-    text: str
-    values: dict[str, Values]
-
-
-class Flip(Sent):
-    """The smallest change that turns the order of a row, in one stage.
-
-    Attributes
-    ----------
-    cell
-        The one with the smallest change; null where none was found.
-    value
-        What turns it, set there by hand.
-    """
-
-    stage: Name
-    text: str
-    cell: Cell | None
-    value: float | None
-
-
-class Flips(Sent):
-    """The smallest changes that turn the order of a row of shares."""
-
-    of: Cell
-    text: str
-    stages: list[Flip]
 
 
 class Door(Sent):
@@ -171,8 +84,8 @@ class Door(Sent):
 class PairOffered(Sent):
     """Two passes that mean something beside each other."""
 
-    id: Said
-    label: Said
+    id: NonEmpty
+    label: NonEmpty
 
 
 class StageDistance(Sent):
@@ -192,7 +105,7 @@ class StageDistance(Sent):
         Of how many.
     """
 
-    text: Said
+    text: NonEmpty
     other: Place
     matched: bool
     tolerance: Size
@@ -200,13 +113,11 @@ class StageDistance(Sent):
     of: Place
 
 
-class OtherPass(Sent):
-    """A second pass, A, beside this one, B.
+class Pairing(Sent):
+    """A second pass, A, and this one, B, place by place.
 
     Attributes
     ----------
-    document
-        The document of A, which has no pass beside it.
     between
         What decides the two and differs: its name, and what it is in A and in B.
     parted
@@ -221,17 +132,28 @@ class OtherPass(Sent):
         The cell of that stage that is furthest from the one beside it.
     """
 
-    document: Document
-    between: list[tuple[Said, Said, Said]]
-    parted: Said
+    between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]
+    parted: NonEmpty
     first: Name | None
     places: dict[str, list[Place | None]]
     stages: dict[str, StageDistance]
     at: list[Place]
 
 
-class Document(Sent):
-    """A pass, and where one looks in it: all that the viewer is given.
+class SentOther(Pairing):
+    """A second pass, A, beside this one, B; its document has no pass beside it."""
+
+    document: SentDocument
+
+
+class OtherPass(Pairing):
+    """A second pass, A, beside this one, B; its document has no pass beside it."""
+
+    document: Document
+
+
+class PassShape(Sent):
+    """A pass but for its numbers: the same for all passes that are alike.
 
     Attributes
     ----------
@@ -239,12 +161,35 @@ class Document(Sent):
         In the order of the pass.
     nearest
         Of the id of every step that there may be, the id of the one that this pass shows for it.
-    starts
-        The cell that one looks at before picking any: outside of layers, and in each of several layers.
     fractions
         Whether numbers are fractions that are worth writing: where exp makes powers of a whole number.
-    arrival
-        Another number whenever the viewer is to adopt `where`.
+    """
+
+    stages: dict[Name, StageShape]
+    steps: Annotated[list[Step], Meta(min_length=1)]
+    nearest: dict[str, str]
+    map: Map
+    words: Words
+    layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
+    fractions: bool
+    palette: Palette
+
+
+class PassParameters(Sent):
+    """The numbers of a pass that passes of other words have too."""
+
+    stages: dict[Name, StageValues]
+
+
+class PassNumbers(Sent):
+    """The numbers of a pass, and what is said of them.
+
+    Attributes
+    ----------
+    starts
+        The cell that one looks at before picking any: outside of layers, and in each of several layers.
+    typed
+        How many of the last words a person typed in one sentence, where they can be swapped.
     changes
         The numbers set by hand, in order.
     moved
@@ -263,8 +208,6 @@ class Document(Sent):
         Another sentence to ask a model at the end of a talk.
     pairs
         Pairs of passes that mean something beside each other, offered at one click.
-    other
-        A second pass, A, beside this one, B; null where there is none.
     measured
         What the glossary adds to some of its terms, by their ids: what was measured of the model, and the seed.
     next
@@ -273,29 +216,64 @@ class Document(Sent):
         Whether the mask is painted; null where it can't be.
     """
 
-    stages: dict[Name, Stage]
-    steps: Annotated[list[Step], Meta(min_length=1)]
-    nearest: dict[str, str]
-    map: Map
-    words: Words
-    layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
-    fractions: bool
-    palette: Palette
-    where: Where
+    stages: dict[Name, StageNumbers]
     starts: Annotated[list[Selected], Meta(min_length=1)]
-    arrival: int
+    typed: Place
     changes: list[ChangeMade]
     moved: list[Moved]
     before: dict[str, Values]
     slopes: Slopes | None
     flips: Flips | None
-    imprint: Said
+    imprint: NonEmpty
     link: dict[str, str]
     door: Door | None
     offer: Door | None
     model: Model | None
     pairs: list[PairOffered]
-    other: OtherPass | None
     next: Next | None
     painted: bool | None
     measured: dict[str, str]
+
+
+class SentShape(Sent):
+    """A pass but for its numbers, by a name; the parts are null where the browser has them."""
+
+    name: TemplateName
+    parts: PassShape | None
+
+
+class SentParameters(Sent):
+    """The numbers of parameters, by a name; the parts are null where the browser has them."""
+
+    name: TemplateName
+    parts: PassParameters | None
+
+
+class SentDocument(PassNumbers):
+    """A document as it is sent: of what other documents have too the browser may have been sent the parts before.
+
+    Attributes
+    ----------
+    arrival
+        Another number whenever the viewer is to adopt `where`.
+    other
+        A second pass, A, beside this one, B; null where there is none.
+    """
+
+    template: SentShape
+    parameters: SentParameters
+    where: Where
+    arrival: int
+    other: SentOther | None
+
+
+Document = joined(
+    "Document",
+    "A pass, and where one looks in it: all that the viewer is given.",
+    PassShape,
+    PassNumbers,
+    stages=dict[Name, Stage],
+    where=Where,
+    arrival=int,
+    other=OtherPass | None,
+)

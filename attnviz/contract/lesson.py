@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from attnviz.scene.contract.document import Document
-from attnviz.scene.contract.sent import Cell, Name, Place, Said, Sent, Style
+from attnviz.contract.document import Document
+from attnviz.contract.sent import Cell, Name, NonEmpty, Place, Sent, Style
 
 
 class NumberLink(Sent):
@@ -21,7 +21,7 @@ class NumberLink(Sent):
         In which pass: that on the screen, B, or the one beside it, A.
     """
 
-    text: Said
+    text: NonEmpty
     cell: Cell
     of: Literal["A", "B"] = "B"
 
@@ -41,12 +41,12 @@ class Candidate(Sent):
         The place of the word in the sentence that it stands for, where one clicks words.
     cell
         The cell that it stands for, where one clicks cells.
-    told
+    feedback
         What this answer would be right for, or why it is the right one.
     """
 
-    label: Said
-    told: LessonRuns
+    label: NonEmpty
+    feedback: LessonRuns
     word: Place | UnsetType = UNSET
     cell: Cell | UnsetType = UNSET
 
@@ -79,7 +79,7 @@ class Near(Sent):
 
     value: float
     tolerance: float
-    told: LessonRuns
+    feedback: LessonRuns
 
 
 class Fill(Sent, tag_field="kind", tag="fill"):
@@ -106,7 +106,7 @@ class Fill(Sent, tag_field="kind", tag="fill"):
 
     prompt: LessonRuns
     right: float
-    text: Said
+    text: NonEmpty
     tolerance: Annotated[float, Meta(ge=0)]
     is_share: bool
     nears: list[Near]
@@ -139,16 +139,16 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
         Those that the wrong ones break, each in a sentence.
     """
 
-    name: Said
-    query: Said
-    sides: tuple[Said, Said]
-    words: list[Said]
+    name: NonEmpty
+    query: NonEmpty
+    sides: tuple[NonEmpty, NonEmpty]
+    words: list[NonEmpty]
     hidden: list[bool]
     right: list[float]
     wrong: list[float | None]
     right_sum: float
     wrong_sum: float | None
-    laws: list[Said]
+    laws: list[NonEmpty]
 
 
 class SweptLength(Sent):
@@ -187,7 +187,7 @@ class SweptDivisor(Sent):
     """
 
     id: Name
-    label: Said
+    label: NonEmpty
     reach: float
     lengths: list[SweptLength]
 
@@ -234,7 +234,7 @@ class Moment(Sent):
         What is said before the answer, and with it.
     covers
         The stages whose numbers would give the answer away: covered until it is shown.
-    asked, answer
+    asked_cell, answer_cell
         The cells of the picture that the question is about, and that the answer is read off; null where none is.
     says_words_alone
         Whether the sentence is all that stands in the picture until the answer is shown.
@@ -253,8 +253,8 @@ class Moment(Sent):
     after: LessonRuns
     question: Question | None
     covers: list[Name]
-    asked: Cell | None
-    answer: Cell | None
+    asked_cell: Cell | None
+    answer_cell: Cell | None
     says_words_alone: bool
     at: str
     notes: str
@@ -273,8 +273,8 @@ class LessonEntry(Sent):
     """
 
     id: Name
-    name: Said
-    says: Said
+    name: NonEmpty
+    says: NonEmpty
     minutes: Annotated[int, Meta(ge=1)]
     n_moments: Annotated[int, Meta(ge=1)]
     planned: list[float] = field(default_factory=list)
@@ -285,9 +285,9 @@ class LessonsPage(Sent):
 
     Attributes
     ----------
-    own
+    own_sentence
         The address of one's own sentence in the walkthrough.
     """
 
     lessons: list[LessonEntry]
-    own: str
+    own_sentence: str

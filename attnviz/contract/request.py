@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 
 from msgspec import Meta, Struct
 
-from attnviz.scene.contract.answer import View
-from attnviz.scene.own.received import received
+from attnviz.contract.answer import View
+from attnviz.contract.received import received
 
 MAX_ACTS = 5
 """Acts in one request: what was done while the answer to the one before was on its way."""

@@ -251,6 +251,12 @@ export const TERMS = [
     here: "",
   },
   {
+    id: "global layer",
+    pattern: "\\bglobal(?: layers?)?\\b",
+    says: "A layer without the window that others have, as in Gemma and gpt-oss: it sees {unit}s however far away.",
+    here: "",
+  },
+  {
     id: "RoPE",
     pattern: "\\bRoPE\\b|\\brotat(?:ed|ion)\\b",
     says: "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",

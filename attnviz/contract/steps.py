@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
-from attnviz.scene.contract.sent import Layer, Name, Place, Runs, Sent
+from attnviz.contract.sent import Layer, Name, Place, Runs, Sent
 
 
-class Matrix(Sent):
-    """A stage as it is drawn.
+class Matrix(Sent, frozen=True):
+    """A matrix of a picture: a stage, cut along two of its axes.
 
     Attributes
     ----------
@@ -20,8 +20,10 @@ class Matrix(Sent):
         The axis that its columns are; null for a single column.
     fixed
         The place on an axis that is not drawn; without one, the selected place.
+    sign, after
+        What is written before it and behind it.
     result
-        Whether the picture shows how it is computed.
+        Whether the picture is about it: how it is computed, or how it is given.
     sums
         Whether each row's sum stands at its end.
     """
@@ -29,14 +31,14 @@ class Matrix(Sent):
     stage: Name
     rows: int | None
     columns: int | None
-    fixed: dict[str, Place]
-    sign: str
-    after: str
-    result: bool
-    sums: bool
+    fixed: dict[int, Place] = field(default_factory=dict)
+    sign: str = ""
+    after: str = ""
+    result: bool = False
+    sums: bool = False
 
 
-class Band(Sent):
+class Band(Sent, frozen=True):
     """Rows of a sheet, with one sentence.
 
     Attributes
@@ -47,8 +49,10 @@ class Band(Sent):
         The numbers that its rows are multiplied by.
     right
         What each of its rows gives.
+    label
+        What stands before its row.
     leftover
-        The number that its row, of shares, leaves over.
+        The number that its row, of shares, leaves over: it stands in place of the row's sum.
     factors
         Whether its row is the sum of what the band before it multiplies.
     """
@@ -56,37 +60,53 @@ class Band(Sent):
     sentence: Runs
     label: str
     cells: Matrix
-    array: str
-    left: Matrix | None
-    right: Matrix | None
-    leftover: Matrix | None
-    factors: bool
+    array: str = ""
+    left: Matrix | None = None
+    right: Matrix | None = None
+    leftover: Matrix | None = None
+    factors: bool = False
 
 
-class Picture(Sent):
-    """Matrices that are drawn as one equation.
+Row = Annotated[tuple[Matrix | None, ...], Meta(min_length=1)]
+
+
+class Picture(Sent, frozen=True):
+    """Matrices that are drawn as one equation: in one row with the same rows, in one column with the same columns.
 
     Attributes
     ----------
     turns
-        Whether a single row may stand as a column.
+        Whether a single row may stand as a column where that is larger.
     aside
         Whether it may be left out where digits must be large.
     """
 
-    grid: Annotated[list[Annotated[list[Matrix | None], Meta(min_length=1)]], Meta(min_length=1)]
-    turns: bool
-    aside: bool
+    grid: Annotated[tuple[Row, ...], Meta(min_length=1)]
+    turns: bool = False
+    aside: bool = False
+
+    @property
+    def matrices(self) -> tuple[Matrix, ...]:
+        """The matrices, row by row."""
+        return tuple(matrix for row in self.grid for matrix in row if matrix)
 
 
-class Source(Sent):
-    """Where the numbers of a sheet's first band are from."""
+class Source(Sent, frozen=True):
+    """Where a number of the first band of a sheet is from: its word's row of what enters, times a matrix of parameters.
+
+    Attributes
+    ----------
+    name
+        What is made there.
+    word
+        Whose it is.
+    """
 
     name: str
     word: Literal["query", "key"]
     heading: Runs
     formula: str
-    bands: Annotated[list[Band], Meta(min_length=2)]
+    bands: Annotated[tuple[Band, ...], Meta(min_length=2)]
 
 
 class Step(Sent):

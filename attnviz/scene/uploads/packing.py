@@ -11,17 +11,15 @@ from msgspec import Meta, Struct
 
 from attnviz.analysis.check.files import ArrayFile, read_file
 from attnviz.analysis.check.recomputation import recomputed
-from attnviz.core.block import ACTIVATIONS, NORMS, Block
+from attnviz.core.block import ALL_ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
-from attnviz.scene.own.parameters import OwnParameters
+from attnviz.scene.uploads.parameters import OwnParameters
 
-_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
 _NORMS = {"": None} | NORMS
 _LAYER, _MODEL, _WORDS, _WORDS_OF_KEYS = "layer", "microgpt", "tokens", "context_tokens"
 _LONGEST = 128
@@ -36,7 +34,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     d_k: Annotated[int, Meta(ge=1)] | None
     unprojected: bool
     residual: bool
-    activation: Literal[tuple(_ACTIVATIONS)]
+    activation: Literal[tuple(ALL_ACTIVATIONS)]
     attn_norm: Literal[tuple(_NORMS)]
     mlp_norm: Literal[tuple(_NORMS)]
     qk_norm: float | None = None
@@ -52,7 +50,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
             block.d_k,
             block.unprojected,
             block.residual,
-            _name_of(block.activation, _ACTIVATIONS),
+            _name_of(block.activation, ALL_ACTIVATIONS),
             _name_of(block.attn_norm, _NORMS),
             _name_of(block.mlp_norm, _NORMS),
             qk_norm=block.qk_norm and block.qk_norm.epsilon,
@@ -69,7 +67,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
             self.d_k,
             unprojected=self.unprojected,
             residual=self.residual,
-            activation=_ACTIVATIONS[self.activation],
+            activation=ALL_ACTIVATIONS[self.activation],
             attn_norm=_NORMS[self.attn_norm],
             mlp_norm=_NORMS[self.mlp_norm],
             qk_norm=None if self.qk_norm is None else RMSNorm(self.qk_norm),

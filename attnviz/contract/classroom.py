@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.scene.contract.sent import Place, Said, Sent
+from attnviz.contract.sent import NonEmpty, Place, Sent
 
 
 class Round(Sent):
@@ -24,18 +24,18 @@ class Round(Sent):
     is_open: bool
 
 
-class AskedCell(Sent):
-    """A question of a cell: for its number, its share, or the word that its row is largest at."""
+class CellQuestion(Sent, frozen=True):
+    """A question that the speaker asks of a cell: for its number, its share, or the word that its row is largest at."""
 
     kind: Literal["number", "share", "word"]
-    cell: Said
+    cell: NonEmpty
 
 
 class Pointed(Sent):
     """A number that somebody doesn't understand: where the class was, the cell, and how many don't."""
 
     at: str
-    cell: Said
+    cell: NonEmpty
     count: Annotated[int, Meta(ge=1)]
 
 
@@ -73,7 +73,7 @@ class ClassNow(Sent):
         The number of the moment to ask for: the same as long as followers see the same pass and question.
     kind
         Whether it is a pass, a moment of a lesson or of a talk of the speaker's own, or a question of a cell.
-    asked
+    question
         The question of a cell that is asked there; null where none is.
     is_own
         Whether the speaker shows numbers of their own, so that nobody can follow.
@@ -94,7 +94,7 @@ class ClassNow(Sent):
     at: str
     shows: Place
     kind: Literal["pass", "lesson", "talk", "question"]
-    asked: AskedCell | None
+    question: CellQuestion | None
     is_own: bool
     is_shown: bool
     round: Round | None

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 
 class Sent(Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A part of what is sent, with these fields and no other."""
 
 
-Said = Annotated[str, Meta(min_length=1)]
+def joined(name: str, doc: str, one: type[Sent], other: type[Sent], /, **fields: Any) -> type[Sent]:
+    """The struct that two of which a browser makes one are together; `fields` are those to which both add."""
+    hints = get_type_hints(one, include_extras=True) | get_type_hints(other, include_extras=True) | fields
+    return defstruct(name, hints.items(), bases=(Sent,), namespace={"__doc__": doc}, module=other.__module__)
+
+
+NonEmpty = Annotated[str, Meta(min_length=1)]
 """A text that is not empty."""
 
 Size = Annotated[float, Meta(ge=0)]

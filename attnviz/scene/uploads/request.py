@@ -8,9 +8,9 @@ from msgspec import Struct, structs
 
 from attnviz.analysis.check.layouts import IN_OUT, OUT_IN
 from attnviz.analysis.check.stages import stages
+from attnviz.contract.received import received
 from attnviz.core.tokens import cleaned
-from attnviz.scene.own.examples import EXAMPLES
-from attnviz.scene.own.received import received
+from attnviz.scene.uploads.examples import EXAMPLES
 from attnviz.text.steps import full_title
 
 MAX_NAME_CHARACTERS = 255

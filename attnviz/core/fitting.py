@@ -1,0 +1,87 @@
+"""Fitting: values as somebody wrote or picked them, brought to the nearest that settings allow."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, most_layers
+from attnviz.core.whole import WHOLE
+from attnviz.core.wholesettings import OF_WHOLE, rule_of_whole
+
+
+def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
+    """The values of an option beside these two."""
+    if initialiser == WHOLE and name in OF_WHOLE:
+        return OF_WHOLE[name]
+    if name == "layers":
+        return range(1, most_layers(d_model) + 1)
+    return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
+
+
+def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
+    """For options that don't fit the initialiser `WHOLE`, the nearest values that do, where it is among them."""
+    if values.get("initialiser") != WHOLE:
+        return {}
+    unfit = {name: value for name, value in values.items() if name in OF_WHOLE and value not in OF_WHOLE[name]}
+    return {name: replace(OPTIONS[name], allowed=OF_WHOLE[name]).nearest(str(value)) for name, value in unfit.items()}
+
+
+def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
+    """Bring values as someone wrote them, in an address say, to the nearest allowed ones.
+
+    Parameters
+    ----------
+    written : mapping of setting names to text
+        Sentences are passed over: they are what they are.
+
+    Returns
+    -------
+    allowed : dict
+        The value of each such setting, or its default where the text means nothing.
+    notices : list of str
+        One sentence for each value that was changed: the rule, what came, what is used.
+    """
+    allowed: dict[str, int | str] = {}
+    notices = []
+    for name, text in written.items():
+        if name in FREE_OPTIONS:
+            option = OPTIONS[name]
+            allowed[name] = option.nearest(text)
+            if str(allowed[name]).lower() != text.strip().lower():
+                notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
+    if "n_heads" in written:
+        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
+        text = written["n_heads"]
+        allowed["n_heads"] = nearest_heads(text, d_model)
+        if str(allowed["n_heads"]) != text.strip():
+            notices.append(
+                f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
+                f"got {_shortened(text)}, using {allowed['n_heads']}."
+            )
+    if "layers" in written:
+        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
+        text = written["layers"]
+        allowed["layers"] = nearest_layers(text, d_model)
+        if str(allowed["layers"]) != text.strip():
+            notices.append(
+                f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}; "
+                f"got {_shortened(text)}, using {allowed['layers']}."
+            )
+    for name, value in fitting_whole(allowed).items():
+        notices.append(f"{rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
+        allowed[name] = value
+    return allowed, notices
+
+
+def nearest_heads(n_heads: int | str, d_model: int) -> int:
+    """The divisor of `d_model` nearest to `n_heads`; of two, the smaller."""
+    wanted = replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads))
+    return min(divisors(d_model), key=lambda n: (abs(n - wanted), n))
+
+
+def nearest_layers(layers: int | str, d_model: int) -> int:
+    """The number of layers nearest to `layers` that there may be."""
+    return replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers))
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
