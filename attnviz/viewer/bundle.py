@@ -35,22 +35,25 @@ def bundle(entry: Path) -> str:
         If modules import each other in a circle, a name is imported that is not
         exported, or an import or export is of another form.
     """
-    texts = {path: path.read_text("utf-8") for path in _ordered(entry, ())}
+    texts: dict[Path, str] = {}
+    _add(entry, (), texts)
     for path, text in texts.items():
         _check(path, text, texts)
     *imported, (_, last) = texts.items()
     return "\n".join([*(_scoped(path, text) for path, text in imported), _joinable(last)])
 
 
-def _ordered(path: Path, importers: tuple[Path, ...]) -> dict[Path, None]:
-    """The modules that a module needs, and itself, each after those it imports."""
+def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> None:
+    """Add the text of a module after those of all that it imports, unless it is there."""
     if path in importers:
         circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
         raise ValueError(f"Modules import without circles; got {circle}. Move what both need into a third.")
-    ordered: dict[Path, None] = {}
-    for imported in _IMPORT.finditer(path.read_text("utf-8")):
-        ordered |= _ordered(_source(path, imported), (*importers, path))
-    return ordered | {path: None}
+    if path in texts:
+        return
+    text = path.read_text("utf-8")
+    for imported in _IMPORT.finditer(text):
+        _add(_source(path, imported), (*importers, path), texts)
+    texts[path] = text
 
 
 def _source(path: Path, imported: re.Match[str]) -> Path:

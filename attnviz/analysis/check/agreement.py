@@ -115,20 +115,25 @@ def _compared(
     expected = ours.value
     if expected.dtype != value.dtype:  # a mask that selects, beside one that is added
         value, expected = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (value, expected))
-    expected, value = expected.astype(np.float64), value.astype(np.float64)
-    off = np.abs(value - expected)
-    off[(value == expected) | both_hide(stage, value, expected) | (np.isnan(value) & np.isnan(expected))] = 0
-    off[np.isnan(off)] = math.inf
-    size = np.where(np.isfinite(expected), np.abs(expected), 0)
-    stored = half_step(own.digits, value) if precision.digits else 0.0
-    allowed = ours.error + precision.epsilon * size + precision.least + 1.001 * stored
+    expected, value = expected.astype(np.float64, copy=False), value.astype(np.float64, copy=False)
+    off, size = np.abs(value - expected), np.abs(expected)
+    if stage == "mask" or stage in score_stages():
+        off[(value <= _HIDES) & (expected <= _HIDES)] = 0
+    if not math.isfinite(off.max()):
+        off[(value == expected) | (np.isnan(value) & np.isnan(expected))] = 0
+        off[np.isnan(off)] = math.inf
+    if not math.isfinite(size.max()):
+        size[~np.isfinite(size)] = 0
+    largest, most = float(off.max()), float(size.max())
+    allowed = ours.error + (precision.epsilon * size + precision.least)
+    if precision.digits:
+        allowed += 1.001 * half_step(own.digits, value)
     if precision.is_rough:
-        allowed += precision.nearness * size.max()
-    is_off = off > allowed
-    spread = float(is_off.sum()) / max(np.count_nonzero(size), 1)
-    largest, rounding = float(off.max()), precision.expected(float(size.max()))
+        allowed += precision.nearness * most
+    n_off = int(np.count_nonzero(off > allowed))
+    spread = n_off / max(np.count_nonzero(size), 1)
     return (
-        Agreement(stage, own.name, layout, value, expected, largest, rounding, not is_off.any(), spread),
+        Agreement(stage, own.name, layout, value, expected, largest, precision.expected(most), n_off == 0, spread),
         float((off / allowed).max()),
     )
 

@@ -223,7 +223,7 @@ class Examiner:
     def _off_if_turned(self, plain: Candidate) -> float:
         return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)
 
-    @property
+    @cached_property
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 

@@ -111,7 +111,8 @@ def needed(nodes: Nodes, wanted: set[str], known: Container[str] = ()) -> set[st
     read = set(wanted)
     for name in reversed(nodes):
         if name in read:
-            read.update(each for each in nodes[name].inputs if each not in known)
+            inputs = nodes[name].inputs
+            read.update([each for each in inputs if each not in known] if known else inputs)
     return read
 
 
@@ -122,11 +123,15 @@ def evaluated(
     read = needed(nodes, wanted)
     old_nodes, old = before or ({}, {})
     found: dict[str, Rounded] = {}
+    changed: set[str] = set()
     for name, node in nodes.items():
         if name not in read:
             continue
-        same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
-        found[name] = old[name] if same and name in old else node.made([found[i] for i in node.inputs], precision)
+        if node is old_nodes.get(name) and name in old and changed.isdisjoint(node.inputs):
+            found[name] = old[name]
+        else:
+            found[name] = node.made([found[each] for each in node.inputs], precision)
+            changed.add(name)
     return found
 
 

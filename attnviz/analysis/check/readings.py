@@ -59,7 +59,8 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
     OwnArraysError
         If they don't fit each other, or a stage would be too large.
     """
-    begins = [stage for stage in stages() if stage in beginnings(set(own)) - last_stages()]
+    first = beginnings(set(own)) - last_stages()
+    begins = [stage for stage in stages() if stage in first]
     ranked = []
     for h in _numbers_of_heads(own) if n_heads is None else (n_heads,):
         for sizes, layouts in _fits(begins, own, {"h": h}, {}):

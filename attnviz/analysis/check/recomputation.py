@@ -44,7 +44,8 @@ def recomputed(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
 
 def _unhidden(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The arrays, with the -inf of scores that begin the pass as a mask."""
-    *_, before, masked = (each for each in score_stages() if each in made_of({"scores", *arrays}) | {"scores"})
+    made = made_of({"scores", *arrays}) | {"scores"}
+    *_, before, masked = (each for each in score_stages() if each in made)
     for name in beginnings(set(arrays)).intersection(score_stages()):
         seen = ~np.isneginf(arrays[name])
         if not seen.all():
