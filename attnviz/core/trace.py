@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.core.arrays import fitting_mask
+from attnviz.core.arrays import fitting, fitting_mask
 from attnviz.core.axes import Axis
 from attnviz.core.caching import cached_by_template
-from attnviz.core.changes import Change
+from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import layered, names_in_layer, split_layer
 from attnviz.core.operations.rule import Rule
@@ -187,7 +187,7 @@ class Trace:
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
         if stage.is_overridden(index):
-            return Given(stage.cell(index).value, "set by you")
+            return Given(stage.cell(index).value, stage.overridden_by or "set by you")
         if stage.is_given:
             return Given(stage.cell(index).value, stage.operation.recipe)
         inputs = self.inputs(name)
@@ -301,6 +301,30 @@ class Trace:
             return Stage.given(stage.name, numbers, axes, source) if is_mask else stage
 
         return replace(self, stages=self._remade(masked))
+
+    def with_stages(self, values: Mapping[str, np.ndarray], recipe: str) -> Trace:
+        """The trace with other numbers in some stages, and all that depends on them recomputed.
+
+        Parameters
+        ----------
+        values : mapping of stage names to ndarray
+            Of their shapes; -inf may stand where a key is hidden.
+        recipe : str
+            Where the numbers are from.
+
+        Raises
+        ------
+        ArrayError
+            If one doesn't fit its stage, or a number that follows is too large for float64.
+        """
+
+        def changed(stage: Stage) -> Stage:
+            if stage.name not in values:
+                return stage
+            hides = split_layer(stage.name)[0] in HIDEABLE
+            return stage.with_numbers(fitting(stage.name, values[stage.name], stage.shape, hides=hides), recipe)
+
+        return replace(self, stages=self._remade(changed))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""

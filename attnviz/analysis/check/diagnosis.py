@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING
@@ -40,6 +41,10 @@ class Diagnosis:
         Others than the first of them, or pairs of others than the first two, that explain as much.
     explained : tuple of Agreement
         The stages beside the pass with the mistakes.
+    nodes : mapping of stages to Node
+        The pass with the mistakes.
+    mistaken : tuple of str
+        The stages that these make otherwise.
     within : str
         The 16-bit format whose rounding would leave as much, where no mistake explains it; empty if none would.
     untried : tuple of Untried
@@ -54,6 +59,8 @@ class Diagnosis:
     mistakes: tuple[Mistake, ...] = ()
     alternatives: tuple[tuple[Mistake, ...], ...] = ()
     explained: tuple[Agreement, ...] = ()
+    nodes: Nodes = field(default_factory=dict)
+    mistaken: tuple[str, ...] = ()
     unseeing: str = UNSEEING[0]
     within: str = ""
     untried: tuple[Untried, ...] = ()

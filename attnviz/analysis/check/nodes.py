@@ -135,7 +135,12 @@ def evaluated(
     return found
 
 
+def values_of(nodes: Nodes, wanted: set[str]) -> dict[str, np.ndarray]:
+    """The arrays of the wanted stages."""
+    made = evaluated(nodes, _EXACT, wanted)
+    return {name: made[name].value for name in made if name in wanted}
+
+
 def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
     """The attention of a pass some of whose stages are made otherwise."""
-    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
-    return made["attention"].value
+    return values_of({**exact_nodes(trace), **nodes}, {"attention"})["attention"]

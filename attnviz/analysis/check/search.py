@@ -48,7 +48,7 @@ class Search:
 
     def explained(self, candidate: Candidate, state: State) -> Diagnosis:
         """A pass with the mistakes that explain most."""
-        first, mistakes, alternatives = state.stages, [], ()
+        plain, mistakes, alternatives = state, [], ()
         while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
             found = self._with_a_mistake(candidate, state, len(mistakes))
             if not found:
@@ -57,8 +57,17 @@ class Search:
                 alternatives = tuple(each for each, _ in found[1:])
             made, state = found[0]
             mistakes += made
-        explained = state.stages if mistakes else ()
-        return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
+        return Diagnosis(
+            candidate,
+            self.precision,
+            plain.stages,
+            tuple(mistakes),
+            alternatives,
+            explained=state.stages if mistakes else (),
+            nodes=state.nodes,
+            mistaken=tuple(name for name, node in state.nodes.items() if node is not plain.nodes.get(name)),
+            unseeing=state.unseeing,
+        )
 
     def _with_a_mistake(
         self, candidate: Candidate, state: State, n_before: int

@@ -47,6 +47,8 @@ _WITH = (
 def pairs_of(scene: Scene) -> tuple[Pair, ...]:
     """The pairs that a scene is one half of."""
     now = pinned(scene)
+    if scene.code is not None:
+        return (Pair("code", "As your code computes / right", now, replace(now, code=None)),)
     pairs = [*_changed(now)]
     if has_options(scene):
         pairs += _of_options(now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from attnviz.text.check.table import Row, html_of
 from attnviz.text.check.untried import not_tried
 from attnviz.text.check.words import capital, off, shortened, title, to_rounding
 from attnviz.text.wording import listed
+
+AS_COMPUTED = "as your code computed it"
+"""Where the numbers of a mistaken stage are from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +67,10 @@ class Comparison:
         operation for.
     block : Block or None
         What the layer of a pass of their inputs and parameters has; None where the pass was given.
+    mistaken : mapping of stages to ndarray
+        Those of `trace` that the causes make otherwise, as these make them.
+    at : str
+        The first that differs, as `trace` names it; empty where nothing does.
     """
 
     stages: tuple[Agreement, ...]
@@ -80,6 +88,8 @@ class Comparison:
     rows: tuple[Row, ...]
     trace: Trace | None
     block: Block | None
+    mistaken: Mapping[str, np.ndarray]
+    at: str
 
     def __str__(self) -> str:
         return "\n".join((*self.verdict, *self.code, *self.notes))
@@ -90,6 +100,14 @@ class Comparison:
         """The same in a notebook, with a table of all arrays."""
         sentences = self.verdict if self.first else self.verdict[1:]
         return html_of((self.headline, *sentences, *self.code, *self.notes), self.rows)
+
+    @cached_property
+    def theirs(self) -> Trace | None:
+        """The pass as their code computes it: `trace` with the causes in it; None where there is no cause, or no trace.
+
+        All that doesn't follow from the causes is as in `trace`. `attnviz.show` of this comparison has both passes.
+        """
+        return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.mistaken else None
 
     @property
     def headline(self) -> str:
@@ -219,6 +237,8 @@ def compare(
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
         finding.turned_trace,
         finding.block,
+        finding.mistaken,
+        finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
     )
 
 

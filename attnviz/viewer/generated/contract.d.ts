@@ -296,6 +296,7 @@ export interface Round {
 export interface StageNumbers {
   limit: number;
   overridden: Array<[number, number]>;
+  overriddenBy: string;
   recipe: string;
   values?: Array<string | null>;
   rule?: RuleNumbers;
@@ -404,6 +405,7 @@ export interface Stage {
   inMicrogpt: string;
   limit: number;
   overridden: Array<[number, number]>;
+  overriddenBy: string;
   recipe: string;
   values: Array<string | null>;
 }
