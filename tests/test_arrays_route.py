@@ -21,9 +21,10 @@ from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
 from attnviz.models.built import Built
+from attnviz.scene.address import parse, query
 from attnviz.scene.document import pass_cache
-from attnviz.scene.resolution import LACKS_ARRAYS
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+from attnviz.scene.resolution import LACKS_ARRAYS, resolve
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Options, Scene, parts_for_source
 from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.server import arrays_route
 
@@ -98,6 +99,44 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
         "The first stage that differs: Q."
     )
+
+
+@pytest.mark.parametrize("against", ["own", "shown"])
+def test_the_pass_of_their_code_opens_beside_the_right_one_where_it_is_furthest_off(tab, against):
+    """The file holds attention, whose scores weren't divided; of a pass in the walkthrough nothing else is known."""
+    tab.session.update(**vars(Scene(sentence="the cat sat on it", options=Options(mask="causal"))))
+    right = tab.session.resolved().trace
+    e = np.exp(np.where(np.tri(5, dtype=bool), right["scores"].value, -np.inf))
+    theirs = e / e.sum(axis=-1, keepdims=True)
+    begins = {name: right[name].value for name in ("x", "w_q", "w_k", "w_v", "w_o", "mask")} if against == "own" else {}
+    answered = post(sent(tab, npz(begins | {"attention": theirs}), against=against, true_is="visible"))
+    assert {"kind": "door", "door": "pair"}.items() <= max(json.loads(answered.text)["pieces"], key=is_pair).items()
+    tab.session.update(**tab.session.pair())
+    address = query(tab.session.scene)
+    assert address["source"] == OWN_PARAMETERS if against == "own" else "source" not in address
+    assert "own-code" in address["beside"]
+    assert parse(address, tab.session.uploads).scene == tab.session.scene
+    shown = tab.session.resolved()
+    for scene, expected in ((shown, right["attention"].value), (shown.other, theirs)):
+        np.testing.assert_allclose(scene.trace["attention"].value, expected, atol=1e-12)
+    off = np.abs(theirs - right["attention"].value)
+    at = shown.scene.selection
+    assert (shown.scene.picked, off[at.head, at.query, at.key]) == ("attention", off.max())
+    document = answer(tab)["pass"]
+    assert document["other"]["between"] == [["Computed by", "your code", "attnviz"]]
+    assert document["other"]["first"] == "scaled"
+    for act in (("turn", True), ("pair", "code"), ("reset", True)):
+        assert answer(tab, act)["pass"]["other"]["between"]
+    for view in ("audit", "script"):
+        assert answer(tab, ("turn", True), view=view)[view]
+    post(sent(tab, npz(begins | {"attention": right["attention"].value}), against=against, true_is="visible"))
+    assert tab.session.pair() == {}, "nothing is wrong in the file that came last"
+    elsewhere = resolve(parse(address).scene)
+    assert any(LACKS_ARRAYS in each for each in (*elsewhere.notices, *elsewhere.refused))
+
+
+def is_pair(piece):
+    return piece.get("door") == "pair"
 
 
 def everyones():

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from implementations import Implementation
+from readback import numerals
 from tab import expect, numbers_are, parameters, pick, sentence
 from test_microgpt import own as own_microgpt
 
@@ -36,6 +37,13 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     page = tab.open("your_own_numbers")
     given(page, tmp_path / "transposed.npz", own("transposed").written("BERT", "attention", "output"))
     says(page, "The first stage that differs: output. W_V was used transposed.")
+    page.get_by_role("button", name="Open both passes beside each other").click()
+    tab.settled()
+    expect(page.locator(".pairing")).to_contain_text("Computed by: your code")
+    *_, marked = numerals(page.locator(".panel h3").inner_text())
+    expect(page.locator(".panel .beside")).to_contain_text(f"B {marked}")
+    page.go_back()
+    says(page, "W_V was used transposed.")
     correct = own("mask inverted")
     given(page, tmp_path / "<b>.npz", correct.written("BERT", "attention"))
     says(page, "Attention agrees to float64 rounding.")

@@ -217,6 +217,8 @@ def test_the_cause_that_is_told_is_what_was_done(said):
         alternatives = [each for text in others for each in text.split(" or if ")]
         assert told == capital(said) or said in alternatives, str(found)
         assert found.explained, str(found)
+        theirs = {name: found.theirs[name].value for name in stated}
+        assert all(np.allclose(theirs[name], value, equal_nan=True) for name, value in stated.items()), "pass A"
         for each in alternatives:
             again = carried_out(each)
             assert all(np.allclose(again[name], value, equal_nan=True) for name, value in stated.items()), each

@@ -15,7 +15,7 @@ from hostile import CASES
 from needs import needed
 from tab import becomes, cell, expect
 
-from attnviz import Parameters, Settings, attend, page, show, trace_of
+from attnviz import OwnArraysError, Parameters, Settings, attend, compare, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.scene.document.document import body, document_json
@@ -206,6 +206,22 @@ def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):
             assert tab.locator(":is(img, iframe, b, a[href], [onerror], [onload])").count() == 0
             assert tab.locator("script").count() == 2
             becomes(tab, tab.title, f"{show(trace).title} – attnviz")
+
+
+def test_a_comparison_that_names_a_mistake_is_shown_as_two_passes(tmp_path):
+    right = trace_of(Settings("the cat sat", mask="causal"))
+    shares = np.where(np.tri(3), np.exp(right["scores"].value), 0)
+    found = compare(right, {"attention": shares / shares.sum(axis=-1, keepdims=True)})
+    document = json.loads(Reader(show(found).html).texts["document"])
+    (between,), other = document["other"]["between"], document["other"]["document"]
+    assert between == ["Computed by", "your code", "attnviz"]
+    assert other["stages"]["scaled"]["overriddenBy"] == "as your code computed it"
+    assert (document["where"]["picked"], document["where"]["step"]) == ("attention", "softmax")
+    assert page(found, tmp_path / "pair.html") < USUAL_BYTES
+    agrees = compare(right, {"attention": right["attention"].value})
+    assert json.loads(Reader(show(agrees).html).texts["document"])["other"] is None
+    with pytest.raises(OwnArraysError, match="These arrays make no pass that the viewer shows"):
+        show(compare(None, {"scores": right["scores"].value, "attention": right["attention"].value}))
 
 
 def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_is_written(tmp_path):

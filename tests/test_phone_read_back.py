@@ -155,6 +155,10 @@ def test_on_a_phone_a_working_has_its_columns_and_adds_up(opened):
     assert number(total[-1]) == pytest.approx(q @ k, abs=6e-5)
     assert min(abs((q * k)[shown])) >= max(abs((q * k)[rest]))
 
+    assert page.locator(".workings .in-both").count() == 0
+    page = opened("?view=sheet", **LONG, beside="mask=")
+    resized(page, 390, 844)
+    go(page, step="weighted-sum", cell=cell)
     share = trace["attention"].value[head, query, key]
     page.locator(f'.hand button[data-act="attention @0,{key}"]').click()
     ((_, rows),) = tables(page, "factors")
@@ -163,3 +167,6 @@ def test_on_a_phone_a_working_has_its_columns_and_adds_up(opened):
     assert [int(place) for place, *_ in lines] == list(range(1, len(v) + 1))
     for each, (_, *numbers) in zip(v, lines, strict=True):
         assert list(map(number, numbers)) == pytest.approx([share, each, share * each], abs=6e-5)
+    unmasked = fitted_at(LONG | {"mask": "none"}).trace["attention"].value[head, query, key]
+    both = page.locator(".workings .in-both").inner_text()
+    assert list(map(number, numerals(both))) == pytest.approx([unmasked, share, share - unmasked], abs=6e-5)

@@ -1,7 +1,9 @@
 """The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
 
+import base64
 import json
 import re
+import zlib
 
 import pytest
 from asgi import APP, ask
@@ -9,7 +11,6 @@ from documents import whole
 from test_talk import CAT, TALKS
 
 from attnviz.lessons.talk import read_json, to_json, write
-from attnviz.lessons.talk_link import talk_of, written
 from attnviz.server.talk_route import MAX_REQUEST_BYTES, PATH
 from attnviz.viewer.bundle import module
 
@@ -167,22 +168,26 @@ def test_nobody_asks_for_a_talk_otherwise():
     assert ask(APP, PATH).status == 405
 
 
-def test_the_browser_packs_and_unpacks_a_talk_as_python_does(node):
+def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
     """With words of many scripts; what is broken, cut off or unpacks to too much is refused in a sentence."""
     talk = TALKS["who-is-it"]
     talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
+    lessons = ", ".join(to_json(each).decode() for each in TALKS.values())
     source = f"""
-        import {{ packed, unpacked }} from "{module("talkLink").as_uri()}";
-        const given = "#talk={written(talk)}", json = await unpacked(given), again = await packed(JSON.parse(json));
+        import {{ MOST, packed, unpacked }} from "{module("talkLink").as_uri()}";
+        const given = await packed({to_json(talk).decode()}), json = await unpacked(given);
+        const lengths = await Promise.all([{lessons}].map(async each => (await packed(each)).length));
         const refused = [];
         const bomb = await packed({{ title: "a".repeat(3e6) }});
         for (const broken of [given.slice(0, 900), given + "!", "#talk=", "#talk=é", given.replace("A", "B"), bomb])
             await unpacked(broken).catch(({{ message }}) => refused.push(message));
-        console.log(JSON.stringify([json, again, await unpacked("#other"), refused]));
+        console.log(JSON.stringify([json, given, await unpacked("#other"), refused, Math.max(...lengths) < MOST]));
     """
-    found, again, other, refused = json.loads(node("--input-type=module", "--eval", source))
+    found, given, other, refused, fit = json.loads(node("--input-type=module", "--eval", source))
     assert read_json(found.encode()) == talk
-    assert talk_of(again.removeprefix("#talk=")) == talk
+    packed = base64.urlsafe_b64decode(given.removeprefix("#talk=") + "==")
+    assert read_json(zlib.decompress(packed, wbits=-15)) == talk, "a raw stream of deflate"
+    assert fit
     assert other is None
     assert len(refused) >= 5
     assert set(refused) == {refused[0]}

@@ -26,6 +26,7 @@ from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, Scene
 from attnviz.scene.uploads.comparison import compared
 from attnviz.scene.uploads.packing import Layer, packed, unpacked
 from attnviz.scene.uploads.request import OwnRequest
+from attnviz.scene.uploads.stages import OwnStages
 from attnviz.server.talk_route import PATH
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, Tab
@@ -85,6 +86,21 @@ def test_a_microgpt_comes_back_to_the_last_bit():
     assert again.trace("emma")["logits"].value.tobytes() == MICROGPT.at(0).trace("emma")["logits"].value.tobytes()
 
 
+def test_stages_of_somebody_s_code_come_back_and_stand_beside_their_pass():
+    code = OwnStages({"masked": ARRAYS.trace()["scores"].value - 1}, "attention")
+    again = unpacked(packed(code))
+    assert (again.at, again.values["masked"].tobytes()) == ("attention", code.values["masked"].tobytes())
+    right = Scene(OWN_PARAMETERS, upload=ARRAYS)
+    uploads = of_scene(replace(right, other=replace(right, code=code)))
+    assert uploads.keys() == (of_scene(right) | of_scene(replace(right, code=code))).keys()
+    assert len(uploads) == 2
+    moment = TalkMoment(at=f"source={OWN_PARAMETERS}&beside=code%3Down-code", uploads=tuple(uploads))
+    found = json.loads(msgspec.json.encode(talk_moment(moment, uploads)))
+    assert found["document"]["other"]["first"] == "masked"
+    with pytest.raises(TalkError, match="own numbers"):
+        talk_moment(TalkMoment(at=f"source={OWN_PARAMETERS}&code=own-code", uploads=moment.uploads[:1]), uploads)
+
+
 def test_a_talk_with_them_is_read_as_it_was_written_and_each_file_stands_in_it_once():
     twice = msgspec.structs.replace(TALK, moment=TALK.moment * 3)
     assert read(write(twice).encode()) == twice
@@ -142,10 +158,10 @@ def test_a_text_is_no_file_whatever_it_looks_like():
         "[uploads]\na = 1",
         "[uploads]\n\"a b\" = 'AAAA'",
         "[uploads]\nA = 'AAAA'",
-        "[[moment]]\nat = ''\nuploads = ['a', 'b', 'c']",
+        "[[moment]]\nat = ''\nuploads = ['a', 'b', 'c', 'd']",
         "[[moment]]\nat = ''\nuploads = 'a'",
         "[uploads]\na = 'AAAA'\na = 'BBBB'",
-        "[uploads]\n" + "\n".join(f"a{n} = 'AAAA'" for n in range(121)),
+        "[uploads]\n" + "\n".join(f"a{n} = 'AAAA'" for n in range(181)),
     ],
 )
 def test_a_file_that_names_them_otherwise_is_refused(text):

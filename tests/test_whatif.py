@@ -112,6 +112,23 @@ def test_a_changed_cell_says_that_it_is_set_by_you(trace):
     assert after["scaled"].overridden == set()
 
 
+def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(trace):
+    masked = trace["scores"].value + np.tri(6)  # neither scaled nor hidden
+    after = trace.with_stages({"masked": masked}, "as your code computed it")
+    shares = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
+    np.testing.assert_array_equal(after["masked"].value, masked)
+    np.testing.assert_allclose(after["attention"].value, shares, rtol=1e-12)
+    np.testing.assert_allclose(after["heads"].value, shares @ trace["v"].value, atol=1e-12)
+    assert after["scaled"] is trace["scaled"]
+    assert after.terms("masked", (1, 2, 5)) == Given(masked[1, 2, 5], "as your code computed it")
+    assert after.terms("attention", (1, 2, 5)).total() == pytest.approx(shares[1, 2, 5])
+    assert np.isneginf(trace.with_stages({"masked": trace["masked"].value}, "")["masked"].value[0, 0, 1])
+    with pytest.raises(ArrayError, match=r"masked must have the shape \(2, 6, 6\); got \(2, 6, 5\)\."):
+        trace.with_stages({"masked": masked[..., 1:]}, "")
+    with pytest.raises(ArrayError, match="scaled must hold finite numbers; got 30 that are not"):
+        trace.with_stages({"scaled": np.where(np.tri(6), masked, -np.inf)[:1].repeat(2, axis=0)}, "")
+
+
 def test_a_toggled_mask_cell_hides_and_shows(trace):
     hidden = trace.with_changes(toggled(trace["mask"].value, (2, 1)))
     assert (hidden["masked"].value[:, 2, 1] == -np.inf).all()

@@ -6,25 +6,25 @@ import base64
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import UNSET
 
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
 from attnviz.models.built import Built
-from attnviz.models.choice import Choice
+from attnviz.scene.scene import Upload
 from attnviz.scene.uploads.comparison import OwnComparison, compared
 from attnviz.scene.uploads.examples import example_file
-from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.scene.uploads.request import OwnRequest
 from attnviz.text.check.table import HEAD
 from attnviz.text.check.words import capital, title
 
-OPEN, OPEN_MODEL = "walkthrough", "model"
-"""The names of the doors to the walkthrough: to one's own parameters, and to one's own model."""
+OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
+"""The names of the doors to the walkthrough: to one's own parameters, one's own model, and one's own code beside it."""
 
 _MODELS = ".json"
 
@@ -39,21 +39,24 @@ class Reply:
     ----------
     pieces : list of Piece
         The comparison, or why there is none.
-    upload : OwnParameters or Choice or None
-        What the walkthrough can show of the file: the arrays that a pass begins with, or a model.
+    uploads : tuple of Upload
+        What the walkthrough can show of the file: the arrays that a pass begins with and the stages that mistakes make
+        otherwise, or a model.
+    is_beside_shown : bool
+        Whether it was compared with the pass that the walkthrough shows.
     example : bytes
         The file of an example that was asked for without it; the browser keeps it, to send it again.
     """
 
     pieces: list[Piece]
-    upload: OwnParameters | Choice | None = None
+    uploads: tuple[Upload, ...] = ()
+    is_beside_shown: bool = False
     example: bytes = b""
 
     @property
-    def data(self) -> dict[str, object]:
+    def data(self) -> Article:
         """The part of it that a browser is sent."""
-        example = {"file": base64.b64encode(self.example).decode()} if self.example else {}
-        return {"pieces": self.pieces} | example
+        return Article(self.pieces, base64.b64encode(self.example).decode() if self.example else UNSET)
 
 
 def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
@@ -77,7 +80,8 @@ def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
         comparison = compared(request, content, shown)
     except OwnArraysError as error:
         return Reply([_plain(str(error))])
-    return Reply(_pieces(comparison), comparison.parameters)
+    files = (comparison.parameters, comparison.code)
+    return Reply(_pieces(comparison), tuple(filter(None, files)), bool(comparison.shown))
 
 
 def _of_model(choice: Built) -> Reply:
@@ -93,7 +97,7 @@ def _of_model(choice: Built) -> Reply:
     opens = "It opens as a model: type what it is to continue. It stays in this tab."
     strong = pieces.text([["strong", "A microgpt of your own"]])
     door = pieces.door(OPEN_MODEL, "Open in the walkthrough", opens)
-    return Reply([strong, _plain(description), _plain(choice.task.checked), door], choice)
+    return Reply([strong, _plain(description), _plain(choice.task.checked), door], (choice,))
 
 
 def _pieces(result: OwnComparison) -> list[Piece]:
@@ -105,13 +109,16 @@ def _pieces(result: OwnComparison) -> list[Piece]:
         pieces.text([["strong", comparison.headline]]),
         *([_plain(" ".join(sentences))] if sentences else []),
         *(_matrices(first) if first else []),
-        *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
-        *(_plain(each) for each in (*comparison.code, *compared_with, *comparison.notes)),
+        *map(_plain, comparison.code),
+        *([pieces.door(OPEN_PAIR, "Open both passes beside each other", _PAIR)] if result.code else []),
+        *([Table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
+        *(_plain(each) for each in (*compared_with, *comparison.notes)),
         *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if result.parameters else []),
         *([_plain(result.refused)] if result.refused else []),
     ]
 
 
+_PAIR = "A is the pass as your code computes it, B as attnviz does. They open at the number that is furthest off."
 _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own parameters. It stays in this tab."
 
 

@@ -123,13 +123,17 @@ class StageNumbers(Sent):
     values
         Without those of a parameter, which are sent once.
     overridden
-        Runs of cells that were set by hand: the place of the first, counted over the whole stage, and how many.
+        Runs of cells whose numbers were set, not computed: the place of the first, counted over the whole stage, and
+        how many.
+    overridden_by
+        Where these numbers are from.
     recipe
         Where a given number is from.
     """
 
     limit: Annotated[float, Meta(gt=0)]
     overridden: list[tuple[Place, Place]]
+    overridden_by: str
     recipe: str
     values: Values | UnsetType = UNSET
     rule: RuleNumbers | UnsetType = UNSET

@@ -21,6 +21,21 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
     return numbers
 
 
+def fitting(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides: bool) -> Numbers:
+    """The numbers of a copy of an array that is to stand for a stage, if it has its shape; else ArrayError.
+
+    They are finite, or -inf where a key may be hidden.
+    """
+    array = _copied(name, array, np.float64)
+    if array.shape != shape:
+        raise ArrayError(f"{name} must have the shape {shape}; got {array.shape}.")
+    wrong = ~(np.isfinite(array) | (np.isneginf(array) & hides))
+    if wrong.any():
+        rest = ", or -inf where a key is hidden" * hides
+        raise ArrayError(f"{name} must hold finite numbers{rest}; got {np.count_nonzero(wrong)} that are not.")
+    return Numbers.of(array)
+
+
 def detached(value: object) -> object:
     """An array for NumPy of a tensor that requires a gradient, or holds bfloat16; anything else as it is."""
     if type(value) is np.ndarray and value.dtype.kind != "V":

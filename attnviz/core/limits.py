@@ -26,7 +26,5 @@ MAX_TALK_MINUTES = 120
 """Of one moment of a talk."""
 MAX_TEXT_CHARACTERS = 3_000
 """Of each text of a moment, notes too."""
-MAX_LINK_CHARACTERS = 6_000
-"""Of a talk in a link."""
 MAX_STAGE_NUMBERS = 2**19
 """Of any stage of a pass that is recomputed from someone's own arrays."""

@@ -40,6 +40,8 @@ class Stage:
     overridden : frozenset of tuple of int
         Which cells hold a number set by hand, not their operation's: their index, or what it begins with
         (see `Trace.with_change`).
+    overridden_by : str
+        Where those numbers are from (see `Trace.with_stages`); empty where somebody set them by hand.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Stage:
     operation: Operation | Source
     inputs: tuple[str, ...] = ()
     overridden: frozenset[tuple[int, ...]] = frozenset()
+    overridden_by: str = ""
 
     @classmethod
     def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], source: Source = GIVEN) -> Stage:
@@ -132,6 +135,11 @@ class Stage:
     def holding(self, value: np.ndarray) -> Stage:
         """The stage with other numbers in it."""
         return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
+
+    def with_numbers(self, numbers: Numbers, recipe: str) -> Stage:
+        """The stage with other numbers in all of its cells, which come from `recipe`."""
+        cells = frozenset((place,) for place in range(len(self)))
+        return replace(self, numbers=numbers, overridden=cells, overridden_by=recipe)
 
     def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
         """The stage with `number` at some indices, or in all cells whose index begins so."""

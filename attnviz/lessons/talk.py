@@ -20,7 +20,7 @@ from attnviz.core.limits import (
     MAX_TEXT_CHARACTERS,
 )
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.talk_uploads import UploadName, Uploads, check_size
+from attnviz.lessons.talk_uploads import MAX_IN_MOMENT, UploadName, Uploads, check_size
 from attnviz.lessons.written import Text, Written, WrittenMoment
 
 _QUOTED = re.compile(
@@ -49,7 +49,7 @@ class TalkMoment(WrittenMoment, frozen=True):
     """
 
     minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
-    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=2)] = ()
+    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()
 
 
 class Talk(Written, frozen=True):

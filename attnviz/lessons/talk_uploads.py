@@ -13,15 +13,21 @@ from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.scene.scene import Scene, Upload, source_of_upload
 from attnviz.scene.uploads.packing import packed, unpacked
+from attnviz.scene.uploads.stages import LACKING
+
+MAX_IN_MOMENT = 3
+"""Files that a moment may show: those of a pass and of one beside it, and what somebody's code made of that."""
 
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
-Uploads = Annotated[dict[UploadName, str], Meta(max_length=2 * MAX_TALK_MOMENTS)]
-"""Each file as base64, by its name: a pass and one beside it in each moment."""
+Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * MAX_TALK_MOMENTS)]
+"""Each file as base64, by its name."""
 
 
 def of_scene(scene: Scene) -> dict[str, str]:
     """The files that a scene, and the one beside it, shows; the same file has the same name."""
-    return dict(_named(each.upload) for each in (scene, scene.other) if each is not None and each.upload is not None)
+    scenes = [each for each in (scene, scene.other) if each is not None]
+    files = (file for each in scenes for file in (each.upload, each.code))
+    return dict(_named(file) for file in files if file is not None and file is not LACKING)
 
 
 def _named(upload: Upload) -> tuple[str, str]:
@@ -30,7 +36,7 @@ def _named(upload: Upload) -> tuple[str, str]:
 
 
 def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
-    """The files of these names, each by the source that a scene has of it.
+    """The files of these names, each by the key that a scene has it by.
 
     Raises
     ------

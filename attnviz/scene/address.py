@@ -20,6 +20,7 @@ from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
+    OWN_CODE,
     READY_MADE,
     SOURCES,
     Options,
@@ -28,6 +29,7 @@ from attnviz.scene.scene import (
     of_model,
     pinned,
     with_options,
+    with_uploads,
 )
 from attnviz.scene.settled import settled
 
@@ -61,6 +63,7 @@ def query(scene: Scene) -> dict[str, str]:
         "picked": scene.picked,
         "hidden": "" if scene.hidden is None else str(scene.hidden),
         "changes": format_changes(scene.changes),
+        "code": "" if scene.code is None else OWN_CODE,
         "trail": format_trail(scene.trail),
         "ask": scene.question if scene.question != defaults.question else "",
         "order": scene.order if scene.order != defaults.order else "",
@@ -117,8 +120,8 @@ def parse(written: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) 
     Parameters
     ----------
     written : mapping of str to str or sequence of str
-    uploads : mapping of str to OwnParameters or Choice, optional
-        The files that the tab has, which no address holds, each by its source.
+    uploads : mapping of str to Upload, optional
+        What the tab has been given, which no address holds, each by its key (`scene.source_of_upload`).
     """
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
@@ -138,7 +141,7 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
     for name, read in READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    scene = replace(scene, upload=uploads.get(scene.source))
+    scene = with_uploads(scene, uploads)
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:

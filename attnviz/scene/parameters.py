@@ -11,7 +11,8 @@ from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 from attnviz.models.continuation import OFFERED, Drawing
-from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
+from attnviz.scene.scene import OWN, OWN_CODE, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
+from attnviz.scene.uploads.stages import LACKING
 from attnviz.text.ids import find
 from attnviz.text.steps import STEPS
 
@@ -139,6 +140,13 @@ def _draw(text: str, notices: list[str]) -> dict:
         return {}
 
 
+def _code(text: str, notices: list[str]) -> dict:
+    if text != OWN_CODE:
+        notices.append(f"code is {OWN_CODE!r} or isn't there; got {text[:40]!r}, and is left out.")
+        return {}
+    return {"code": LACKING}
+
+
 def drawing_in(message: object) -> Drawing | None:
     """The drawing of the next token that a message or an address describes; ValueError if it describes none."""
     if message is None:
@@ -164,6 +172,7 @@ READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "picked": lambda text, _: {"picked": text},
     "hidden": _hidden,
     "changes": _changes,
+    "code": _code,
     "trail": _trail,
     "present": _present,
     "reveal": _reveal,

@@ -55,7 +55,7 @@ class SceneWithPass:
 
 
 def pass_of(scene: Scene) -> Trace:
-    """The pass of a scene, with the mask that is painted, before any number is set by hand.
+    """The pass of a scene, with the mask that is painted and stages of somebody's code, before any is set by hand.
 
     Raises
     ------
@@ -65,7 +65,9 @@ def pass_of(scene: Scene) -> Trace:
         If numbers of it go beyond float64.
     """
     trace = _unpainted(scene)
-    return trace if scene.hidden is None else trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), PAINTED)
+    if scene.hidden is not None:
+        trace = trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), PAINTED)
+    return trace if scene.code is None else scene.code.of(trace)
 
 
 def _sizes(trace: Trace) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
@@ -17,6 +18,7 @@ from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
 from attnviz.scene.uploads.parameters import OwnParameters
+from attnviz.scene.uploads.stages import LACKING, OwnStages
 from attnviz.text.steps import STEPS
 
 OWN = "own-sentence"
@@ -38,8 +40,11 @@ OWN_PARAMETERS = "own-parameters"
 OWN_MODEL = "own-microgpt"
 """The source of a model that somebody gave a file of, which is in no address either."""
 
-Upload = OwnParameters | Choice
-"""Arrays or a model that somebody gave."""
+OWN_CODE = "own-code"
+"""The key of the stages that somebody's code computed, among what they gave."""
+
+Upload = OwnParameters | Choice | OwnStages
+"""Arrays, a model or stages that somebody gave."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
@@ -105,6 +110,8 @@ class Scene:
         The mask that somebody painted, in place of that of the settings or the model.
     upload : OwnParameters, Choice or None
         The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
+    code : OwnStages or None
+        The stages of the pass that are as somebody's code computed them, which no address holds either.
     """
 
     source: str = OWN
@@ -129,10 +136,22 @@ class Scene:
     route: str = ROUTES[0]
     drawing: Drawing | None = None
     hidden: Painting | None = None
-    upload: Upload | None = None
+    upload: OwnParameters | Choice | None = None
+    code: OwnStages | None = None
 
 
-DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden", "changes", "upload")
+DECIDING = (
+    "source",
+    "sentence",
+    "context",
+    "options",
+    "model_seed",
+    "checkpoint",
+    "hidden",
+    "changes",
+    "upload",
+    "code",
+)
 """The parts of a scene that decide the numbers of its pass."""
 
 
@@ -142,18 +161,26 @@ def choice_of(scene: Scene) -> Choice | None:
 
 
 def source_of_upload(upload: Upload) -> str:
-    """The source of a scene of something that somebody gave."""
+    """The key of what somebody gave in their tab, which has one of each kind: the source of a scene, or `OWN_CODE`."""
+    if isinstance(upload, OwnStages):
+        return OWN_CODE
     return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
 
 
 def is_uploaded(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own, here or not."""
-    return scene.source in (OWN_PARAMETERS, OWN_MODEL)
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL) or scene.code is not None
 
 
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene is of a file of somebody's own that is not here."""
-    return is_uploaded(scene) and scene.upload is None
+    return (scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None) or scene.code is LACKING
+
+
+def with_uploads(scene: Scene, uploads: Mapping[str, Upload]) -> Scene:
+    """The scene with what somebody gave for it."""
+    code = None if scene.code is None else uploads.get(OWN_CODE, LACKING)
+    return replace(scene, upload=uploads.get(scene.source), code=code)
 
 
 def pinned(scene: Scene) -> Scene:
@@ -183,7 +210,7 @@ def parts_for_source(source: str) -> dict[str, object]:
     What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
     """
     first = Scene()
-    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload")
+    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload", "code")
     left = {name: getattr(first, name) for name in names}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
     return {"source": source} | left | typed

@@ -16,6 +16,7 @@ from attnviz.articles.upload import reply
 from attnviz.contract.received import RequestError
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import to_json
+from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_source, pinned
 from attnviz.scene.uploads.request import OwnRequest, read
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
@@ -69,9 +70,13 @@ async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
 def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
     session = tab.session
     with tab.cpu_quota.noted():
-        response = reply(about, content, session.resolved().trace)
-        if response.upload:
-            session.keep(response.upload)
+        shown = session.resolved()
+        response = reply(about, content, shown.trace)
+        session.uploads.pop(OWN_CODE, None)  # that of the file before
+        session.keep(*response.uploads)
+        if response.uploads:
+            own = Scene(**parts_for_source(OWN_PARAMETERS))
+            session.compared = pinned(shown.scene) if response.is_beside_shown else own
     return to_json(response.data)
 
 

@@ -70,9 +70,7 @@ def _(request: UploadsAsked) -> bytes:
 
 @reply.register
 def _(request: UploadsGiven) -> bytes:
-    session = _session(request.tab)
-    for upload in by_source(request.uploads, request.uploads).values():
-        session.keep(upload)
+    _session(request.tab).keep(*by_source(request.uploads, request.uploads).values())
     return b"{}"
 
 

@@ -46,7 +46,7 @@ def script(trace: Trace) -> str:
     computed = [stage for stage in trace.stages if not stage.is_given]
     lines = [HEAD, *(f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given)]
     for stage in computed:
-        lines += ["", f"# {full_title(stage.name)}, {_shape(stage)}", *trace.lines(stage.name)]
+        lines += ["", f"# {full_title(stage.name)}, {_shape(stage)}", *_lines(trace, stage)]
         lines += [f'{stage.name} = compared("{stage.name}", {stage.name})']
     return "\n".join([*lines, "", FOOT]) + "\n"
 
@@ -61,6 +61,12 @@ def arrays(trace: Trace) -> bytes:
     sizes = {f"size_{stage.name}": _sizes(trace, stage) for stage in trace.stages if not stage.is_given}
     np.savez(file, **{stage.name: stage.value for stage in trace.stages}, **words, **sizes)
     return file.getvalue()
+
+
+def _lines(trace: Trace, stage: Stage) -> tuple[str, ...]:
+    if stage.overridden_by:
+        return (f'{stage.name} = given["{stage.name}"]  # {stage.overridden_by}',)
+    return trace.lines(stage.name)
 
 
 def _shape(stage: Stage) -> str:

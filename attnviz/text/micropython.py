@@ -183,7 +183,7 @@ def is_microgpt(trace: Trace) -> bool:
     return (
         has_its_shape(trace)
         and np.array_equal(trace["mask"].value, np.tri(trace["x"].shape[0], dtype=bool))
-        and all(trace[change.stage].is_given for change in trace.changes)
+        and all(stage.is_given for stage in trace.stages if stage.overridden)
         and not any(change.stage == "embeddings" for change in trace.changes)
     )
 

@@ -44,7 +44,7 @@ def torch_script(trace: Trace) -> str | None:
         None where `torch.nn.MultiheadAttention` cannot make the pass: without projections or a softmax, with other
         widths than its own, or with computed numbers that were set by hand.
     """
-    if any(not trace[change.stage].is_given for change in trace.changes) or not all(map(_can, trace.layers)):
+    if any(stage.overridden and not stage.is_given for stage in trace.stages) or not all(map(_can, trace.layers)):
         return None
     return "\n".join([_HEAD, *(line for layer in trace.layers for line in _lines(layer))]) + "\n"
 

@@ -35,5 +35,7 @@ def symbol(stage: Stage) -> str:
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     """The stories of a stage's numbers; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
-    stories = applicable(layer.trace, entry(name).stories)
+    by = trace[name].overridden_by
+    of_all = (Story(f"This number, {{value}}, is {by}; what follows is recomputed from it.", "set"),) if by else ()
+    stories = applicable(layer.trace, (*of_all, *entry(name).stories))
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import html
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 from attnviz.analysis.recording.recorded import Recorded
-from attnviz.core.errors import ArrayError
+from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
+from attnviz.scene.compare.code import furthest_apart
+from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import Scene, pinned
+from attnviz.scene.uploads.stages import OwnStages
 from attnviz.text.check.recording import pass_of
+from attnviz.text.check.report import Comparison
 from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled
 
-USUAL_BYTES = 700_000
+USUAL_BYTES = 800_000
 """Of a page; a larger one is named before it is written."""
 
 MAX_TITLE_CHARACTERS = 80
@@ -68,12 +72,13 @@ class Page:
         return _FRAME.format(named=named, page=page, taken=taken)
 
 
-def page(trace: Trace, path: str | PathLike[str]) -> int:
+def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     """Write a pass in the viewer as one HTML file, which opens by a double click, without a server or a network.
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or Comparison
+        Of a comparison that names a mistake both passes are written, as `show` has them.
     path : str or path
         Where; a file that is there is overwritten.
 
@@ -94,19 +99,21 @@ def page(trace: Trace, path: str | PathLike[str]) -> int:
     return Path(path).write_bytes(made.html.encode())
 
 
-def show(trace: Trace | Recorded, *, layer: int = 0) -> Page:
+def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
     """A pass in the viewer, which a notebook shows as the value of a cell.
 
     Parameters
     ----------
-    trace : Trace or Recorded
+    trace : Trace, Comparison or Recorded
+        Of a comparison that names a mistake two passes are shown beside each other: A as the code computes it that was
+        compared, B as attnviz does, at the number that is furthest off. Of another, attnviz's pass.
     layer : int
         Which of the recorded layers, counted from 0 as in their model.
 
     Raises
     ------
     ArrayError, OwnArraysError
-        If it is nothing of both, or the recorded layer computes what attnviz's pass doesn't.
+        If it is nothing of these, the comparison has no pass, or the recorded layer computes what attnviz's doesn't.
 
     Examples
     --------
@@ -117,15 +124,22 @@ def show(trace: Trace | Recorded, *, layer: int = 0) -> Page:
     return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace)
 
 
-def _page_of(trace: Trace) -> Page:
+def _page_of(trace: Trace | Comparison) -> Page:
+    theirs, code, looks = None, None, {}
+    if isinstance(trace, Comparison):
+        found, trace, theirs = trace, trace.trace, trace.theirs
+        if trace is None:
+            raise OwnArraysError(f"These arrays make no pass that the viewer shows. {found}")
+    if theirs:
+        code, looks = OwnStages(found.mistaken, found.at), furthest_apart(theirs, trace, found.at)
     if not isinstance(trace, Trace):
         raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)
-    resolved = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
+    scene = replace(Scene(sentence=title, view="sheet"), **looks)
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
-    result = Page(
-        title, filled(document_json(body(resolved, Extras(heads=every_head)), resolved), f"{title} – attnviz")
-    )
+    a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
+    document = _document(SceneWithPass(scene, trace, trace, other=a), Extras(heads=every_head))
+    result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(
             f"A page of {_size(result.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
@@ -133,6 +147,15 @@ def _page_of(trace: Trace) -> Page:
             stacklevel=3,
         )
     return result
+
+
+def _document(resolved: SceneWithPass, extras: Extras) -> bytes:
+    """The document of a pass, with that of the one beside it, if there is one."""
+    made, a = body(resolved, extras), resolved.other
+    if a is None:
+        return document_json(made, resolved)
+    beside = other_pass(a, resolved, document_json(body(a, extras), a))
+    return document_json(made, resolved, other=beside, other_trace=a.trace)
 
 
 def _title(trace: Trace) -> str:

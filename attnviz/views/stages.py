@@ -81,6 +81,7 @@ def _numbers(
         limit=limit,
         values=values(stage, own_heads),
         overridden=sorted(_run(index, stage.shape) for index in stage.overridden),
+        overridden_by=stage.overridden_by or "set by hand",
         recipe=stage.operation.recipe if stage.is_given else "",
         rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, heads)),
     )

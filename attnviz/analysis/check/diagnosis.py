@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING
+from attnviz.analysis.check.untried import Untried
 
 _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""
@@ -39,8 +41,14 @@ class Diagnosis:
         Others than the first of them, or pairs of others than the first two, that explain as much.
     explained : tuple of Agreement
         The stages beside the pass with the mistakes.
+    nodes : mapping of stages to Node
+        The pass with the mistakes.
+    mistaken : tuple of str
+        The stages that these make otherwise.
     within : str
         The 16-bit format whose rounding would leave as much, where no mistake explains it; empty if none would.
+    untried : tuple of Untried
+        What was left out of the search, where nothing explains all.
     unseeing : str
         What a query that sees no key gets in their pass, one of UNSEEING.
     """
@@ -51,8 +59,11 @@ class Diagnosis:
     mistakes: tuple[Mistake, ...] = ()
     alternatives: tuple[tuple[Mistake, ...], ...] = ()
     explained: tuple[Agreement, ...] = ()
+    nodes: Nodes = field(default_factory=dict)
+    mistaken: tuple[str, ...] = ()
     unseeing: str = UNSEEING[0]
     within: str = ""
+    untried: tuple[Untried, ...] = ()
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -14,7 +14,9 @@ from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examination import Examination
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import named
+from attnviz.analysis.check.nodes import values_of
 from attnviz.analysis.check.recomputation import recomputed
+from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES
@@ -37,12 +39,15 @@ class Finding:
     diagnosis : Diagnosis
     given : Trace or None
         The pass that they were compared with; None for one of their own inputs and parameters.
+    layer : int
+        Which layer of the given pass, from 1 on.
     """
 
     own: OwnArrays
     unread: tuple[str, ...]
     diagnosis: Diagnosis
     given: Trace | None
+    layer: int
 
     @cached_property
     def entering(self) -> set[str]:
@@ -87,11 +92,29 @@ class Finding:
             return self.trace
         return recomputed(candidate.reading.arrays, replace(candidate.reading.block, rotation=operation))
 
+    @cached_property
+    def mistaken(self) -> Mapping[str, np.ndarray]:
+        """The stages of `turned_trace` that the mistakes make otherwise, as these make them; those that are numbers."""
+        trace, found = self.turned_trace, self.diagnosis
+        if trace is None or not found.mistakes:
+            return {}
+        made = values_of(found.nodes, {each for each in found.mistaken if self.full_name(each) in trace})
+        return {self.full_name(name): array for name, array in made.items() if _is_of(name, array)}
+
+    def full_name(self, stage: str) -> str:
+        """The name of a stage in `turned_trace`."""
+        return self.given.layers[self.layer - 1].names.get(stage, stage) if self.given else stage
+
     @property
     def block(self) -> Block | None:
         """The block of a pass of their own."""
         reading = self.diagnosis.candidate.reading
         return reading.block if reading else None
+
+
+def _is_of(stage: str, array: np.ndarray) -> bool:
+    """Whether a pass may hold an array: a query that sees no key may have NaN in somebody's."""
+    return bool((np.isfinite(array) | (np.isneginf(array) & (stage in HIDEABLE))).all())
 
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
@@ -123,7 +146,7 @@ def examine(
             owns, unread = _nearest(unread[0], arrays[unread[0]], candidate)
         ways = [partial(Candidates, own, [candidate]) for own in owns]
     own, diagnosis = _best(ways)
-    return Finding(own, unread, diagnosis, trace)
+    return Finding(own, unread, diagnosis, trace, layer)
 
 
 def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:

@@ -11,12 +11,13 @@ from attnviz.contract.request import ActsRequest
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse
+from attnviz.scene.compare.code import furthest_apart
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
 from attnviz.scene.document.reply import Has, address_of, reply
 from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import Scene, Upload, source_of_upload
+from attnviz.scene.scene import DECIDING, OWN_CODE, Scene, Upload, pinned, source_of_upload, with_uploads
 
 
 @dataclass(eq=False)
@@ -37,8 +38,10 @@ class Session:
         The parameters that the browser's address has, or lacks, since the last answer.
     audit : tuple of Key and Audit or None
         What decides the pass that was audited last because somebody asked for it, and what was found.
-    uploads : dict of str to OwnParameters or Choice
-        The last file of arrays and the last model of this person, each by its source.
+    compared : Scene or None
+        That of the pass that the last file of arrays was compared with.
+    uploads : dict of str to Upload
+        The last file of arrays, the last model and the last stages of this person's code, each by its key.
     """
 
     scene: Scene
@@ -48,6 +51,7 @@ class Session:
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
     uploads: dict[str, Upload] = field(default_factory=dict)
+    compared: Scene | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def number(self) -> int:
@@ -58,15 +62,31 @@ class Session:
         """The scene beside its pass."""
         return ANSWERS.resolved(self.scene)
 
-    def keep(self, upload: Upload) -> None:
-        """Keep a file of somebody's, in place of the one before."""
-        self.uploads[source_of_upload(upload)] = upload
+    def keep(self, *uploads: Upload) -> None:
+        """Keep what somebody gave, in place of what was of its kind before."""
+        self.uploads |= {source_of_upload(each): each for each in uploads}
         self.update()
+
+    def pair(self) -> dict[str, object]:
+        """The parts of the scene that show the pass that was compared last, beside the same as their code computes it.
+
+        Nothing where there is no such pair any more.
+        """
+        right = with_uploads(self.compared, self.uploads) if self.compared else None
+        code = self.uploads.get(OWN_CODE)
+        if right is None or code is None:
+            return {}
+        theirs = replace(pinned(right), code=code)
+        resolved = ANSWERS.resolved(replace(right, other=theirs))
+        if resolved.trace is None or resolved.other is None:
+            return {}
+        looks = furthest_apart(resolved.other.trace, resolved.trace, code.at)
+        return {name: getattr(right, name) for name in DECIDING} | {"other": theirs, "trail": ()} | looks
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""
-        scene = replace(self.scene, **parts)
-        self.scene = replace(scene, upload=self.uploads.get(scene.source))
+        scene = with_uploads(replace(self.scene, **parts), self.uploads)
+        self.scene = replace(scene, other=scene.other and with_uploads(scene.other, self.uploads))
         if not parts.keys().isdisjoint(LOOKED_AT):
             self.arrivals += 1
 

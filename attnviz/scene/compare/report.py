@@ -94,6 +94,7 @@ def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
         ("Sentence", _sentence(one), _sentence(other)),
         ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
         ("Painted mask", _painted(one), _painted(other)),
+        ("Computed by", _computed_by(one), _computed_by(other)),
     ]
     if source_name(one) != source_name(other):  # which brings its own settings
         return what
@@ -115,6 +116,10 @@ def _quoted(text: str) -> str:
     if not text:
         return "none"
     return f"“{text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + '…'}”"
+
+
+def _computed_by(scene: Scene) -> str:
+    return "attnviz" if scene.code is None else "your code"
 
 
 def _painted(scene: Scene) -> str:

@@ -13,6 +13,7 @@ from attnviz.core.trace import Trace
 from attnviz.scene.uploads.examples import EXAMPLE_NAME
 from attnviz.scene.uploads.parameters import OwnParameters
 from attnviz.scene.uploads.request import SHOWN, OwnRequest
+from attnviz.scene.uploads.stages import OwnStages
 from attnviz.text.check.report import Comparison, compare
 
 _IT = "the pass that the walkthrough shows"
@@ -31,6 +32,8 @@ class OwnComparison:
         What it was compared with, if that is in the walkthrough; empty for a pass of its own.
     parameters : OwnParameters or None
         What its own pass begins with, if the walkthrough can show that.
+    code : OwnStages or None
+        The stages that the mistakes make otherwise, if any are found and the walkthrough can show the pass.
     refused : str
         Why the walkthrough can't.
     """
@@ -38,6 +41,7 @@ class OwnComparison:
     comparison: Comparison
     shown: str
     parameters: OwnParameters | None
+    code: OwnStages | None
     refused: str
 
 
@@ -63,7 +67,8 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
     arrays = _without_sizes(read.arrays)
     options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
     if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
-        return OwnComparison(*_beside(shown, arrays, options), None, "")
+        comparison, beside = _beside(shown, arrays, options)
+        return OwnComparison(comparison, beside, None, _code(comparison), "")
     try:
         comparison = compare(None, arrays, n_heads=int(request.n_heads) if request.n_heads else None, **options)
     except OwnArraysError as error:
@@ -74,7 +79,11 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
             parameters = OwnParameters.of(comparison.trace, comparison.block, read.texts)
         except OwnArraysError as error:
             refused = str(error)
-    return OwnComparison(comparison, "", parameters, refused)
+    return OwnComparison(comparison, "", parameters, _code(comparison) if parameters else None, refused)
+
+
+def _code(comparison: Comparison) -> OwnStages | None:
+    return OwnStages(comparison.mistaken, comparison.at) if comparison.mistaken else None
 
 
 def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -> tuple[Comparison, str]:

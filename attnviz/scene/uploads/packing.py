@@ -19,9 +19,11 @@ from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
 from attnviz.scene.uploads.parameters import OwnParameters
+from attnviz.scene.uploads.stages import OwnStages
 
 _NORMS = {"": None} | NORMS
 _LAYER, _MODEL, _WORDS, _WORDS_OF_KEYS = "layer", "microgpt", "tokens", "context_tokens"
+_AT = "first to differ"
 _LONGEST = 128
 """Of an axis of what the walkthrough shows."""
 _BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
@@ -77,12 +79,14 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def packed(upload: OwnParameters | Choice) -> bytes:
+def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
     """What somebody gave, as an `.npz`: `unpacked` gives it back, to the last bit."""
     if isinstance(upload, OwnParameters):
         layer = msgspec.json.encode(Layer.of(upload.block)).decode()
         arrays = {**upload.given, _LAYER: np.array([layer]), _WORDS: np.array(upload.words)}
         arrays[_WORDS_OF_KEYS] = np.array(upload.words_of_keys)
+    elif isinstance(upload, OwnStages):
+        arrays = {_AT: np.array([upload.at]), **upload.values}
     else:
         arrays = {_MODEL: np.frombuffer(statefile.written(upload.at(0)), np.uint8)}
     file = io.BytesIO()
@@ -91,7 +95,7 @@ def packed(upload: OwnParameters | Choice) -> bytes:
 
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
-def unpacked(content: bytes) -> OwnParameters | Choice:
+def unpacked(content: bytes) -> OwnParameters | Choice | OwnStages:
     """What somebody gave, of an `.npz` that may hold anything.
 
     Raises
@@ -108,11 +112,13 @@ def unpacked(content: bytes) -> OwnParameters | Choice:
         raise OwnArraysError(_BROKEN) from None
 
 
-def _read(file: ArrayFile) -> OwnParameters | Choice:
+def _read(file: ArrayFile) -> OwnParameters | Choice | OwnStages:
     if _MODEL in file.arrays:
         return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
     if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):
         raise OwnArraysError(_BROKEN)
+    if _AT in file.texts:
+        return OwnStages(file.arrays, file.texts[_AT][0])
     layer = msgspec.json.decode(file.texts[_LAYER][0], type=Layer)
     return OwnParameters.of(recomputed(file.arrays, layer.block), layer.block, file.texts)
 

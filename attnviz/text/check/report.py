@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,12 +16,16 @@ from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
-from attnviz.text.check.causes import CAUSES, cause, code, shortened
+from attnviz.text.check.causes import CAUSES, cause, code
 from attnviz.text.check.notes import how_read, unknown
 from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
-from attnviz.text.check.words import capital, off, title, to_rounding
+from attnviz.text.check.untried import not_tried
+from attnviz.text.check.words import capital, off, shortened, title, to_rounding
 from attnviz.text.wording import listed
+
+AS_COMPUTED = "as your code computed it"
+"""Where the numbers of a mistaken stage are from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +54,8 @@ class Comparison:
         What the arrays' names suggest, and their numbers don't tell, in a sentence each.
     unknown : list of str
         What is said where no cause is found, in a sentence each.
+    untried : list of str
+        What the search left out, in one sentence; empty where nothing was, or all is explained.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
         TF32, float32 or float64, "4 decimals" or "5 significant digits".
@@ -60,6 +67,10 @@ class Comparison:
         operation for.
     block : Block or None
         What the layer of a pass of their inputs and parameters has; None where the pass was given.
+    mistaken : mapping of stages to ndarray
+        Those of `trace` that the causes make otherwise, as these make them.
+    at : str
+        The first that differs, as `trace` names it; empty where nothing does.
     """
 
     stages: tuple[Agreement, ...]
@@ -72,10 +83,13 @@ class Comparison:
     unread: tuple[str, ...]
     questions: tuple[str, ...]
     unknown: list[str]
+    untried: list[str]
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
     block: Block | None
+    mistaken: Mapping[str, np.ndarray]
+    at: str
 
     def __str__(self) -> str:
         return "\n".join((*self.verdict, *self.code, *self.notes))
@@ -86,6 +100,14 @@ class Comparison:
         """The same in a notebook, with a table of all arrays."""
         sentences = self.verdict if self.first else self.verdict[1:]
         return html_of((self.headline, *sentences, *self.code, *self.notes), self.rows)
+
+    @cached_property
+    def theirs(self) -> Trace | None:
+        """The pass as their code computes it: `trace` with the causes in it; None where there is no cause, or no trace.
+
+        All that doesn't follow from the causes is as in `trace`. `attnviz.show` of this comparison has both passes.
+        """
+        return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.mistaken else None
 
     @property
     def headline(self) -> str:
@@ -121,7 +143,7 @@ class Comparison:
 
     def _blame(self) -> list[str]:
         if not self.causes:
-            return self.unknown
+            return [*self.unknown, *self.untried]
         first, *more = self.causes
         sentences = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
@@ -132,7 +154,7 @@ class Comparison:
             sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         sentences += [f"Besides, {cause(each)}." for each in more]
-        return sentences if self.explained else [*sentences, "Something else differs too."]
+        return sentences if self.explained else [*sentences, "Something else differs too.", *self.untried]
 
     def _rest(self) -> list[str]:
         sentences = []
@@ -210,10 +232,13 @@ def compare(
         finding.unread,
         tuple(questions(finding)),
         unknown(diagnosis),
+        not_tried(diagnosis.untried),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
         finding.turned_trace,
         finding.block,
+        finding.mistaken,
+        finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
     )
 
 

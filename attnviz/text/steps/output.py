@@ -118,8 +118,8 @@ OUTPUT = Step(
     notes=(
         Section(
             "set by hand",
-            "Numbers between the heads and the output are set by hand here, so the heads' contributions do not add "
-            "up to the output.",
+            "Numbers between the heads and the output are set here, not computed, so the heads' contributions do not "
+            "add up to the output.",
             is_set_by_hand,
         ),
     ),

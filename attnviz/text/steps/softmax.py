@@ -101,7 +101,7 @@ SOFTMAX = Step(
             _sums,
         ),
         Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
-        Section("by hand", "A row in which a share is set by hand need not add up to 1.", _by_hand),
+        Section("by hand", "A row in which a share is set, not computed, need not add up to 1.", _by_hand),
     ),
     stages=("attention", "sink_share"),
     subject="attention",

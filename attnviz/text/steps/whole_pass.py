@@ -75,7 +75,7 @@ WHOLE_PASS = Step(
         Section("added", [_ADDED], both(_ends_in_output, adds_up)),
         Section(
             "by hand",
-            "Between the heads and the output numbers are set by hand.",
+            "Between the heads and the output numbers are set, not computed.",
             both(_ends_in_output, is_set_by_hand),
         ),
         Section(

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.articles.upload import OPEN, OPEN_MODEL
+from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.acts.session import Session
@@ -40,7 +40,7 @@ _component = st.components.v2.component(
 
 
 def draw(shown: Shown) -> None:
-    """Draw where a file goes and what came of it; the door in that leads to its pass in the walkthrough."""
+    """Draw where a file goes and what came of it; the doors in that lead to its passes in the walkthrough."""
     data = {
         "tab": tabs.mine().token,
         "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {MAX_FILE_SIZE}. It is read on "
@@ -61,19 +61,23 @@ def draw(shown: Shown) -> None:
         ],
     }
     result = _component(key="numbers", data=data, on_opened_change=runs)
-    if result.opened in _OPENS:
-        shown.open_page(
-            "pages/walkthrough.py", **parts_for_source(_OPENS[result.opened]), **_typed(shown, result.opened)
-        )
+    parts = _opened(shown.session, result.opened)
+    if parts:
+        shown.open_page("pages/walkthrough.py", **parts)
 
 
 _OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
 
 
-def _typed(shown: Shown, door: str) -> dict[str, str]:
-    """The first question to a model of one's own."""
-    model = shown.session.uploads.get(OWN_MODEL)
-    return {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
+def _opened(session: Session, door: str | None) -> dict[str, object]:
+    """The parts of the scene that a door leads to; a model of one's own is asked its first question."""
+    if door == OPEN_PAIR:
+        return session.pair()
+    if door not in _OPENS:
+        return {}
+    model = session.uploads.get(OWN_MODEL)
+    typed = {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
+    return parts_for_source(_OPENS[door]) | typed
 
 
 MICROGPT_SNIPPET = """\

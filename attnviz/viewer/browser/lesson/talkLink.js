@@ -1,5 +1,4 @@
 // The link of a talk: the list as JSON, compressed, in base64 for addresses, behind the # of its address, so that no server sees it.
-// attnviz/lessons/talk_link.py reads and writes the same.
 
 export const MOST = 6000; // characters; some programs cut longer links off
 const NAME = "#talk=";

@@ -14,7 +14,7 @@ import { addressOf } from "../seams/history.js";
 
 const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
 const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
-const OWN_SOURCE = /own-(parameters|microgpt)/; // in an address
+const OWN_SOURCE = /own-(parameters|microgpt|code)/; // in an address
 let desk = null;
 
 export function ownTalkAt(site, templates) {

@@ -1,6 +1,6 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
 import { LABELS } from "../../generated/where.js";
-import { drawBeside } from "./beside.js";
+import { drawBeside } from "../picture/beside.js";
 import { drawActs, drawMuteNeuron } from "./acts.js";
 import { button, choice } from "../elements/button.js";
 import { makeByHand } from "../elements/byhand.js";

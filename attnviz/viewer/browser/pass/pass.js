@@ -51,8 +51,9 @@ export function readPass(document) {
     stepOf: name => steps.get(pass.nearestStep(stages.get(name).step)),
     // The computation of a cell; null if what decides it was not sent.
     terms: (name, index) => {
-      if (pass.isOverridden(name, index)) return given("set by hand");
-      if (!stages.get(name).rule) return given(stages.get(name).recipe);
+      const { rule, recipe, overriddenBy } = stages.get(name);
+      if (pass.isOverridden(name, index)) return given(overriddenBy);
+      if (!rule) return given(recipe);
       return derivation(
         stages,
         rules(name),

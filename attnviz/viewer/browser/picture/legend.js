@@ -20,7 +20,7 @@ export function drawLegend(slots, paint, paintOf = _slot => paint) {
   return [
     ...[...scales.values()].map(each => drawScale(each, paint, scales.size > 1)),
     ...(slots.some(slot => hasHidden(slot.name, paintOf(slot))) ? [drawSwatch("hidden", "hidden")] : []),
-    ...(slots.some(slot => hasMarked(slot, paintOf(slot))) ? [drawSwatch("marked", "set by hand")] : []),
+    ...[...overriddenBy(slots, paintOf)].map(by => drawSwatch("marked", by)),
     ...(slots.some(slot => hasApart(slot, paint)) ? [drawSwatch("apart", "differs")] : []),
   ];
 }
@@ -54,6 +54,12 @@ function hasApart({ name, side, size: [rows, columns], index }, { isApart }) {
   return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns)).some(
     cell => isApart(name, cell),
   );
+}
+
+// Where the overridden numbers of slots are from.
+function overriddenBy(slots, paintOf) {
+  const marked = slots.filter(slot => hasMarked(slot, paintOf(slot)));
+  return new Set(marked.map(slot => paintOf(slot).pass.stages.get(slot.name).overriddenBy));
 }
 
 function hasMarked({ name, size: [rows, columns], index }, { pass }) {

@@ -1,21 +1,29 @@
-// Workings: how a number of the sheet in a hand was computed, which opens below its row: what is multiplied line by line, and
-// of a share the value that it is a share of.
+// Workings: how a number of the sheet in a hand was computed, which opens below its row: what is multiplied line by line,
+// of a share the value that it is a share of, and the same number in a pass beside it.
 import { LABELS } from "../../generated/where.js";
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
+import { drawBeside } from "../picture/beside.js";
 import { QUESTIONS } from "../scene/state.js";
 
 const MOST = 12,
   ALONE = 10; // of more lines the largest stand alone, the others together
 
 // `part` is where it stands, `collected` the band of the values that are taken in its shares.
-export function drawWorkings({ band: { array } }, { cell: { name, index } }, { pass, where }, acts, collected = null) {
+export function drawWorkings(
+  { band: { array } },
+  { cell: { name, index } },
+  { pass, where, look },
+  acts,
+  collected = null,
+) {
   const box = element("div", "workings"),
     terms = pass.terms(name, index),
     isShare = Boolean(collected) && !array && pass.stages.get(name).scale === "share";
   const story = array ? [] : drawStory(pass.story(name, index, where.cell)),
     areProducts = terms && !array && isProduct(terms);
+  if (!array) box.append(...drawBeside(pass, where, look, { name, index }));
   if (!areProducts) box.append(...story);
   if (!terms) box.append(element("p", "", `${pass.nameOf(name, index)} is on its way.`));
   else if (array) box.append(drawSum(terms.lines[index.at(-1)]));

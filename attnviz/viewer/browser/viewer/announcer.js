@@ -1,7 +1,7 @@
 // The announcer: says once, to those who hear the page, what is another: the step, the selected number, the answer, what was
 // written, and whether a pass is beside it.
 import { answersOf } from "../words/modelAnswer.js";
-import { besideText } from "../panel/beside.js";
+import { besideText } from "../picture/beside.js";
 import { element } from "../elements/element.js";
 import { digits, percent } from "../pass/numeral.js";
 import { pairingText } from "../words/pairing.js";

@@ -8,7 +8,7 @@ const NONE = "A has no such number.";
 export function drawBeside(pass, where, look, cell) {
   const { a, b, difference } = besideOf(pass, where, look, cell);
   if (!b) return [];
-  const line = element("p");
+  const line = element("p", "in-both");
   if (a)
     line.append(
       ...sideOf("A", a),
