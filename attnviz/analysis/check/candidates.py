@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -102,10 +102,13 @@ class Candidates:
     own : mapping of stages to OwnArray
     likely : sequence of Candidate
         Those of the arrays as they are; the simplest first.
+    hopeless : set
+        Searches in one precision that came near nothing, which need not be made in another one again.
     """
 
     own: OwnArrays
     likely: Sequence[Candidate]
+    hopeless: set[Hashable] = field(default_factory=set)
 
     @classmethod
     def of(cls, own: OwnArrays, n_heads: int | None, scale: float | None) -> Candidates:

@@ -11,8 +11,7 @@ from attnviz.analysis.check.masks import MaskReading
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.unseeing import UNSEEING
-from attnviz.text.check.causes import shortened
-from attnviz.text.check.words import title
+from attnviz.text.check.words import shortened, title
 from attnviz.text.wording import listed
 
 _UNKNOWN = {
