@@ -186,8 +186,8 @@ def compare(
     arrays : mapping of names to ndarray
         Any stages of one layer and one sentence, such as {"x": (tokens, d_model), "in_proj_weight": (3 d_model,
         d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
-        TransformerLens, Keras or Flax, in their layouts; a number `scale` says by what scores are multiplied. A single array of another name is taken for the stage of
-        `trace` that it is nearest to.
+        TransformerLens, Keras or Flax, in their layouts. A single array of another name is taken for the stage of
+        `trace` that it is nearest to. A number `scale` says by what scores are multiplied.
     layer : int
         Which layer of `trace` the arrays are of, from 1 on.
     n_heads : int, optional
