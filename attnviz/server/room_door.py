@@ -62,7 +62,7 @@ async def join(request: Request, code: str, message: requests.Join) -> dict[str,
         return {"code": held.room.code, "seat": message.seat}
     if held.room.code != code:  # the code of another device of the speaker's
         return await _take(held, code)
-    if held.n_here >= MAX_HERE:
+    if held.is_full:
         raise RefusedError(503, FULL)
     seat = new_secret()
     await ROOMS.do(held, commands.Join(time=time.time(), seat=seat))

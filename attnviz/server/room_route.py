@@ -20,7 +20,7 @@ from attnviz.scene.document.encoding import to_json
 from attnviz.server.room_door import FULL, RefusedError, held_of, join
 from attnviz.server.room_store import ROOMS
 from attnviz.server.room_stream import stream
-from attnviz.server.rooms import MAX_HERE, Held
+from attnviz.server.rooms import Held
 
 PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
 
@@ -153,7 +153,7 @@ def _compressed(room: Room, number: str) -> bytes:
 async def _events(request: Request) -> Response:
     code, seat = _seat_of(request)
     held = await held_of(code, seat)
-    if held.n_here >= MAX_HERE and seat not in held.streams and seat not in held.room.speakers:
+    if held.is_full and seat not in held.streams and seat not in held.room.speakers:
         raise RefusedError(503, FULL)
     if request.query_params.get("around") == "1":
         held.around.add(seat)
