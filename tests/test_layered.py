@@ -1,5 +1,6 @@
 """Passes of several layers, with a residual stream and answers, against a slow loop; and how their stages are named."""
 
+import hashlib
 import math
 from dataclasses import replace
 
@@ -221,15 +222,31 @@ def test_layers_that_settings_draw_equal_a_slow_loop_with_a_window_in_those_that
         assert not any(np.array_equal(trace[f"w_q_{layer}"].value, other) for other in others)
 
 
+DIGESTS = {
+    "normal": "03d2ea5015d9bb48",
+    "xavier": "441cf525f20baf92",
+    "uniform": "cf1e3566b470b6c9",
+    "standard normal": "9ce8031c336a2f7a",
+    "pytorch": "803265007067e8fe",
+}
+"""Of what each initialiser drew for a sentence when a pass could have one layer alone (SHA-256, its beginning)."""
+LATENT = {"sharing": "latent", "rope": "halves", "sinks": "drawn"}
+
+
+def test_every_initialiser_has_a_digest():
+    assert DIGESTS.keys() == INITIALISERS.keys()
+
+
 @pytest.mark.parametrize(
-    "picked",
-    [{"initialiser": name} for name in INITIALISERS] + [{"sharing": "latent", "rope": "halves", "sinks": "drawn"}],
-    ids=lambda picked: "-".join(picked.values()),
+    ("picked", "digest"),
+    [*(({"initialiser": name}, digest) for name, digest in DIGESTS.items()), (LATENT, "042db096241764d6")],
 )
-def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit(picked):
+def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit_and_both_are_what_they_were(picked, digest):
     """Masks, shares and all: a link from before there were layers is the first layer of one with more."""
-    picked |= {"mask": "window", "positions": "sinusoidal"}
+    picked = picked | {"mask": "window", "positions": "sinusoidal"}
     alone, first = trace_of(Settings(SENTENCE, **picked)), trace_of(Settings(SENTENCE, layers=3, **picked)).layers[0]
+    drawn = [stage.value.tobytes() for stage in alone if stage.is_given and stage.name != "positions"]
+    assert hashlib.sha256(b"".join(drawn)).hexdigest().startswith(digest)
     for stage in alone:
         assert first.trace[stage.name].value.tobytes() == stage.value.tobytes(), stage.name
     np.testing.assert_array_equal(first.trace["residual"].value, first.trace["x"].value + first.trace["output"].value)

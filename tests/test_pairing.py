@@ -25,7 +25,7 @@ from attnviz.scene.document.document import where
 from attnviz.scene.document.imprint import imprint
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
-from attnviz.scene.start import starts
+from attnviz.scene.start import selected, starts
 
 TAB = "0123456789abcdef" * 2
 SIX = Scene(options=Options(mask="causal"))
@@ -174,6 +174,19 @@ def test_a_pair_opens_at_the_share_that_a_loop_finds_furthest_apart():
         opened, apart = furthest(a, b), apart_in_the_first_head(a, b)
         assert opened.head == 0
         assert apart[b.labels["query"][opened.query], b.labels["key"][opened.key]] == max(apart.values())
+
+
+def test_a_pair_of_layers_opens_at_a_share_of_the_layer_that_one_is_in():
+    by_layer = {"layers": 3, "norm": "rmsnorm", "mask": "causal window", "mask_size": 2}
+    now = Scene(options=Options(**by_layer))
+    _, _, pair = (each for each in pairs_of(now) if each.id in ("mask", "global", "window_in"))
+    for step, layer in (("mask-2", 2), ("softmax-3", 3), ("softmax-1", 3), ("tokens", 3)):
+        b = resolve(replace(pair.b, step=step, other=pinned(pair.a)))
+        found = selected(b.scene, b.trace, b.other.trace)
+        both = [(b.trace[f"attention_{n}"].value[0], b.other.trace[f"attention_{n}"].value[0]) for n in (1, 2, 3)]
+        apart = [abs(one - other) for one, other in both]
+        assert [bool(each.any()) for each in apart] == [False, True, True], "they part in layer 2"
+        assert apart[layer - 1][found.query, found.key] == apart[layer - 1].max()
 
 
 def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():

@@ -38,11 +38,13 @@ def hides(visible):
 
 
 def reaches(*layers):
-    """Whether the first word, or the last one's, is too far away for the other in all layers but these."""
+    """Whether the last word sees the first in these layers alone; so does the first the last, unless that is later."""
 
     def holds(now, scene, trace):
-        seen = {n: layer.trace["mask"].value[-1, 0] for n, layer in enumerate(resolve(scene).trace.layers, start=1)}
-        return {n for n, is_seen in seen.items() if is_seen} == {n for n in layers if n in seen}
+        masks = {n: layer.trace["mask"].value for n, layer in enumerate(resolve(scene).trace.layers, start=1)}
+        seen = {n for n in masks if n in layers}
+        back, ahead = ({n for n, mask in masks.items() if mask[corner]} for corner in ((-1, 0), (0, -1)))
+        return back == seen and ahead == (seen if now.options.mask == "window" else set())
 
     return holds
 
@@ -149,6 +151,7 @@ CLAIMS = {
     "Keys of each head / from a latent (MLA)": (has_stage("latent", False), makes_keys(True)),
     "Keys of each head / absorbed (MLA)": (has_stage("latent", False), makes_keys(False)),
     "MLA: naive / absorbed, one output": (makes_keys(True), makes_keys(False)),
+    "Without a norm before attention / with": (has_stage("attn_norm", False), has_stage("attn_norm", True)),
     "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
     "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),
     "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from page import boxes, settings_of, values
 from test_scene import scenes
 
-from attnviz.core.settings import OPTIONS, has_effect
+from attnviz.core.effect import has_effect
+from attnviz.core.settings import OPTIONS
 from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act

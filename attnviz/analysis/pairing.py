@@ -96,13 +96,13 @@ def pairing(a: Trace, b: Trace) -> Pairing:
     return Pairing(_places(a, b), stages | alone)
 
 
-def furthest(a: Trace, b: Trace) -> Selection | None:
-    """The share in the last layer's attention of B that is furthest from that in A; None where none differs.
+def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
+    """The share in the attention of a layer of B that is furthest from that in A; None where none differs.
 
-    Of the first head in which any does, and of words that look at more than one, where there is one: who sees itself
-    alone gives it all.
+    Without a layer it is one of the last. It is of the first head in which any differs, and of words that look at more
+    than one, where there is one: who sees itself alone gives it all.
     """
-    name = b.layers[-1].names["attention"]
+    name = b.layers[layer - 1].names["attention"]
     if name not in a or not _stage(a, b, name).n_other:
         return None
     first, second, places = _beside(a, b, name)

@@ -58,6 +58,7 @@ def trace_of(settings: Settings | str) -> Trace:
         mask=tuple(mask(settings, layer) for layer in layers),
         scale=whole.scale if whole else None if settings.scaled else 1.0,
         residual=settings.layers > 1,
+        norm=None if settings.norm == "none" else settings.norm,
         qk_norm=settings.qk_norm and not settings.has_latents,
         rotation=settings.rotation,
         softcap=None if settings.softcap == "none" else float(settings.softcap),

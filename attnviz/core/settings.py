@@ -1,14 +1,15 @@
 """Settings: what a person picks. Every door to the core enforces here what it may be."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from attnviz.core.block import NORMS
 from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL, MAX_LAYERS, MAX_TOKENS
-from attnviz.core.masks import GLOBAL_LAYERS, MASKS, SIZED, WITHOUT_WINDOW, mask_in_layer
+from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
@@ -54,7 +55,9 @@ class Settings:
     positions : {"none", "sinusoidal"}
     layers : int
         1 to 6, as long as `layers * d_model` is at most 128. Several are on a residual stream: each adds its output to
-        what entered it. No norm and no MLP stands between them.
+        what entered it. No MLP stands between them.
+    norm : {"none", "rmsnorm", "layernorm"}
+        What each layer's attention reads normed; without gains, as before training.
     sharing : {"none", "pairs", "all", "latent", "absorbed"}
         How many heads share keys and values; "pairs" does nothing where the number of heads is odd. With the last two
         all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
@@ -119,7 +122,14 @@ class Settings:
         range(1, MAX_LAYERS + 1),
         "Layers",
         "Each layer reads what the one before it passes on. Several are on a residual stream: each adds its output to "
-        "what entered it, with no norm and no MLP between them. Layers times d_model are at most 128.",
+        "what entered it. No MLP stands between them. Layers times d_model are at most 128.",
+    )
+    norm: str = _option(
+        "none",
+        ("none", *NORMS),
+        "Norm before attention",
+        "Gives what each layer reads the same size; what passes by on the residual stream stays as it is. "
+        "rmsnorm: as in Llama, Gemma and gpt-oss. layernorm: as in GPT-2. Before training their gains are 1.",
     )
     sharing: str = _option(
         "none",
@@ -241,21 +251,6 @@ OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fie
 
 FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name not in ("n_heads", "layers")}
 """Those that may be what they allow, whatever the others are."""
-
-NEEDS: dict[str, Mapping[str, Sequence]] = {
-    "mask_size": {"mask": SIZED},
-    "latent_width": {"sharing": LATENTS},
-    "qk_norm": {"sharing": ("none", "pairs", "all")},
-    "rope_base": {"rope": PAIRS},
-    "rope_part": {"rope": PAIRS},
-    "window_in": {"mask": tuple(WITHOUT_WINDOW), "layers": range(2, MAX_LAYERS + 1)},
-}
-"""Options that mean nothing unless others have one of these values each."""
-
-
-def has_effect(options: object, name: str) -> bool:
-    """Whether an option means something beside the others, which are attributes of `options`."""
-    return all(getattr(options, other) in values for other, values in NEEDS.get(name, {}).items())
 
 
 def divisors(d_model: int) -> tuple[int, ...]:

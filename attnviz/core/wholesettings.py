@@ -20,6 +20,7 @@ OF_WHOLE: dict[str, Sequence] = {
     "n_heads": range(1, 2),
     "positions": ("none",),
     "layers": range(1, 2),
+    "norm": ("none",),
     "sharing": ("none",),
     "qk_norm": (False,),
     "rope": ("none",),

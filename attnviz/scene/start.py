@@ -17,7 +17,7 @@ def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selectio
     if scene.selection is not None:
         return scene.selection.within(trace)
     usual = start(trace, scene.step)
-    return usual if other is None else _apart(other, trace, usual)
+    return usual if other is None else _apart(other, trace, usual, _layer_of(trace, scene.step))
 
 
 def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
@@ -29,10 +29,13 @@ def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
     return "logits" if all(stages[name].is_same for name in attentions) and not stages["logits"].is_same else ""
 
 
-def _apart(a: Trace, b: Trace, usual: Selection) -> Selection:
-    """The usual number of pass B where its row is another in A; else the share that is furthest apart."""
+def _apart(a: Trace, b: Trace, usual: Selection, layer: int) -> Selection:
+    """The usual number of pass B where its row is another in A; else the share that is furthest apart.
+
+    That is one of the layer that one is in, if it has any that differs; else of the last.
+    """
     name = b.layers[-1].names["attention"]
-    cell = furthest(a, b)
+    cell = furthest(a, b, layer) or furthest(a, b)
     if cell is None or (b.origin.read and is_row_apart(a, b, name, usual)):
         return usual
     return replace(usual, head=cell.head, query=cell.query, key=cell.key)
@@ -40,8 +43,12 @@ def _apart(a: Trace, b: Trace, usual: Selection) -> Selection:
 
 def start(trace: Trace, step: str) -> Selection:
     """The first number to see at a step of the trace, given by its id."""
-    layer = next(each.layer for each in steps_of(trace) if each.id == step)
-    return starts(trace)[layer]
+    return starts(trace)[_layer_of(trace, step)]
+
+
+def _layer_of(trace: Trace, step: str) -> int:
+    """The layer of a step; 0 outside of layers, and where there is one alone."""
+    return next(each.layer for each in steps_of(trace) if each.id == step)
 
 
 @cached_on_trace

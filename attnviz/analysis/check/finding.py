@@ -8,7 +8,14 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import NONE_STATED, Conventions, OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.arrays import (
+    NONE_STATED,
+    Conventions,
+    OwnArrays,
+    own_arrays,
+    scale_in,
+    with_heads_called_output,
+)
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examination import Examination
@@ -134,10 +141,11 @@ def examine(
     OwnArraysError
         If an array holds no real numbers, or they do not fit each other.
     """
+    scale, arrays = scale_in(arrays)
     owns, unread = own_arrays(arrays, stated)
     if trace is None:
         owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [partial(Candidates.of, own, stated.n_heads) for own in owns]
+        ways = [partial(Candidates.of, own, stated.n_heads, scale) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
+from attnviz.core.effect import has_effect
 from attnviz.core.layers import layered
 from attnviz.core.masks import GLOBAL_LAYERS, WITHOUT_WINDOW
-from attnviz.core.settings import LATENTS, OPTIONS, divisors, has_effect
+from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 
@@ -34,6 +35,7 @@ class Pair:
 
 
 _WITH = (
+    ("norm", "Without a norm before attention / with", "rmsnorm"),
     ("qk_norm", "Without QK-norm / with", True),
     ("rope", "Without RoPE / with", "neighbours"),
     ("softcap", "Without a softcap / with", "1"),

@@ -6,9 +6,10 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from attnviz.contract import answer
+from attnviz.core.effect import has_effect
 from attnviz.core.fitting import allowed
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
-from attnviz.core.settings import OPTIONS, has_effect
+from attnviz.core.settings import OPTIONS
 from attnviz.core.whole import WHOLE
 from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS

@@ -1,6 +1,7 @@
 """The imprint: what a pass was made of, in one line, for whoever has it on paper."""
 
-from attnviz.core.settings import OPTIONS, has_effect
+from attnviz.core.effect import has_effect
+from attnviz.core.settings import OPTIONS
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.scene import READY_MADE, SOURCES, Options, Scene, choice_of
 from attnviz.text.wording import setting
