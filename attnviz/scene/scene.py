@@ -195,13 +195,11 @@ def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
-    changed = replace(options, **values)
-    changed = replace(changed, **fitting_whole(vars(changed)))
-    fitting = {
-        "n_heads": nearest_heads(changed.n_heads, changed.d_model),
-        "layers": nearest_layers(changed.layers, changed.d_model),
-    }
-    return replace(changed, **fitting)
+    wanted = vars(options) | values
+    wanted |= fitting_whole(wanted)
+    wanted["n_heads"] = nearest_heads(wanted["n_heads"], wanted["d_model"])
+    wanted["layers"] = nearest_layers(wanted["layers"], wanted["d_model"])
+    return replace(options, **wanted)
 
 
 def parts_for_source(source: str) -> dict[str, object]:
