@@ -16,6 +16,7 @@ const OF_WORDS = 6, // dots beside each other
   LARGEST_PX = 12,
   LEAST_PX = 2,
   SAME_LINE_PX = 4,
+  LEAST_CELL_PX = 26, // high: in a lower one the dots cover its number
   HIGH = 0.21, // of the screen: as classroom.css makes room above words and sliders
   GRIP_PX = 8, // of a slider, as lesson.css has it
   NARROW_EMS = 1.8, // of a count
@@ -76,7 +77,9 @@ function groundOf(question, counts, home, picture) {
     return row ? { kind: "words", rects: row.map(rectOf), ...own } : null;
   }
   const cells = candidates.map(({ cell }) => cellIn(picture, cell));
-  return cells.every(isThere) ? { kind: "cells", rects: cells.map(rectOf), ...own } : null;
+  return cells.every(each => isThere(each) && rectOf(each).height >= LEAST_CELL_PX)
+    ? { kind: "cells", rects: cells.map(rectOf), ...own }
+    : null;
 }
 
 // The slider has the truth on it by itself.
