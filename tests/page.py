@@ -6,11 +6,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from documents import read
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
+from attnviz.contract.article import Article
 from attnviz.contract.request import ActsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
@@ -146,9 +147,10 @@ def pieces_in(pieces):
 
 
 def article(at, key):
-    """The pieces of an article that are shown, by their kinds."""
-    found = {}
-    for piece in pieces_in(components(at)[key]["pieces"]):
+    """The pieces of an article that are shown, by their kinds; it is as it is declared."""
+    found, sent = {}, components(at)[key]
+    convert(sent, Article)
+    for piece in pieces_in(sent["pieces"]):
         found.setdefault(piece["kind"], []).append(piece)
     return found
 

@@ -15,7 +15,7 @@ from starlette.routing import Mount
 from attnviz.classroom.codes import LETTERS
 from attnviz.contract.classroom import ClassNow
 from attnviz.contract.lesson import Moment
-from attnviz.server import room_route, rooms
+from attnviz.server import room_door, rooms
 from attnviz.server.room_store import ROOMS
 
 LESSON = "?lesson=who-is-it&moment=1&present=1"
@@ -23,9 +23,9 @@ LESSON = "?lesson=who-is-it&moment=1&present=1"
 
 @pytest.fixture(autouse=True)
 def _nobody_has_been_here(monkeypatch):
-    monkeypatch.setattr(room_route, "_guesses", room_route.Guesses())
+    monkeypatch.setattr(room_door, "_guesses", room_door.Guesses())
     monkeypatch.setattr(ROOMS, "held", {})
-    room_route._links.clear()
+    room_door._links.clear()
 
 
 async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
@@ -305,7 +305,7 @@ def test_a_lecture_hall_comes_in_by_the_link_so_many_a_second():
 
 def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):
     monkeypatch.setattr(rooms, "MAX_ROOMS", 2)
-    monkeypatch.setattr(room_route, "MAX_HERE", 1)
+    monkeypatch.setattr(rooms, "MAX_HERE", 1)
 
     async def story():
         made, seat = await opened()

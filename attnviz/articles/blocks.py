@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, matrix
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Alternatives, Heading, Piece
 from attnviz.core.changes import Change
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
 from attnviz.models.ideas import IDEAS, parameters_with
@@ -122,13 +122,13 @@ def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
         for part, parameters in PARTS.items()
     ]
     return [
-        pieces.heading(2, "What each block of each matrix is for"),
+        Heading(2, "What each block of each matrix is for"),
         pieces.text(
             "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. "
             f"Each other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
             + ("What is **changed** is drawn as it is now." if changes else "")
         ),
-        pieces.choice("part", "Part of the model", "pills", chosen, options),
+        Alternatives("part", "Part of the model", "pills", chosen, options),
     ]
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from attnviz.articles import pieces
 from attnviz.articles.blocks import SOURCE, shared
 from attnviz.articles.doors import Door, door_to
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Heading, Piece, Table
 from attnviz.core.changes import Change
 from attnviz.models.strings import LENGTHS, Tried, tried
 from attnviz.text.wording import share
@@ -19,7 +19,7 @@ def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, D
     broken = [each for each in results if not each.is_right]
     examples = (broken or results)[:N_EXAMPLES]
     drawn = [
-        pieces.heading(2, "Which strings break"),
+        Heading(2, "Which strings break"),
         pieces.text(
             f"The model answers all {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which "
             "the last letter occurred exactly once before."
@@ -49,7 +49,7 @@ def _by_length(changes: tuple[Change, ...]) -> Piece:
         strings = [each for each in results if len(each.string) == length]
         counts = (length, len(strings), sum(each.is_right for each in strings), sum(each.is_exact for each in strings))
         rows.append(list(map(str, counts)))
-    return pieces.table(["letters", "strings", "right", "exact"], rows)
+    return Table(["letters", "strings", "right", "exact"], rows)
 
 
 def _example(each: Tried) -> Piece:

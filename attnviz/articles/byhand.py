@@ -9,7 +9,7 @@ from attnviz.articles.blocks import LAYER_1, LAYER_2, SOURCE, VECTOR, matrix_pie
 from attnviz.articles.breaking import broken_pieces
 from attnviz.articles.doors import Door, door_to
 from attnviz.articles.matrix import Side, matrix
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Heading, Piece
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.task import most_probable
@@ -67,7 +67,7 @@ def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
     )
     drawn = [
-        pieces.heading(2, "Training finds the same"),
+        Heading(2, "Training finds the same"),
         pieces.text(paragraph),
         pieces.door("trained", choice.title),
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Block, NumberTable, TableSide
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 STRONGEST = 0.6  # the page's own text can still be read on it
@@ -35,10 +35,10 @@ class Side:
         block = next((name for name, block in self.blocks.items() if block.start <= place < block.stop), "")
         return f"{block} {self.labels[place]}".strip()
 
-    def data(self) -> Piece:
-        """The same as plain data."""
-        blocks = [{"name": name, "start": block.start, "stop": block.stop} for name, block in self.blocks.items()]
-        return {"title": self.title, "labels": self.labels, "blocks": blocks}
+    @property
+    def sent(self) -> TableSide:
+        """The same as a browser is given it."""
+        return TableSide(self.title, self.labels, [Block(name, at.start, at.stop) for name, at in self.blocks.items()])
 
 
 def matrix(
@@ -50,7 +50,7 @@ def matrix(
     is_share: bool = False,
     limit: float | None = None,
     marked: tuple[int, int] | None = None,
-) -> Piece:
+) -> NumberTable:
     """A matrix as a piece of an article.
 
     Parameters
@@ -68,17 +68,16 @@ def matrix(
     """
     numbers = values.tolist()
     finite = np.where(np.isfinite(values), values, 0)
-    return {
-        "kind": "matrix",
-        "caption": caption,
-        "rows": rows.data(),
-        "columns": columns.data(),
-        "values": finite.tolist(),
-        "texts": [list(map(format_number, line)) for line in numbers],
-        "limit": (1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
-        "marked": marked,
-        "colours": (SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
-    }
+    return NumberTable(
+        caption=caption,
+        rows=rows.sent,
+        columns=columns.sent,
+        values=finite.tolist(),
+        texts=[list(map(format_number, line)) for line in numbers],
+        limit=(1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
+        marked=marked,
+        colours=(SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
+    )
 
 
 def format_number(value: float) -> str:

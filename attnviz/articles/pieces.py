@@ -1,50 +1,34 @@
-"""Pieces of an article as plain data, each by its kind. Texts are markup (`attnviz.text.markup`)."""
+"""Pieces of an article, made of texts in markup (`attnviz.text.markup`)."""
 
 from collections.abc import Sequence
 
+from attnviz.contract.article import Alternative, Columns, DoorButton, Frame, Paragraph, Piece
 from attnviz.text.markup import Runs, runs
 
-Piece = dict[str, object]
 
-
-def heading(level: int, text: str) -> Piece:
-    """A heading, of plain text."""
-    return {"kind": "heading", "level": level, "text": text}
-
-
-def text(marked: str | Runs) -> Piece:
+def text(marked: str | Runs) -> Paragraph:
     """A paragraph."""
-    return {"kind": "text", "runs": _runs(marked)}
+    return Paragraph(_runs(marked))
 
 
-def door(name: str, label: str, marked: str | Runs = "") -> Piece:
+def door(name: str, label: str, marked: str | Runs = "") -> DoorButton:
     """A button that leads to another page, by the name of a door, and what is said of it."""
-    return {"kind": "door", "door": name, "label": label, "runs": _runs(marked)}
+    return DoorButton(name, label, _runs(marked))
 
 
-def box(*pieces: Piece) -> Piece:
+def box(*pieces: Piece) -> Frame:
     """Pieces in a frame."""
-    return {"kind": "box", "pieces": pieces}
+    return Frame(pieces)
 
 
-def beside(*columns: Sequence[Piece]) -> Piece:
+def beside(*columns: Sequence[Piece]) -> Columns:
     """Pieces in columns, as many beside each other as have room."""
-    return {"kind": "beside", "columns": columns}
+    return Columns(columns)
 
 
-def option(value: str, marked: str, pieces: Sequence[Piece]) -> Piece:
-    """One option of a choice, and the pieces that are shown where it is chosen."""
-    return {"value": value, "runs": _runs(marked), "pieces": pieces}
-
-
-def choice(event: str, label: str, look: str, value: str, options: Sequence[Piece]) -> Piece:
-    """One of several options, drawn as "lines" or "pills", with the pieces of the chosen one below."""
-    return {"kind": "choice", "event": event, "label": label, "look": look, "value": value, "options": options}
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Piece:
-    """Words and numbers in rows."""
-    return {"kind": "table", "head": head, "rows": rows}
+def option(value: str, marked: str, pieces: Sequence[Piece]) -> Alternative:
+    """One of several options, and the pieces that are shown where it is chosen."""
+    return Alternative(value, _runs(marked), pieces)
 
 
 def _runs(marked: str | Runs) -> Runs:

@@ -6,11 +6,12 @@ import base64
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import UNSET
 
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
@@ -53,10 +54,9 @@ class Reply:
     example: bytes = b""
 
     @property
-    def data(self) -> dict[str, object]:
+    def data(self) -> Article:
         """The part of it that a browser is sent."""
-        example = {"file": base64.b64encode(self.example).decode()} if self.example else {}
-        return {"pieces": self.pieces} | example
+        return Article(self.pieces, base64.b64encode(self.example).decode() if self.example else UNSET)
 
 
 def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
@@ -111,7 +111,7 @@ def _pieces(result: OwnComparison) -> list[Piece]:
         *(_matrices(first) if first else []),
         *map(_plain, comparison.code),
         *([pieces.door(OPEN_PAIR, "Open both passes beside each other", _PAIR)] if result.code else []),
-        *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
+        *([Table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
         *(_plain(each) for each in (*compared_with, *comparison.notes)),
         *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if result.parameters else []),
         *([_plain(result.refused)] if result.refused else []),

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.articles import pieces
 from attnviz.articles.doors import Door
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Alternative, Alternatives, Heading, Piece
 from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
@@ -27,11 +27,11 @@ def agreement() -> Agreement:
 
 def article(chosen: str) -> tuple[list[Piece], dict[str, Door]]:
     """All worked examples, of which one is chosen, and the doors in them."""
-    return [pieces.choice("notebook", "Worked example", "lines", chosen, _options())], _doors()
+    return [Alternatives("notebook", "Worked example", "lines", chosen, _options())], _doors()
 
 
 @cache
-def _options() -> list[Piece]:
+def _options() -> list[Alternative]:
     """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
     return [
         pieces.option(example.id, f"**{example.title}.** {example.summary}", _pieces(example))
@@ -42,11 +42,11 @@ def _options() -> list[Piece]:
 def _pieces(example: Example) -> list[Piece]:
     """The article on an example, with its passes to open, and what went wrong in it."""
     return [
-        pieces.heading(2, example.title),
-        pieces.heading(3, "What it shows"),
+        Heading(2, example.title),
+        Heading(3, "What it shows"),
         pieces.text(example.description),
         *(_passes(example)),
-        pieces.heading(3, "What went wrong in it"),
+        Heading(3, "What went wrong in it"),
         *(_mistake(example, number) for number in range(len(example.mistakes))),
     ]
 

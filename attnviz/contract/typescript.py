@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec import NODEFAULT, inspect
 
 from attnviz.contract.answer import Answer
+from attnviz.contract.article import Article
 from attnviz.contract.classroom import ClassNow
 from attnviz.contract.constants import numerals, where
 from attnviz.contract.document import SentDocument
@@ -20,7 +21,7 @@ from attnviz.contract.lesson import LessonsPage, Moment
 from attnviz.contract.request import ActsRequest
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
-MESSAGES = (Answer, Moment, LessonsPage, ActsRequest, ClassNow, SentDocument)
+MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, ClassNow, SentDocument)
 """The messages to a browser, and from it."""
 
 _HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"

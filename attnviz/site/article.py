@@ -8,7 +8,8 @@ from dataclasses import replace
 from attnviz.articles import pieces
 from attnviz.articles.evidence import INTRODUCTION, TITLE, Table, measurements
 from attnviz.articles.matrix import matrix
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Heading, Piece
+from attnviz.contract.article import Table as PieceTable
 from attnviz.scene.scene import Scene
 from attnviz.site.page import Page, Way, drawn_page
 from attnviz.site.passes import pass_page
@@ -33,9 +34,9 @@ def article_pages() -> Iterator[Page]:
 def _measured(names: dict[str, str]) -> Iterator[Piece]:
     """All measurements, each with its rows of attention and its doors."""
     for number, each in enumerate(measurements(), 1):
-        yield pieces.heading(2, f"{number}. {each.title}")
+        yield Heading(2, f"{number}. {each.title}")
         yield pieces.text(each.text)
         yield matrix(f"Attention, {each.title}", each.rows.values, each.rows.passes, each.rows.keys, is_share=True)
         for below in each.below:
-            yield pieces.table(below.head, below.rows) if isinstance(below, Table) else pieces.text(below)
+            yield PieceTable(below.head, below.rows) if isinstance(below, Table) else pieces.text(below)
         yield from (pieces.door(names[label], label) for label in each.doors)

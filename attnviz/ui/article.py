@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.articles.doors import Door
-from attnviz.articles.pieces import Piece
+from attnviz.contract.article import Article, Piece
 from attnviz.scene.document.encoding import to_json
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.state.setter import SceneSetter
@@ -41,7 +41,7 @@ def draw(
     """
     result = _component(
         key=key,
-        data=to_json({"pieces": pieces}),
+        data=to_json(Article(pieces)),
         on_chosen_change=partial(_chosen, shown.setter, key, choose),
         on_opened_change=runs,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.masks import HIDES
 from attnviz.analysis.check.rounding import Precision, Rounded, half_step
-from attnviz.analysis.check.stages import GAINS, score_stages
+from attnviz.analysis.check.stages import GAINS, score_stages, stages
 
 _NEARER = 0.5
 """What a mistake leaves of a difference that it explains, at most."""
@@ -80,19 +80,33 @@ def agreement(
 ) -> Agreement:
     """How an array compares with a stage, in the layout in which it is nearest."""
     found: list[tuple[bool, bool, float, Agreement]] = []
+    for target, read_as, layout, read, expected in beside(own, stage, ours, candidate):
+        if read.shape == expected.value.shape or stage == "mask":
+            compared, ratio = _compared(own, read_as, layout, read, expected, precision)
+            found.append((not compared.agrees, target != stage, ratio, compared))
+    nearest = min(found, key=lambda each: each[:3], default=None)
+    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)
+
+
+def beside(
+    own: OwnArray, stage: str, ours: Mapping[str, Rounded], candidate: Candidate
+) -> Iterator[tuple[str, str, Layout, np.ndarray, Rounded]]:
+    """Each stage that an array may be, as what and in which layout it is read then, and it beside our stage."""
     for target in targets(stage):
         if target not in ours:
             continue
         read_as = target if stage == "scores" else stage
         for layout, value in candidate.forms(own, read_as):
             expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
-            expected = _for_each_head(expected, value)
+            if stages()[target][:1] == ("head",):
+                expected = _for_each_head(expected, value)
             for read in _meanings(stage, value):
-                if read.shape == expected.value.shape or stage == "mask":
-                    compared, ratio = _compared(own, read_as, layout, read, expected, precision)
-                    found.append((not compared.agrees, target != stage, ratio, compared))
-    nearest = min(found, key=lambda each: each[:3], default=None)
-    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)
+                yield target, read_as, layout, read, expected
+
+
+def both_hide(stage: str, yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """Where both are scores that hide a key."""
+    return (yours <= _HIDES) & (ours <= _HIDES) & (stage in (*score_stages(), "mask"))
 
 
 def _compared(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -102,21 +102,24 @@ class Candidates:
     own : mapping of stages to OwnArray
     likely : sequence of Candidate
         Those of the arrays as they are; the simplest first.
+    hopeless : set
+        Searches in one precision that came near nothing, which need not be made in another one again.
     """
 
     own: OwnArrays
     likely: Sequence[Candidate]
+    hopeless: set[Hashable] = field(default_factory=set)
 
     @classmethod
-    def of(cls, own: OwnArrays, n_heads: int | None) -> Candidates:
-        """Those that begin with the arrays.
+    def of(cls, own: OwnArrays, n_heads: int | None, scale: float | None) -> Candidates:
+        """Those that begin with the arrays; scores are multiplied by `scale`, or divided by √d_k without one.
 
         Raises
         ------
         OwnArraysError
             If the arrays make no pass.
         """
-        return cls(own, [Candidate.of(each) for each in readings(own, n_heads)])
+        return cls(own, [Candidate.of(each) for each in readings(own, n_heads, scale)])
 
     @cached_property
     def with_more_hidden(self) -> list[Candidate]:

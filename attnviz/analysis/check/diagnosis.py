@@ -15,6 +15,7 @@ from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING
+from attnviz.analysis.check.untried import Untried
 
 _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""
@@ -46,6 +47,8 @@ class Diagnosis:
         The stages that these make otherwise.
     within : str
         The 16-bit format whose rounding would leave as much, where no mistake explains it; empty if none would.
+    untried : tuple of Untried
+        What was left out of the search, where nothing explains all.
     unseeing : str
         What a query that sees no key gets in their pass, one of UNSEEING.
     """
@@ -60,6 +63,7 @@ class Diagnosis:
     mistaken: tuple[str, ...] = ()
     unseeing: str = UNSEEING[0]
     within: str = ""
+    untried: tuple[Untried, ...] = ()
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from attnviz.analysis.check.agreement import Agreement, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
 from attnviz.analysis.check.candidates import Candidate, Candidates
-from attnviz.analysis.check.causes.mistake import Mistake, Setting
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
-from attnviz.analysis.check.formats import FLOAT32
-from attnviz.analysis.check.mistakes import mistaken
+from attnviz.analysis.check.nearness import Nearness
 from attnviz.analysis.check.nodes import Nodes, nodes_of
 from attnviz.analysis.check.rotation import (
     Rotation,
@@ -25,30 +22,21 @@ from attnviz.analysis.check.rotation import (
     usual_rotations,
 )
 from attnviz.analysis.check.rounding import Precision, Rounded
+from attnviz.analysis.check.search import Search, may_pair
 from attnviz.analysis.check.stages import from_scores_on, later_than_scores, score_stages
 from attnviz.analysis.check.state import State, state_of
+from attnviz.analysis.check.untried import Untried
 from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
 
-_MAX_MISTAKES = 3
-"""So many are looked for, one on top of the other."""
-
-_MAX_CANDIDATES = 8
+MAX_CANDIDATES = 8
 """So many readings are looked at closely."""
 
-_MAX_SEARCHED = 2
+MAX_SEARCHED = 2
 """In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores; of more, in so many rotated
 passes a mistake."""
 
 _MAX_SCORES = 2**14
-
-MAX_PAIRED = 2**16
-"""Where a pass has at most so many scores, pairs of mistakes are tried."""
-
-_ROUNDINGS = 1e5
-"""By so many roundings no correct number is off."""
-
-_FAR = 4.0
-"""By so many times the least difference others are less likely."""
 
 _ANYTHING = 1e9
 """Beyond this, how far a number is off tells nothing."""
@@ -66,6 +54,7 @@ class Examiner:
 
     candidates: Candidates
     precision: Precision
+    _kept: dict[Trace, Nodes] = field(default_factory=dict, repr=False)
 
     @property
     def own(self) -> OwnArrays:
@@ -99,17 +88,38 @@ class Examiner:
 
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
+        found = self._likeliest_of_all(may_be_turned)
+        return found if found.explains_all else replace(found, untried=tuple(self._untried(found, may_be_turned)))
+
+    def _untried(self, found: Diagnosis, may_be_turned: bool) -> Iterator[Untried]:
+        """What was left out before nothing was found that explains all."""
+        first, (nearest, _) = found.first, self.tied[0]
+        n_scores = nearest.trace["scores"].value.size if "scores" in nearest.trace else 0
+        if not may_pair(self.precision, first) and first.stage in from_scores_on():
+            yield Untried.PAIRS
+        if len(self.candidates.likely) > MAX_CANDIDATES:
+            yield Untried.READINGS
+        if may_be_turned and self._turnable and n_scores > _MAX_SCORES:
+            yield Untried.ROTATED
+            if self._turned_alone:
+                yield Untried.BASES
+        if first.stage in later_than_scores() and not {"attention", *score_stages()} & set(self.own):
+            yield Untried.SIZES
+
+    def _likeliest_of_all(self, may_be_turned: bool) -> Diagnosis:
         right = self.plain or self.turned
         if right:
             return right
         found = self.singly
         if found.explains_all or not may_be_turned or not self._turnable:
             return found if found.explains_all else self._best(self.tied, in_pairs=True)
-        nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
-        rotated = [self._rotated(nearest[0], each) for each in usual_rotations(nearest[0].sizes["d"])]
-        rotated.sort(key=lambda each: first_differing(each[1].stages).off)
+        nearest = self._turnable
+        if len(nearest) > 1:
+            nearest = sorted(nearest, key=self._off_if_turned)[:MAX_SEARCHED]
+        usual = sorted(usual_rotations(nearest[0].sizes["d"]), key=self._off_by(nearest[0]))
         if nearest[0].trace["scores"].value.size > _MAX_SCORES:
-            rotated = rotated[:_MAX_SEARCHED]
+            usual = usual[:MAX_SEARCHED]
+        rotated = [self._rotated(nearest[0], each) for each in usual]
         for passes, in_pairs in ((rotated, False), (self.tied, True), (rotated[:1], True)):
             wrong = self._best(passes, in_pairs) if passes else found
             if wrong.explains_all:
@@ -120,9 +130,9 @@ class Examiner:
 
     def _best(self, passes: Iterable[tuple[Candidate, State]], in_pairs: bool = False) -> Diagnosis:
         """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""
-        explained = []
+        explained, search = [], Search(self.own, self.precision, in_pairs, self.candidates.hopeless)
         for candidate, state in passes:
-            found = self._explained(candidate, state, in_pairs)
+            found = search.explained(candidate, state)
             if found.explains_all:
                 return found
             explained.append(found)
@@ -178,27 +188,26 @@ class Examiner:
 
     def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""
-        before = state_of(self.own, plain, nodes_of(plain.trace, self._given), self._rough)
-        differing = [each.stage for each in before.stages if not each.agrees]
-        first = {*differing[:1]} or None  # most rotations fail there already, and all stages take thrice as long
+        nodes = self._nodes(plain)
+        before = state_of(self.own, plain, nodes, self._rough)
+        compared = [stage for stage in self.own if stage in nodes and not plain.begins_with(stage)]
+        differing = [name for name, each in zip(compared, before.stages, strict=True) if not each.agrees]
+        near = Nearness(self.own, plain, self.precision, nodes, set(), (differing or compared)[0])
         for rotation in rotations:
-            _, rough = self._rotated(plain, rotation, before, first)
-            if is_perfect(rough.stages):
+            if near.of(rotation.nodes(nodes)):
                 candidate, state = self._rotated(plain, rotation)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
         return None
 
-    def _rotated(
-        self, plain: Candidate, rotation: Rotation, rough: State | None = None, until: set[str] | None = None
-    ) -> tuple[Candidate, State]:
+    def _rotated(self, plain: Candidate, rotation: Rotation, rough: State | None = None) -> tuple[Candidate, State]:
         """The pass with queries and keys that are turned by their positions; roughly, on top of a rough one."""
-        nodes = rough.nodes if rough else nodes_of(plain.trace, self._given)
-        candidate, precision = replace(plain, rotation=rotation), self._rough if rough else self.precision
-        return candidate, state_of(self.own, candidate, rotation.nodes(nodes), precision, rough, until)
+        nodes, precision = (rough.nodes, self._rough) if rough else (self._nodes(plain), self.precision)
+        candidate = replace(plain, rotation=rotation)
+        return candidate, state_of(self.own, candidate, rotation.nodes(nodes), precision, rough)
 
     def _may_be_rotated(self, plain: Candidate) -> bool:
-        return plain.reading is not None and may_be_rotated(nodes_of(plain.trace, self._given), plain.sizes.get("d", 1))
+        return plain.reading is not None and may_be_rotated(self._nodes(plain), plain.sizes.get("d", 1))
 
     def _searched(self, plain: Candidate) -> Iterator[Rotation]:
         """Rotations with other bases than the known ones, or stretched otherwise."""
@@ -208,7 +217,7 @@ class Examiner:
 
     def _off_by(self, plain: Candidate) -> Callable[[Rotation], float]:
         """How far a pass is off, by how its queries and keys are turned."""
-        before = state_of(self.own, plain, nodes_of(plain.trace, self._given), self._rough)
+        before = state_of(self.own, plain, self._nodes(plain), self._rough)
         return lambda rotation: sum(min(e.off, _ANYTHING) for e in self._rotated(plain, rotation, before)[1].stages)
 
     def _off_if_turned(self, plain: Candidate) -> float:
@@ -218,87 +227,25 @@ class Examiner:
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 
-    @cached_property
-    def _near(self) -> Precision:
-        """As precise as the result of a mistake is at least, angles in float32 included."""
-        nearness = min(_ROUNDINGS * max(self.precision.epsilon, FLOAT32.epsilon), self.precision.nearness)
-        return replace(self.precision, is_rough=True, nearness=nearness)
-
     def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
         """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
-        found = [(each, nodes_of(each.trace, self._given)) for each in candidates]
+        found = [(each, self._nodes(each)) for each in candidates]
         if len(found) < 2:
             return found
         rough = [state_of(self.own, *each, self._rough).stages for each in found]
         ranks = [rank_of(stages) for stages in rough]
         off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
-        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
+        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:MAX_CANDIDATES]
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
-    def _explained(self, candidate: Candidate, state: State, in_pairs: bool) -> Diagnosis:
-        plain, mistakes, alternatives = state, [], ()
-        while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
-            found = self._with_a_mistake(candidate, state, in_pairs)
-            if not found:
-                break
-            if not mistakes:
-                alternatives = tuple(each for each, _ in found[1:])
-            made, state = found[0]
-            mistakes += made
-        mistaken = tuple(name for name, node in state.nodes.items() if node is not plain.nodes.get(name))
-        return Diagnosis(
-            candidate,
-            self.precision,
-            plain.stages,
-            tuple(mistakes),
-            alternatives,
-            explained=state.stages if mistakes else (),
-            nodes=state.nodes,
-            mistaken=mistaken,
-            unseeing=state.unseeing,
-        )
-
-    def _with_a_mistake(
-        self, candidate: Candidate, state: State, in_pairs: bool
-    ) -> list[tuple[tuple[Mistake, ...], State]]:
-        """The mistakes, or pairs, with which most agrees, at least the first stage that differs; and the pass."""
-        agreeing = rank_of(state.stages)[0]
-        until = {each.stage for each in state.stages[: agreeing + 1]}
-        first = state.stages[agreeing]
-        known = {each.stage for each in state.stages[:agreeing] if not (each.layout and each.layout.is_averaged)}
-        setting = Setting(candidate.trace, state.nodes, candidate.other_masks, set(self.own), candidate.sizes, first)
-        in_pairs = in_pairs and _may_pair(self.precision, candidate, first)
-        best, found = (agreeing + 1, 0), []
-        for ways in mistaken(
-            setting, set(targets(first.stage)), known, in_pairs and _may_pair(self.precision, candidate, first)
-        ):
-            for mistakes, nodes in ways:
-                rough = state_of(self.own, candidate, nodes, self._near, state, until)
-                if not is_perfect(rough.stages):
-                    continue
-                made = state_of(self.own, candidate, nodes, self.precision, state)
-                rank = rank_of(made.stages)
-                if not made.stages[agreeing].is_nearer_than(first):
-                    continue
-                if rank > best:
-                    best, found = rank, []
-                if rank == best:
-                    found.append((mistakes, made))
-            if found:
-                break
-        least = min((made.stages[agreeing].off for _, made in found), default=0.0)
-        return sorted(found, key=lambda each: each[1].stages[agreeing].off > _FAR * least)
+    def _nodes(self, candidate: Candidate) -> Nodes:
+        """The stages of its pass, before it is turned."""
+        if candidate.trace not in self._kept:
+            self._kept[candidate.trace] = nodes_of(candidate.trace, self._given)
+        return self._kept[candidate.trace]
 
     def _given(self, stage: Stage) -> Rounded:
         """A stage that was given, with what it may have lost when it was written."""
         own, fewest = self.own.get(stage.name), self.precision.digits
         digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
         return Rounded.given(stage.value, self.precision, digits)
-
-
-def _may_pair(precision: Precision, candidate: Candidate, first: Agreement) -> bool:
-    """Whether pairs of mistakes are tried: numbers must tell so many apart, and not be too many themselves."""
-    if precision.epsilon > FLOAT32.epsilon or precision.digits or precision.is_tf32:
-        return False
-    n_scores = candidate.trace["scores"].value.size if "scores" in candidate.trace else math.inf
-    return first.stage in (*score_stages(), "attention") and n_scores <= MAX_PAIRED

@@ -8,7 +8,14 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import NONE_STATED, Conventions, OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.arrays import (
+    NONE_STATED,
+    Conventions,
+    OwnArrays,
+    own_arrays,
+    scale_in,
+    with_heads_called_output,
+)
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examination import Examination
@@ -138,10 +145,11 @@ def examine(
     is_of_several = len(layers_of(arrays)) > 1
     arrays = arrays if layer is None else of_layer(arrays, layer)
     layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
+    scale, arrays = scale_in(arrays)
     owns, unread = own_arrays(arrays, stated)
     if trace is None:
         owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [partial(Candidates.of, own, stated.n_heads) for own in owns]
+        ways = [partial(Candidates.of, own, stated.n_heads, scale) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from attnviz.analysis.check.names import named
+from attnviz.analysis.check.names import is_scale, named
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.layers import split_layer
 
@@ -25,7 +25,7 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
     for name in names:
         own, layer = split_layer(name)
         match = NUMBERED.fullmatch(name)
-        if match and named(name):
+        if match and (named(name) or is_scale(name)):
             found.setdefault(int(match["layer"]), {})[name] = name
         elif layer and named(own):  # as attnviz's own files have it
             found.setdefault(layer, {})[name] = own
@@ -35,7 +35,7 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
 def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarray]:
     """The arrays of the layer that is counted so, from 1 on; all, where there is one layer.
 
-    Of those without a number it has what all layers share, the mask and the context; else they enter the first layer.
+    Of those without a number it has what all layers share: mask, context and scale. The others enter the first layer.
 
     Raises
     ------
@@ -55,4 +55,4 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
 
 def _is_shared(name: str) -> bool:
     known = named(name)
-    return known is not None and known.stage in ("mask", "context")
+    return is_scale(name) or (known is not None and known.stage in ("mask", "context"))

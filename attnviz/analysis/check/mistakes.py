@@ -7,6 +7,7 @@ from itertools import combinations
 
 from attnviz.analysis.check.causes.block import surroundings
 from attnviz.analysis.check.causes.heads import headings
+from attnviz.analysis.check.causes.layers import of_other_layers
 from attnviz.analysis.check.causes.masking import maskings
 from attnviz.analysis.check.causes.matrices import matrices
 from attnviz.analysis.check.causes.mistake import Mistake, Setting
@@ -17,10 +18,15 @@ from attnviz.analysis.check.nodes import Node, Nodes, needed
 
 Mistaken = tuple[tuple[Mistake, ...], Nodes]
 
-_PARTS = (maskings, turns, softmaxes, scalings, matrices, headings, surroundings)
-_PROJECTED = {"q", "k", "v"}
-_NEIGHBOURS = ("scaled", "capped", "masked", "attention")
+_PARTS = (maskings, turns, softmaxes, scalings, matrices, headings, surroundings, of_other_layers)
+_PROJECTED = {"q", "k", "v", "q_normed", "k_normed", "q_rotated", "k_rotated"}
+_SCORED = ("scaled", "capped", "masked", "attention")
 """Stages of which each follows the last, so that mistakes in two of them hide each other."""
+
+_BEFORE = ("transposed", "bias", "rotation", "positions")
+"""How mistakes begin that are looked for together with those of the scale and the mask."""
+
+_AFTER = ("concat", "output")
 
 
 def mistakes_in(setting: Setting) -> Iterator[Mistake]:
@@ -29,12 +35,12 @@ def mistakes_in(setting: Setting) -> Iterator[Mistake]:
         yield from part(setting)
 
 
-def mistaken(setting: Setting, wanted: set[str], known: set[str], in_pairs: bool) -> Iterator[Iterable[Mistaken]]:
-    """The passes with a mistake that may change some stages: first those in which it changes all that comes of it.
+def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Iterable[Mistaken], ...]:
+    """The passes with a mistake that may change some stages, in three parts.
 
-    Then those in which queries, keys and values are right as they were given, and are read otherwise: a hook hears what
-    a projection returns, and not what becomes of it. Then those with two mistakes, in different ones of the stages from
-    scaled scores to attention, which hide each other.
+    First those in which it changes all that comes of it. Then those in which queries, keys and values are right as they
+    were given, and are read otherwise: a hook hears what a projection returns, and not what becomes of it. Then those
+    with two mistakes in stages that follow each other, which hide each other.
 
     Parameters
     ----------
@@ -43,27 +49,28 @@ def mistaken(setting: Setting, wanted: set[str], known: set[str], in_pairs: bool
         Those that should change.
     known : set of stages
         Those that shouldn't, as theirs are as they are.
-    in_pairs : bool
-        Whether two are tried.
     """
     nodes, found, still_open = setting.nodes, list(mistakes_in(setting)), needed(setting.nodes, wanted, known)
     likely = [each for each in found if not still_open.isdisjoint(each.nodes)]
-    yield [((each,), {**nodes, **each.nodes}) for each in likely]
-    yield [((each,), _read_otherwise(nodes, each.nodes)) for each in found if {*each.nodes} <= known & _PROJECTED]
-    if in_pairs:
-        yield [
+    return (
+        [((each,), {**nodes, **each.nodes}) for each in likely],
+        [((each,), _read_otherwise(nodes, each.nodes)) for each in found if {*each.nodes} <= known & _PROJECTED],
+        (
             ((one, other), {**nodes, **one.nodes, **other.nodes})
-            for one, other in combinations(sorted(filter(_is_neighbour, likely), key=_place), 2)
+            for one, other in _paired(likely)
             if one.stage != other.stage and one.nodes.keys().isdisjoint(other.nodes)
-        ]
+        ),
+    )
 
 
-def _is_neighbour(mistake: Mistake) -> bool:
-    return mistake.stage in _NEIGHBOURS
-
-
-def _place(mistake: Mistake) -> int:
-    return _NEIGHBOURS.index(mistake.stage)
+def _paired(likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+    """Two mistakes each, the earlier one first: in scores and shares, before these, and after them."""
+    scored = sorted((each for each in likely if each.stage in _SCORED), key=lambda each: _SCORED.index(each.stage))
+    before = [each for each in likely if each.stage in _PROJECTED and each.id.startswith(_BEFORE)]
+    after = [each for each in likely if each.stage in _AFTER]
+    yield from combinations(scored, 2)
+    yield from ((one, other) for one in before for other in scored if other.stage != "attention")
+    yield from ((one, other) for one in scored if one.stage == "attention" for other in after)
 
 
 def _read_otherwise(nodes: Nodes, changed: Nodes) -> Nodes:

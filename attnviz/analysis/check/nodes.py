@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -17,24 +18,48 @@ from attnviz.core.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """How a stage is made: of which stages, and by what."""
+    """How a stage is made: of which stages, and by what.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+    make : callable
+        The stage, of those that it is made of.
+    operation : Operation, optional
+        What makes it, if that is one operation as it is.
+    """
 
     inputs: tuple[str, ...]
     make: Callable[[list[Rounded], Precision], Rounded]
+    operation: Operation | None = None
+    _last: list = field(default_factory=list, repr=False)
+
+    def made(self, given: list[Rounded], precision: Precision) -> Rounded:
+        """The stage; that of the last time, if it was made of the same, as mistakes have most stages in common."""
+        if self._last:
+            before, of, value = self._last
+            if before == precision and all(map(operator.is_, of, given)):
+                return value
+        self._last[:] = precision, list(given), self.make(given, precision)
+        return self._last[2]
 
     @classmethod
     def constant(cls, value: Rounded) -> Node:
         """The node of a stage that was given."""
-        return cls((), lambda given, precision: value)
+        return cls((), lambda given, precision: value.single if precision.is_single else value)
 
     @classmethod
     def of(cls, operation: Operation, inputs: tuple[str, ...]) -> Node:
         """The node of an operation."""
-        return cls(inputs, partial(applied, operation))
+        return cls(inputs, partial(applied, operation), operation)
 
     def with_input(self, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
-        """The node with one of its inputs changed before it is read."""
+        """The node with the places, or the size, of one of its inputs changed before it is read."""
         return self._with_read(name, lambda value, precision: value.map(change))
+
+    def with_numbers(self, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
+        """The node with other numbers in one of its inputs, which are rounded as it was."""
+        return self._with_read(name, lambda value, precision: Rounded(change(value.value), value.error))
 
     def reading(self, name: str, other: Node) -> Node:
         """The node that reads another constant in place of one of its inputs."""
@@ -53,7 +78,7 @@ class Node:
 
     def then(self, change: Callable[[np.ndarray], np.ndarray]) -> Node:
         """The node whose array is changed after it is made."""
-        return Node(self.inputs, lambda given, precision: self.make(given, precision).map(change))
+        return Node(self.inputs, lambda given, precision: self.made(given, precision).map(change))
 
 
 Nodes = Mapping[str, Node]
@@ -105,7 +130,7 @@ def evaluated(
         if node is old_nodes.get(name) and name in old and changed.isdisjoint(node.inputs):
             found[name] = old[name]
         else:
-            found[name] = node.make([found[each] for each in node.inputs], precision)
+            found[name] = node.made([found[each] for each in node.inputs], precision)
             changed.add(name)
     return found
 

@@ -8,7 +8,9 @@ sum of n terms rounds n times. `_DEVIATIONS` of such moves are allowed, of which
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,6 +34,7 @@ from attnviz.core.operations.weightedsum import WeightedSum
 
 _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10
+_NOTHING = np.zeros(())
 _TRIALS = 16
 """With so many it is unlikely that a number seems to move less than half as far as it does."""
 
@@ -51,6 +54,8 @@ class Precision:
         Whether errors aren't followed, to find quickly what cannot be: an array is then taken to agree if no number is
         further off than `nearness` times the largest.
     nearness : float
+    is_single : bool
+        Whether a rough pass is computed in float32, whatever it was written in.
     """
 
     format: Format
@@ -58,6 +63,7 @@ class Precision:
     is_tf32: bool = False
     is_rough: bool = False
     nearness: float = 0.25
+    is_single: bool = False
 
     @property
     def name(self) -> str:
@@ -114,16 +120,29 @@ class Rounded:
     @classmethod
     def unrounded(cls, value: np.ndarray) -> Rounded:
         """Numbers that were never rounded."""
-        return cls(value, np.zeros(value.shape))
+        return cls(value, np.broadcast_to(_NOTHING, value.shape))
 
-    def map(self, change) -> Rounded:
+    @property
+    def is_unrounded(self) -> bool:
+        """Whether nothing was ever rounded."""
+        return self.error.base is _NOTHING
+
+    @cached_property
+    def single(self) -> Rounded:
+        """The numbers in float32."""
+        return Rounded.unrounded(self.value if self.value.dtype == bool else self.value.astype(np.float32))
+
+    def map(self, change: Callable[[np.ndarray], np.ndarray]) -> Rounded:
         """The same change of places in both."""
-        return Rounded(change(self.value), change(self.error))
+        value = change(self.value)
+        return Rounded.unrounded(value) if self.is_unrounded else Rounded(value, change(self.error))
 
 
 def applied(operation: Operation, inputs: list[Rounded], precision: Precision) -> Rounded:
     """The result of an operation, with how far rounding may move it."""
     value = _computed(operation, [each.value for each in inputs])
+    if precision.is_single and value.dtype == np.float64:
+        value = value.astype(np.float32)
     if precision.is_rough:
         return Rounded.unrounded(value)
     error = _error(operation, inputs, value, precision)

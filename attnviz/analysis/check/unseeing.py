@@ -24,7 +24,7 @@ def filled(attention: Node, nature: str, before: str) -> Node:
 
     def refilled(given: list[Rounded], precision: Precision) -> Rounded:
         *inputs, unhidden = given
-        shares = attention.make(inputs, precision)
+        shares = attention.made(inputs, precision)
         unseeing = np.isneginf(inputs[0].value).all(axis=-1, keepdims=True)
         if nature == UNSEEING[3]:
             other = applied(Softmax(), [unhidden], precision)

@@ -6,7 +6,7 @@ import re
 
 from attnviz.analysis.check.finding import Finding
 from attnviz.analysis.check.stages import PROJECTIONS, from_scores_on
-from attnviz.text.check.causes import shortened
+from attnviz.text.check.words import shortened
 
 _NORM = re.compile(
     r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"

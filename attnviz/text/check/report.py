@@ -16,11 +16,12 @@ from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
-from attnviz.text.check.causes import CAUSES, cause, code, shortened
+from attnviz.text.check.causes import CAUSES, cause, code
 from attnviz.text.check.notes import how_read, unknown
 from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
-from attnviz.text.check.words import capital, off, title, to_rounding
+from attnviz.text.check.untried import not_tried
+from attnviz.text.check.words import capital, off, shortened, title, to_rounding
 from attnviz.text.wording import listed
 
 AS_COMPUTED = "as your code computed it"
@@ -53,6 +54,8 @@ class Comparison:
         What the arrays' names suggest, and their numbers don't tell, in a sentence each.
     unknown : list of str
         What is said where no cause is found, in a sentence each.
+    untried : list of str
+        What the search left out, in one sentence; empty where nothing was, or all is explained.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
         TF32, float32 or float64, "4 decimals" or "5 significant digits".
@@ -80,6 +83,7 @@ class Comparison:
     unread: tuple[str, ...]
     questions: tuple[str, ...]
     unknown: list[str]
+    untried: list[str]
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
@@ -139,7 +143,7 @@ class Comparison:
 
     def _blame(self) -> list[str]:
         if not self.causes:
-            return self.unknown
+            return [*self.unknown, *self.untried]
         first, *more = self.causes
         sentences = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
@@ -150,7 +154,7 @@ class Comparison:
             sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         sentences += [f"Besides, {cause(each)}." for each in more]
-        return sentences if self.explained else [*sentences, "Something else differs too."]
+        return sentences if self.explained else [*sentences, "Something else differs too.", *self.untried]
 
     def _rest(self) -> list[str]:
         sentences = []
@@ -183,7 +187,7 @@ def compare(
         Any stages of one layer and one sentence, such as {"x": (tokens, d_model), "in_proj_weight": (3 d_model,
         d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
         TransformerLens, Keras or Flax, in their layouts. A single array of another name is taken for the stage of
-        `trace` that it is nearest to.
+        `trace` that it is nearest to. A number `scale` says by what scores are multiplied.
     layer : int, optional
         Which layer of `trace` the arrays are of, from 1 on; the first by default. Of arrays of several layers, whose
         names have numbers, those of this layer are compared, too.
@@ -229,6 +233,7 @@ def compare(
         finding.unread,
         tuple(questions(finding)),
         unknown(diagnosis),
+        not_tried(diagnosis.untried),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
         finding.turned_trace,

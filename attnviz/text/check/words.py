@@ -5,11 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
-from attnviz.text.check.causes import SYMBOLS
 from attnviz.text.steps import full_title
+
+MAX_NAME_CHARACTERS = 40
+
+SYMBOLS = {
+    **{f"w_{letter}": f"W_{letter.upper()}" for letter in "qkvo"},
+    **{f"b_{letter}": f"b_{letter.upper()}" for letter in "qkvo"},
+    **{letter: letter.upper() for letter in "qkv"},
+}
+"""The words for parameters, queries, keys and values."""
 
 _MOST_TIMES = 1e6
 """A larger factor says nothing that the two numbers don't."""
+
+
+def shortened(name: str) -> str:
+    """Someone's name for an array, short enough for a sentence."""
+    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 3]}..."
 
 
 def title(stage: str) -> str:

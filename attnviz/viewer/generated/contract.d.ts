@@ -39,6 +39,12 @@ export interface LessonsPage {
   ownSentence: string;
 }
 
+/** An article, or the reply to a file of somebody's own. */
+export interface Article {
+  pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
+  file?: string;
+}
+
 /** The acts that a viewer asks for. */
 export interface ActsRequest {
   tab: string;
@@ -451,6 +457,69 @@ export interface OtherPass {
   document: Document;
 }
 
+/** A heading, of plain text. */
+export interface Heading {
+  kind: "heading";
+  level: number;
+  text: string;
+}
+
+/** A paragraph. */
+export interface Paragraph {
+  kind: "text";
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
+}
+
+/** A button that leads to another page, by the name of a door, and what is said of it. */
+export interface DoorButton {
+  kind: "door";
+  door: string;
+  label: string;
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
+}
+
+/** Pieces in a frame. */
+export interface Frame {
+  kind: "box";
+  pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
+}
+
+/** Pieces in columns, as many beside each other as have room. */
+export interface Columns {
+  kind: "beside";
+  columns: Array<Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>>;
+}
+
+/** One of several options, with the pieces of the chosen one below. */
+export interface Alternatives {
+  kind: "choice";
+  event: string;
+  label: string;
+  look: "lines" | "pills";
+  value: string;
+  options: Array<Alternative>;
+}
+
+/** Words and numbers in rows. */
+export interface Table {
+  kind: "table";
+  head: Array<string>;
+  rows: Array<Array<string>>;
+}
+
+/** A matrix, in the colours of the walkthrough. */
+export interface NumberTable {
+  kind: "matrix";
+  caption: string;
+  rows: TableSide;
+  columns: TableSide;
+  values: Array<Array<number>>;
+  texts: Array<Array<string>>;
+  limit: number;
+  marked: [number, number] | null;
+  colours: [[number, number, number], [number, number, number]];
+}
+
 /** A number that somebody doesn't understand: where the class was, the cell, and how many don't. */
 export interface Pointed {
   at: string;
@@ -591,6 +660,13 @@ export interface MapColumn {
   stages: Array<string>;
 }
 
+/** The rows or the columns of a table of numbers. */
+export interface TableSide {
+  title: string;
+  labels: Array<string>;
+  blocks: Array<Block>;
+}
+
 /** The smallest change that turns the order of a row, in one stage. */
 export interface Flip {
   stage: string;
@@ -705,6 +781,13 @@ export interface Source {
   bands: Array<Band>;
 }
 
+/** One of several options, and the pieces that are shown where it is chosen. */
+export interface Alternative {
+  value: string;
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
+  pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
+}
+
 /** An array that a rule reads besides stages. */
 export interface RuleArray {
   values: Array<string | null>;
@@ -765,6 +848,13 @@ export interface Matrix {
   after: string;
   result: boolean;
   sums: boolean;
+}
+
+/** Rows or columns that belong together. */
+export interface Block {
+  name: string;
+  start: number;
+  stop: number;
 }
 
 /** A pattern in the attention to held-out sentences, as a share of it. */

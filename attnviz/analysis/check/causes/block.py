@@ -46,10 +46,10 @@ def _norms(setting: Setting) -> Iterator[Mistake]:
             if len(node.inputs) < 3:
                 yield Mistake("another norm", stage, type(other).__name__, {stage: Node.of(other, node.inputs)})
         for gain in node.inputs[1:2]:
-            unlearnt = node.with_input(gain, np.ones_like)
+            unlearnt = node.with_numbers(gain, np.ones_like)
             yield Mistake("gain left out", stage, gain, {stage: unlearnt})
-            yield Mistake("gain with 1 added", stage, gain, {stage: node.with_input(gain, lambda g: 1 + g)})
-            yield Mistake("gain without the 1", stage, gain, {stage: node.with_input(gain, lambda g: g - 1)})
+            yield Mistake("gain with 1 added", stage, gain, {stage: node.with_numbers(gain, lambda g: 1 + g)})
+            yield Mistake("gain without the 1", stage, gain, {stage: node.with_numbers(gain, lambda g: g - 1)})
         for epsilon in _EPSILONS:
             if epsilon != norm.epsilon:
                 other = type(norm)(epsilon)
@@ -67,6 +67,6 @@ def _outputs(setting: Setting) -> Iterator[Mistake]:
 def _added_to(node: Node):
     def added(given: list[Rounded], precision: Precision) -> Rounded:
         *inputs, x = given
-        return applied(Addition(), [node.make(inputs, precision), x], precision)
+        return applied(Addition(), [node.made(inputs, precision), x], precision)
 
     return added

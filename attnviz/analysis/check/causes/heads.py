@@ -37,13 +37,13 @@ def headings(setting: Setting) -> Iterator[Mistake]:
 
 def _splits(setting: Setting) -> Iterator[Mistake]:
     made = tuple(each for each in "qkv" if isinstance(setting.operation(each), Projection))
-    for stages in each_and_all(made, ("q", "k", "v")):
-        for id, change in (
-            ("heads split without transposing", _split_without_transposing),
-            ("heads interleaved", _split_interleaved),
-        ):
-            changed = {each: setting.nodes[each].then(change) for each in stages}
-            yield Mistake(id, stages[0], " ".join(stages), changed)
+    for id, change in (
+        ("heads split without transposing", _split_without_transposing),
+        ("heads interleaved", _split_interleaved),
+    ):
+        cut_so = {each: setting.nodes[each].then(change) for each in made}
+        for stages in each_and_all(made, ("q", "k", "v")):
+            yield Mistake(id, stages[0], " ".join(stages), {each: cut_so[each] for each in stages})
 
 
 def _tiled(setting: Setting) -> Iterator[Mistake]:

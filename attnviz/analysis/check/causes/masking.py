@@ -96,7 +96,7 @@ def _masked_after(setting: Setting) -> Nodes:
 
     def shares(given: list[Rounded], precision: Precision) -> Rounded:
         *inputs, seen = given
-        made = attention.make(inputs, precision)
+        made = attention.made(inputs, precision)
         return made.map(lambda array: np.where(seen.value, array, 0))
 
     return {

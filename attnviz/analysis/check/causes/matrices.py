@@ -33,8 +33,9 @@ def _projected(setting: Setting, *stages: str) -> dict[str, str]:
 def _transposed(setting: Setting) -> Iterator[Mistake]:
     projected = _projected(setting, "q", "k", "v", "output", "hidden", "mlp")
     made = {stage: w for stage, w in projected.items() if _is_square(setting.trace[w].shape)}
+    turned = {each: setting.nodes[each].with_input(w, _retransposed) for each, w in made.items()}
     for stages in each_and_all(tuple(made), *_TOGETHER):
-        changed = {each: setting.nodes[each].with_input(made[each], _retransposed) for each in stages}
+        changed = {each: turned[each] for each in stages}
         yield Mistake("transposed", stages[0], _listed(made[each] for each in stages), changed)
 
 
@@ -61,61 +62,61 @@ def _swapped(setting: Setting) -> Iterator[Mistake]:
 def _biases(setting: Setting) -> Iterator[Mistake]:
     as_they_are = [stage for stage in setting.trace.stages if setting.is_as_it_is(stage.name)]
     made = {stage.name: name for stage in as_they_are for name in stage.inputs if name.startswith("b_")}
+    left_out = {each: setting.nodes[each].without_input(b) for each, b in made.items()}
+    twice = {each: setting.nodes[each].with_input(b, lambda bias: 2 * bias) for each, b in made.items()}
     for stages in each_and_all(tuple(made), *_TOGETHER):
         about = _listed(made[each] for each in stages)
-        left_out = {each: setting.nodes[each].without_input(made[each]) for each in stages}
-        twice = {each: setting.nodes[each].with_input(made[each], lambda bias: 2 * bias) for each in stages}
-        yield Mistake("bias forgotten", stages[0], about, left_out)
-        yield Mistake("bias added twice", stages[0], about, twice)
+        yield Mistake("bias forgotten", stages[0], about, {each: left_out[each] for each in stages})
+        yield Mistake("bias added twice", stages[0], about, {each: twice[each] for each in stages})
 
 
 def _fused(setting: Setting) -> Iterator[Mistake]:
     """Q, K and V that lie in one matrix, taken apart otherwise than they lie in it."""
     made = _projected(setting, "q", "k", "v")
-    shapes = {setting.trace[w].shape for w in made.values()}
+    widths = {setting.trace[w].shape[1:] for w in made.values()}
     inputs = [setting.trace[each].inputs for each in made]
-    if len(made) < 3 or len(shapes) > 1 or len({x for x, *_ in inputs}) > 1 or len({*map(len, inputs)}) > 1:
+    if len(made) < 3 or len(widths) > 1 or len({x for x, *_ in inputs}) > 1 or len({*map(len, inputs)}) > 1:
         return
-    if not all(map(setting.is_as_it_is, made)):
+    n_heads, *n_groups = (setting.trace[w].shape[0] for w in made.values())
+    if not all(map(setting.is_as_it_is, made)) or len({*n_groups}) > 1 or n_heads % n_groups[0]:
         return
-    orders = _orders(next(iter(shapes))[0])
+    orders = _orders(n_heads, n_groups[0])
     for lies, order in orders.items():
         for read, other in orders.items():
             if order != other:
                 taken = dict(zip(other, order, strict=True))
-                changed = {each: _recut(setting, each, made, taken) for each in made}
+                changed = {
+                    each: _recut(setting, each, [taken[own] for own in order if own[0] == each]) for each in made
+                }
                 yield Mistake("fused matrix cut otherwise", "q", f"{lies} {read}", changed)
 
 
-def _orders(n_heads: int) -> dict[str, list[tuple[str, int]]]:
-    """In which order the columns of the heads lie in a fused matrix."""
-    heads = range(n_heads)
+def _orders(n_heads: int, n_groups: int) -> dict[str, list[tuple[str, int]]]:
+    """In which order the columns of the heads, and of the groups that share keys and values, lie in a fused matrix."""
+    heads, groups, shared = range(n_heads), range(n_groups), n_heads // n_groups
+    queries = {group: [("q", head) for head in heads[group * shared : (group + 1) * shared]] for group in groups}
+    in_turn = "by-heads" if shared == 1 else "by-groups"
     return {
-        "in-three": [(each, head) for each in "qkv" for head in heads],
-        "by-heads": [(each, head) for head in heads for each in "qkv"],
-        "q-then-kv": [*(("q", head) for head in heads), *((each, head) for head in heads for each in "kv")],
+        "in-three": [*(("q", head) for head in heads), *((each, group) for each in "kv" for group in groups)],
+        in_turn: [each for group in groups for each in (*queries[group], ("k", group), ("v", group))],
+        "q-then-kv": [*(("q", head) for head in heads), *((each, group) for group in groups for each in "kv")],
     }
 
 
-def _recut(setting: Setting, stage: str, made: dict[str, str], taken: dict[tuple[str, int], tuple[str, int]]) -> Node:
-    """A projection by those columns that are taken for its own."""
-    node, heads = setting.nodes[stage], range(setting.trace[made[stage]].shape[0])
-    ws = tuple(made.values())
-    bs = tuple(name for each in made for name in setting.nodes[each].inputs[2:])
-    places = {each: at for at, each in enumerate(made)}
-
-    def columns(arrays: list[Rounded]) -> Rounded:
-        found = [(arrays[places[other]], at) for other, at in (taken[stage, head] for head in heads)]
-        return Rounded(
-            np.stack([each.value[at] for each, at in found]), np.stack([each.error[at] for each, at in found])
-        )
+def _recut(setting: Setting, stage: str, taken: list[tuple[str, int]]) -> Node:
+    """A projection by those columns that are taken for its own: what the columns of each head make."""
+    nodes = {each: setting.nodes[each] for each, _ in taken}
+    inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 
     def project(given: list[Rounded], precision: Precision) -> Rounded:
-        x, *rest = given
-        parts = [columns(rest[: len(ws)])] + ([columns(rest[len(ws) :])] if bs else [])
-        return node.make([x, *parts], precision)
+        found = dict(zip(inputs, given, strict=True))
+        made = {each: node.made([found[name] for name in node.inputs], precision) for each, node in nodes.items()}
+        return Rounded(
+            np.stack([made[each].value[at] for each, at in taken]),
+            np.stack([made[each].error[at] for each, at in taken]),
+        )
 
-    return Node((node.inputs[0], *ws, *bs), project)
+    return Node(inputs, project)
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.layouts import Sizes
@@ -53,6 +53,8 @@ class Setting:
         How long each axis is.
     first : Agreement, optional
         The first stage that differs.
+    values : mapping of stages to Rounded
+        Those that were made.
     """
 
     trace: Trace
@@ -61,6 +63,7 @@ class Setting:
     compared: set[str]
     sizes: Sizes
     first: Agreement | None = None
+    values: Mapping[str, Rounded] = field(default_factory=dict)
 
     def makes(self, stage: str) -> bool:
         """Whether the pass makes a stage of others."""
@@ -97,7 +100,7 @@ def passed_on(given: list[Rounded], precision: Precision) -> Rounded:
 
 def followed_by(node: Node, operation: Operation) -> Node:
     """A node whose array an operation reads."""
-    return Node(node.inputs, lambda given, precision: applied(operation, [node.make(given, precision)], precision))
+    return Node(node.inputs, lambda given, precision: applied(operation, [node.made(given, precision)], precision))
 
 
 def after(node: Node, operation: Operation) -> Node:

@@ -1,4 +1,4 @@
-"""Scale: scores that are divided by another number, or by none."""
+"""Scale: scores that are divided by another number, or by none, or capped."""
 
 from __future__ import annotations
 
@@ -6,88 +6,90 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnviz.analysis.check.causes.mistake import Mistake, Setting
+from attnviz.analysis.check.causes.fit import Fit, simple
+from attnviz.analysis.check.causes.mistake import Mistake, Setting, after, passed_on
 from attnviz.analysis.check.nodes import Node
 from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softcap import LIMITS, Softcap
 
-_LEAST_SHARE = 1e-12
-"""A smaller one tells little of its score."""
-
-_MANY = 12
-"""Of fewer numbers a factor explains too many by chance."""
-
-_NEAR = 1e-4
-"""How near a number that was found may be to a simple one, in parts of it, and be taken for that."""
+NEAR = 1e-4
+"""How near numbers are that are taken for each other, in parts of them."""
 
 
 def scalings(setting: Setting) -> Iterator[Mistake]:
-    """Scores divided otherwise."""
+    """Scores divided, or capped, otherwise."""
+    fit = Fit.of(setting)
+    yield from _divided(setting, fit)
+    yield from _capped(setting, fit)
+
+
+def _divided(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
     scale = setting.operation("scaled")
     if not isinstance(scale, Scale):
         return
-    inputs = setting.nodes["scaled"].inputs
+    inputs, right = setting.nodes["scaled"].inputs, _right(scale)
+
+    own = "" if scale.factor is None else f"{right:.4g}"
 
     def of(id: str, about: str, divisor: float) -> Mistake:
-        return Mistake(id, "scaled", about, {"scaled": Node.of(Scale(scale.d_k, 1 / divisor), inputs)})
+        return Mistake(id, "scaled", about.strip(), {"scaled": Node.of(Scale(scale.d_k, 1 / divisor), inputs)})
 
-    right = scale.d_k**0.5 if scale.factor is None else 1 / scale.factor
-    known = _divisors(setting, scale.d_k)
-    for about, divisor in known.items():
-        if abs(divisor - right) > _NEAR * right:
-            yield of("unscaled" if about == "1" else "scaled otherwise", "" if about == "1" else about, divisor)
+    usual = _divisors(setting, scale)
+    for about, divisor in usual.items():
+        if not _alike(divisor, right):
+            yield of("unscaled", own, 1.0) if about == "1" else of("scaled otherwise", f"{about} {own}", divisor)
     if scale.factor is None:
         yield of("scale inverted", "", scale.d_k**-0.5)
         yield of("scaled twice", "", scale.d_k)
-    fitted, others = _fitted(setting), (scale.d_k**-0.5, right / np.log(2), *known.values())  # 2^x is e^(x ln 2)
-    if fitted and all(abs(right / fitted - each) > _NEAR * each for each in (right, *others)):
-        divisor, about = _simple(right / fitted)
-        yield of("scaled otherwise", about, divisor)
+    if fit and (factor := fit.factor()):
+        others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
+        if not any(_alike(right / factor, each) for each in others):
+            divisor, about = simple(right / factor, NEAR)
+            yield of("scaled otherwise", f"{about} {own}", divisor)
 
 
-def _divisors(setting: Setting, d_k: int) -> dict[str, float]:
+def _right(scale: Scale) -> float:
+    """By what the pass divides."""
+    return scale.d_k**0.5 if scale.factor is None else 1 / scale.factor
+
+
+def _alike(one: float, other: float) -> bool:
+    return abs(one - other) <= NEAR * abs(other)
+
+
+def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
     """What people divide scores by, by its name."""
-    n_heads = setting.sizes["h"]
+    n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
     found = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
     if n_heads > 1:
         found["√heads"] = n_heads**0.5
-    return found | ({"√d_k": d_k**0.5} if setting.operation("scaled").factor is not None else {})
+    return found | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
 
 
-def _fitted(setting: Setting) -> float | None:
-    """By what ours have to be multiplied to be nearest to theirs, where nothing but a factor is between them."""
-    first = setting.first
-    if first is None or first.value is None or first.value.shape != first.expected.shape:
-        return None
-    if first.stage == "scaled":
-        yours, ours, telling = first.value, first.expected, first.value != 0
-    elif first.stage == "attention":
-        telling = (first.value > _LEAST_SHARE) & (first.expected > _LEAST_SHARE)
-        yours, ours = (_about_their_mean(each, telling) for each in (first.value, first.expected))
-    else:
-        return None
-    if np.count_nonzero(telling) < _MANY:
-        return None
-    found = float((yours * ours).sum() / (ours * ours).sum())
-    return found if np.isfinite(found) and found > 0 else None
+def _capped(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
+    cap = setting.operation("capped")
+    if isinstance(cap, Softcap):
+        yield Mistake("softcap left out", "capped", "", {"capped": Node(setting.nodes["capped"].inputs, passed_on)})
+        for limit, about in _limits(setting, fit, cap.limit):
+            node = Node.of(Softcap(limit), setting.nodes["capped"].inputs)
+            yield Mistake("softcap of another size", "capped", about, {"capped": node})
+    elif setting.makes("masked") and setting.nodes["masked"].inputs[0] == "scaled":
+        for limit, about in _limits(setting, fit):
+            node = after(setting.nodes["masked"], Softcap(limit))
+            yield Mistake("softcap added", "masked", about, {"masked": node})
 
 
-def _about_their_mean(shares: np.ndarray, telling: np.ndarray) -> np.ndarray:
-    """The logarithms of shares, which are scores but for a number that all of a query have in common."""
-    logs = np.log(np.where(telling, shares, 1))
-    means = logs.sum(axis=-1, keepdims=True) / np.maximum(telling.sum(axis=-1, keepdims=True), 1)
-    return np.where(telling, logs - means, 0)
-
-
-def _simple(divisor: float) -> tuple[float, str]:
-    """A number that a person writes, near one that was found, and as it is written.
-
-    >>> _simple(3.0000001), _simple(1.4142)
-    ((3.0, '3'), (1.4142135623730951, '√2'))
-    """
-    whole, square = round(divisor), round(divisor**2)
-    if whole and abs(divisor - whole) < _NEAR * whole:
-        return float(whole), str(whole)
-    if square and abs(divisor**2 - square) < _NEAR * square:
-        return square**0.5, f"√{square}"
-    return divisor, f"{divisor:.6g}"
+def _limits(setting: Setting, fit: Fit | None, *own: float) -> Iterator[tuple[float, str]]:
+    """The caps of models, and those with which scores come near to theirs, divided as they are or as people do."""
+    scale, usual = setting.operation("scaled"), [each for each in LIMITS if each not in own]
+    yield from ((each, f"{each:g}") for each in usual)
+    if fit is None:
+        return
+    right = _right(scale) if isinstance(scale, Scale) else 1.0
+    divisors = [right, *_divisors(setting, scale).values()] if isinstance(scale, Scale) else [right]
+    found = []
+    for divisor in dict.fromkeys(divisors):
+        if (limit := fit.limit(right / divisor)) and not any(_alike(limit, each) for each in (*usual, *own, *found)):
+            found.append(limit)
+            yield simple(limit, NEAR)

@@ -8,33 +8,22 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.check.causes.heads import cut, side_by_side
-from attnviz.analysis.check.causes.mistake import Mistake, Setting, after, each_and_all, followed_by, passed_on
+from attnviz.analysis.check.causes.mistake import Mistake, Setting, each_and_all, followed_by, passed_on
+from attnviz.analysis.check.masks import seen_in
 from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import BASES, Rotation
-from attnviz.core.operations.softcap import LIMITS, Softcap
 
 _ROTATED = ("q_rotated", "k_rotated")
 _NORMED = ("q_normed", "k_normed")
 
 
 def turns(setting: Setting) -> Iterator[Mistake]:
-    """Rotations, norms of queries and keys, and caps of scores got wrong."""
+    """Rotations, and norms of queries and keys, got wrong."""
     yield from _rotations(setting)
+    yield from _rotated_values(setting)
     yield from _norms(setting)
-    yield from _caps(setting)
-
-
-def _caps(setting: Setting) -> Iterator[Mistake]:
-    if isinstance(setting.operation("capped"), Softcap):
-        node = Node(setting.nodes["capped"].inputs, passed_on)
-        yield Mistake("softcap left out", "capped", "", {"capped": node})
-    elif setting.makes("masked") and setting.nodes["masked"].inputs[0] == "scaled":
-        for limit in LIMITS:
-            yield Mistake(
-                "softcap added", "masked", f"{limit:g}", {"masked": after(setting.nodes["masked"], Softcap(limit))}
-            )
 
 
 def _rotations(setting: Setting) -> Iterator[Mistake]:
@@ -57,6 +46,10 @@ def _rotations(setting: Setting) -> Iterator[Mistake]:
             further = replace(rotation, first=rotation.first + step)
             yield of("rotation off by one", stages, by(further), "later" if step > 0 else "earlier")
         yield of("rotation twice", stages, lambda each: followed_by(nodes[each], setting.operation(each)))
+    if n_padded := _padded(setting):
+        for kind, by_so_many in (("with", n_padded), ("without", -n_padded)):
+            further = replace(rotation, first=rotation.first + by_so_many)
+            yield of(f"positions {kind} the padding", made, by(further))
     if "k_rotated" in made:
         yield of("kept keys rotated again", ("k_rotated",), lambda each: _again_but_last(nodes[each], rotation))
     for base in BASES:
@@ -73,6 +66,25 @@ def _rotations(setting: Setting) -> Iterator[Mistake]:
         for about, places in _permutations(rotation.dims, length).items():
             changed = {of_rows[each]: nodes[of_rows[each]].then(lambda x, p=places: x[..., p]) for each in made}
             yield Mistake("q and k permuted", next(iter(changed)), about, changed)
+
+
+def _rotated_values(setting: Setting) -> Iterator[Mistake]:
+    """Values that are rotated as the keys are."""
+    turned = setting.nodes.get("k_rotated")
+    if turned is None or not setting.makes("heads") or setting.nodes["heads"].inputs[1:] != ("v",):
+        return
+    v = setting.nodes["v"]
+    if setting.trace["v"].shape == setting.trace["k"].shape:
+        node = Node(v.inputs, lambda given, precision: turned.make([v.made(given, precision)], precision))
+        yield Mistake("values rotated", "v", "", {"v": node})
+
+
+def _padded(setting: Setting) -> int:
+    """How many keys no query sees, before the first that one sees."""
+    if "mask" not in setting.trace:
+        return 0
+    seen = seen_in(setting.trace["mask"].value)
+    return int(seen.any(axis=tuple(range(seen.ndim - 1))).argmax())
 
 
 def _other(pairs: str) -> str:
@@ -105,7 +117,7 @@ def _again_but_last(node: Node, rotation: Rotation) -> Node:
     twice = followed_by(node, rotation)
 
     def turned(given: list[Rounded], precision: Precision) -> Rounded:
-        once, again = node.make(given, precision), twice.make(given, precision)
+        once, again = node.made(given, precision), twice.made(given, precision)
         return Rounded(*(np.concatenate([a[..., :-1, :], b[..., -1:, :]], axis=-2) for a, b in _pairs(again, once)))
 
     return Node(node.inputs, turned)

@@ -35,6 +35,7 @@ function drawAll(pieces, acts) {
 }
 
 // A button that leads to another page, with what is said of it.
+/** @param {import("../../generated/contract").DoorButton} door @param {{open(door: string): void}} acts */
 function drawDoor({ door, label, runs }, { open }) {
   return filled("div", "door", [
     button(label, () => open(door)),
@@ -42,6 +43,7 @@ function drawDoor({ door, label, runs }, { open }) {
   ]);
 }
 
+/** @param {import("../../generated/contract").Alternatives} choice @param {{choose(event: string, value: string): void}} acts */
 function makeChoice({ event, label, look, options }, { choose }) {
   const inputs = options.map(({ value }) => {
     const input = element("input");

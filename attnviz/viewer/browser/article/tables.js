@@ -3,8 +3,8 @@ import { element } from "../elements/element.js";
 
 const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its column; a longer one stands upright
 
-// A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours, marked}.
-// A number of the size of `limit` would have its colour in full; `marked` is the place of the cell that is pointed at.
+// A matrix between the names of its rows and columns.
+/** @param {import("../../generated/contract").NumberTable} matrix */
 export function drawMatrix({ caption, rows, columns, values, texts, limit, colours, marked }) {
   const table = element("table", "matrix"),
     body = element("tbody"),

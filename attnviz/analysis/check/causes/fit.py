@@ -1,0 +1,107 @@
+"""Fit: the one number by which somebody's scores differ from ours, from the scores or from their shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.check.causes.mistake import Setting
+from attnviz.analysis.check.numbersearch import numbers_near
+from attnviz.analysis.check.stages import score_stages
+
+_LEAST_SHARE = 1e-12
+"""A smaller one tells little of its score."""
+
+_FEWEST = 12
+"""Of fewer numbers one explains too many by chance."""
+
+_ROWS = 16
+"""So many rows tell a number."""
+
+_NEARER = 0.05
+"""What a number leaves of the difference that it explains, at most."""
+
+_FAR = 100.0
+"""Beyond so many times the largest score a cap isn't felt, and under that part of it nothing else is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Rows of somebody's scores beside ours before anything caps or hides them.
+
+    Attributes
+    ----------
+    ours, theirs : ndarray (rows, keys)
+        Theirs are the logarithms of shares, and so known but for a number for each row, where `are_shares`.
+    tell : ndarray of bool (rows, keys)
+        Those numbers that tell something.
+    are_shares : bool
+    """
+
+    ours: np.ndarray
+    theirs: np.ndarray
+    tell: np.ndarray
+    are_shares: bool
+
+    @classmethod
+    def of(cls, setting: Setting) -> Fit | None:
+        """The rows of the first stage that differs, if it is of scores or of shares, and there are enough."""
+        first, scaled = setting.first, setting.values.get("scaled")
+        if first is None or first.value is None or scaled is None or first.value.shape != scaled.value.shape:
+            return None
+        are_shares = first.stage == "attention"
+        if not are_shares and first.stage not in score_stages():
+            return None
+        rows = first.value.reshape(-1, first.value.shape[-1])
+        some = slice(None, None, max(len(rows) // _ROWS, 1))
+        theirs, ours = rows[some], scaled.value.reshape(rows.shape)[some].astype(float)
+        tell = np.isfinite(theirs) & np.isfinite(ours) & (theirs > _LEAST_SHARE if are_shares else theirs != 0)
+        if np.count_nonzero(tell) < _FEWEST:
+            return None
+        theirs = np.where(tell, theirs, 1)
+        return cls(np.where(tell, ours, 0), np.log(theirs) if are_shares else theirs, tell, are_shares)
+
+    def factor(self) -> float | None:
+        """By what our scores have to be multiplied to be nearest to theirs."""
+        ours, theirs = self._compared(self.ours), self._compared(self.theirs)
+        found = float((theirs * ours).sum() / (ours * ours).sum())
+        return found if np.isfinite(found) and found > 0 else None
+
+    def limit(self, factor: float) -> float | None:
+        """At what our scores, times a factor, have to be capped to be near to theirs; None if no cap brings them near.
+
+        That is limit · tanh(score / limit).
+        """
+        scores, theirs = factor * self.ours, self._compared(self.theirs)
+        largest = float(np.abs(scores).max())
+        if not largest:
+            return None
+
+        def off(limit: float) -> float:
+            return float(np.abs(self._compared(limit * np.tanh(scores / limit)) - theirs).sum())
+
+        uncapped = off(_FAR**2 * largest)
+        found = next(numbers_near(off, largest / _FAR, largest * _FAR), None)
+        return found if found and off(found) <= _NEARER * uncapped else None
+
+    def _compared(self, scores: np.ndarray) -> np.ndarray:
+        """What is known of scores."""
+        if not self.are_shares:
+            return np.where(self.tell, scores, 0)
+        means = np.where(self.tell, scores, 0).sum(axis=-1, keepdims=True)
+        return np.where(self.tell, scores - means / np.maximum(self.tell.sum(axis=-1, keepdims=True), 1), 0)
+
+
+def simple(number: float, near: float) -> tuple[float, str]:
+    """A number that a person writes, near one that was found, and as it is written.
+
+    >>> simple(3.0000001, 1e-4), simple(1.4142, 1e-4), simple(2.3456789, 1e-4)
+    ((3.0, '3'), (1.4142.346623730951, '√2'), (2.3456789, '2.35'))
+    """
+    whole, square = round(number), round(number**2)
+    if whole and abs(number - whole) < near * whole:
+        return float(whole), str(whole)
+    if square and abs(number**2 - square) < near * square:
+        return square**0.5, f"√{square}"
+    return number, f"{number:.4g}"

@@ -1,0 +1,13 @@
+"""Untried: the parts of a search for a mistake that may be left out."""
+
+from enum import Enum
+
+
+class Untried(Enum):
+    """What was left out of a search."""
+
+    PAIRS = "two mistakes at once, in numbers too coarse to tell them apart"
+    READINGS = "readings of the arrays after the likeliest ones"
+    BASES = "other bases of a rotation than those of models, where there are many scores"
+    ROTATED = "mistakes in passes that are rotated otherwise than in the likeliest ways"
+    SIZES = "numbers and orders that are read off scores or shares, where neither was given"
