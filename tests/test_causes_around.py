@@ -120,6 +120,20 @@ def test_a_cap_of_any_size_is_found_from_the_numbers(limit):
             assert found.untried == []
 
 
+def test_a_cap_and_a_scale_of_any_size_are_found_together_under_a_rotation():
+    """As in a recorded Gemma 2 of one's own."""
+    own = given()
+    x = own.pop("x") * 4
+    parameters = Parameters(**{name: own[name] for name in ("w_q", "w_k", "w_v")})
+    theirs = attend(x, parameters=parameters, rotation=Rotation(10_000.0, "halves"), scale=24**-0.5, softcap=2.5)
+    arrays = {name: stage.astype(np.float32) for name, stage in own.items() if name in ("w_q", "w_k", "w_v")}
+    attention = theirs["attention"].value.astype(np.float32)
+    said = str(compare(None, arrays | {"x": x.astype(np.float32), "attention": attention}))
+    assert "The scores were divided by √24, not by √d_k" in said, said
+    assert "Besides, the scores were capped at ±2.5 (softcap)." in said
+    assert "RoPE, in halves, base 10,000" in said
+
+
 def test_another_cap_than_the_pass_s_own_is_found_from_the_numbers():
     q, k, v = projected()
     capped = 3 * np.tanh(q @ k.transpose(0, 2, 1) / 8**0.5 / 3)

@@ -48,7 +48,7 @@ def _splits(setting: Setting) -> Iterator[Mistake]:
 
 def _tiled(setting: Setting) -> Iterator[Mistake]:
     """Groups of keys and values that are tiled (0, 1, 0, 1), where each belongs to heads in a row (0, 0, 1, 1)."""
-    n_heads, n_groups = setting.sizes["h"], setting.sizes.get("g", setting.sizes["h"])
+    n_heads, n_groups = setting.sizes["h"], _n_groups(setting)
     if not 1 < n_groups < n_heads:
         return
     made = {}
@@ -63,6 +63,17 @@ def _tiled(setting: Setting) -> Iterator[Mistake]:
             changed[stage] = Node.of(made[stage], inputs).with_input(inputs[1], partial(_tile, n_heads, n_groups))
         about = " ".join({"scores": "k", "heads": "v"}[stage] for stage in stages)
         yield Mistake("groups tiled", stages[0], about, changed)
+
+
+def _n_groups(setting: Setting) -> int:
+    """How many groups of keys there are, which may come once for each head that shares them."""
+    n_heads = setting.sizes["h"]
+    n_groups = setting.sizes.get("g", n_heads)
+    if n_groups < n_heads or "k" not in setting.trace:
+        return n_groups
+    k = setting.trace["k"].value
+    shared = [n for n in range(n_heads, 1, -1) if n_heads % n == 0]
+    return next((n_heads // n for n in shared if np.array_equal(k, np.repeat(k[::n], n, axis=0))), n_heads)
 
 
 def _tile(n_heads: int, n_groups: int, array: np.ndarray) -> np.ndarray:
