@@ -110,6 +110,8 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
             place = await _in_lane(place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
             return _json({"number": held.room.number, "isOwn": place.is_own})
+        case requests.Press(by=by):
+            await ROOMS.do(held, commands.Press(time=now, by=by))
         case requests.Open(is_open=is_open):
             await ROOMS.do(held, commands.Open(time=now, is_open=is_open))
         case requests.Again():

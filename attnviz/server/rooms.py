@@ -134,6 +134,7 @@ class Held:
             answered=len(question.rounds[-1]) if question else 0,
             counts=question.counts if question else [],
             pointed=pointed,
+            pressed=self.room.pressed,
         )
 
 

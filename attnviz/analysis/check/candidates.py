@@ -111,15 +111,15 @@ class Candidates:
     hopeless: set[Hashable] = field(default_factory=set)
 
     @classmethod
-    def of(cls, own: OwnArrays, n_heads: int | None) -> Candidates:
-        """Those that begin with the arrays.
+    def of(cls, own: OwnArrays, n_heads: int | None, scale: float | None) -> Candidates:
+        """Those that begin with the arrays; scores are multiplied by `scale`, or divided by √d_k without one.
 
         Raises
         ------
         OwnArraysError
             If the arrays make no pass.
         """
-        return cls(own, [Candidate.of(each) for each in readings(own, n_heads)])
+        return cls(own, [Candidate.of(each) for each in readings(own, n_heads, scale)])
 
     @cached_property
     def with_more_hidden(self) -> list[Candidate]:
