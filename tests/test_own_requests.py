@@ -96,6 +96,9 @@ def test_a_file_of_several_layers_is_compared_layer_by_layer_up_to_the_first_tha
     found = of_file(in_layers(names), shown, against=SHOWN)
     assert found.shown == "layer 2 of the pass that the walkthrough shows, the first that differs"
     assert (found.comparison.first.stage, found.comparison.at) == ("attention", "attention_2")
+    assert "The mask was that of layer 1: computed so, all of your numbers agree." in str(found.comparison)
+    assert "masked_fill(~masks[1], -torch.inf)" in str(found.comparison)
+    assert found.code.at == "attention_2"
     right = of_file(in_layers(names, window_in="every second layer"), shown, against=SHOWN)
     assert agrees(right)
     assert right.shown == "each of the 3 layers of the pass that the walkthrough shows; this is the last"
