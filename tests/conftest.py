@@ -24,7 +24,7 @@ from taught import Taught
 from attnviz.viewer.bundle import module
 from benchmarks.server import served
 
-hypothesis.settings.register_profile("tests", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.register_profile("tests", max_examples=50, deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("tests")
 
 # AppTest looks for components among all installed packages anew in every test, which takes ten times as long as a page

@@ -253,7 +253,7 @@ OFFERED += [
 ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     scenes(),
     st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4),

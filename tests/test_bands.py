@@ -5,9 +5,11 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
+from cases import of_each
 from documents import document_of
 from numerals import short
 from page import ROOT
@@ -49,8 +51,13 @@ def values_of(layer):
     return values if "v" in trace else values @ trace["w_uv"].value
 
 
+@cache
 def shown(trace):
     """Each step's bands, with the band before on the same page."""
+    return list(_shown(trace))
+
+
+def _shown(trace):
     before = {}
     for step in steps_of(trace):
         there = bands(trace, step)
@@ -61,8 +68,8 @@ def shown(trace):
                 before[on] = band
 
 
-@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
+@of_each("name", [*ALL])
 def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, selection):
     trace = ALL[name]
     for _, band, above in shown(trace):
@@ -85,7 +92,7 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
                 assert np.allclose(cells[head] @ values[head], row)
 
 
-@pytest.mark.parametrize("name", ALL)
+@of_each("name", [*ALL])
 def test_every_stage_that_has_a_number_for_each_key_is_a_row_unless_it_changes_none(name):
     trace = ALL[name]
     for layer in trace.layers:
@@ -106,7 +113,7 @@ def _factor(stage):
     return getattr(stage.operation, "factor", None)
 
 
-@pytest.mark.parametrize("name", ALL)
+@of_each("name", [*ALL])
 def test_the_exponentials_and_their_sum_make_the_shares(name):
     trace = ALL[name]
     for _, band, above in shown(trace):
@@ -145,7 +152,7 @@ def assert_changed(trace, total, after):
     assert [band.cells.stage for band in after if band.array] == normed
 
 
-@pytest.mark.parametrize("name", ALL)
+@of_each("name", [*ALL])
 def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
@@ -182,7 +189,7 @@ WHOSE = {
 """What the source of a stage is called, and whose word it is of."""
 
 
-@pytest.mark.parametrize("name", ALL)
+@of_each("name", [*ALL])
 def test_each_layer_says_where_its_queries_keys_and_values_are_from(name):
     trace = ALL[name]
     found = {band.cells.stage for step in steps_of(trace) for source in sources(trace, step) for band in source.bands}
@@ -498,7 +505,7 @@ def told(trace, selection):
 def test_what_is_said_beside_a_band_is_true_of_its_numbers(node):
     """Each claim is made somewhere, and holds wherever it is made."""
     made = set()
-    for name, band, own, text in said(node, ALL, SELECTIONS):
+    for name, band, own, text in said(node, ALL, SELECTIONS[1:]):
         for claim, holds in CLAIMS.items():
             for found in re.finditer(claim, text):
                 assert holds(ALL[name], band, own, *found.groups()), (name, text)

@@ -352,3 +352,47 @@ def test_each_cause_has_two_lines_of_code_that_differ():
         wrong, right = CAUSES[id].code(about)
         assert wrong != right
         assert not re.search(r"[{}]", wrong + right)
+
+
+def of_shared_keys(wrong=""):
+    """Attention of four heads, two of which share keys and values, in plain NumPy: what is heard, and what is made."""
+    own = np.random.default_rng(31).standard_normal
+    x, w = own((6, 16)), {"q": own((16, 16)) / 4, "k": own((8, 16)) / 4, "v": own((8, 16)) / 4}
+    rows = {each: x @ w[each].T for each in "qkv"}
+
+    def cut(array, is_viewed=False):
+        return array.reshape(-1, 6, 4) if is_viewed else array.reshape(6, -1, 4).swapaxes(0, 1)
+
+    def turned(array):
+        n = array.shape[-1]
+        angles = np.arange(6)[:, None] / 10_000 ** (np.arange(0, n, 2) / n)
+        a, b = np.split(array, 2, axis=-1)
+        return np.concatenate([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], -1)
+
+    heads = {each: cut(rows[each], wrong == "heads by view") for each in "qkv"}
+    before = wrong == "rotated before the heads"
+    q, k = (cut(turned(rows[each])) if before else turned(heads[each]) for each in "qk")
+    k, v = (np.concatenate([each] * 2) if wrong == "tiled" else np.repeat(each, 2, axis=0) for each in (k, heads["v"]))
+    scores = np.where(np.tri(6, dtype=bool), q @ k.swapaxes(1, 2) / 2, -np.inf)
+    shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    begins = {"x": x, "mask": np.tri(6, dtype=bool), **{f"{each}_proj.weight": w[each] for each in "qkv"}}
+    heard = {each: cut(rows[each]) for each in "qkv"}
+    return begins, heard | {"concat": joined(shares @ v)}, shares
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("heads by view", "Q, K and V were cut into heads without transposing"),
+        ("rotated before the heads", "Queries and keys were rotated before they were cut into heads"),
+        ("tiled", "K and V were tiled"),
+    ],
+)
+def test_what_went_wrong_before_shared_keys_come_once_for_each_head_is_named(wrong, said):
+    begins, made, shares = of_shared_keys()
+    right = compare(None, begins | made | {"attention": shares}, n_heads=4)
+    assert right.first is None, str(right)
+    _, made, _ = of_shared_keys(wrong)
+    found = compare(right.trace, made)
+    assert said in str(found), str(found)
+    assert found.explained

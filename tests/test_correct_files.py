@@ -39,13 +39,14 @@ def test_a_spread_of_fifty_is_called_correct():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_thousand_are_called_correct(library):
-    numbers = range(list(LIBRARIES).index(library), 1000, len(LIBRARIES))
-    for number in set(numbers) - set(SPREAD):
+def test_every_fifth_of_a_thousand_is_called_correct(library):
+    """Of each library they have all precisions and all masks."""
+    place = list(LIBRARIES).index(library)
+    for number in {*range(place, 1000, len(LIBRARIES))[place % 5 :: 5]} - {*SPREAD}:
         is_called_correct(number)
 
 
-@pytest.mark.parametrize("number", [1281, 3877, 4680])
+@pytest.mark.parametrize("number", [3877, 4680])
 def test_keys_that_are_rotated_beside_an_attention_that_this_leaves_as_it_is_are_called_correct(number):
     library, _, arrays = correct_file(number)
     assert library == "llama"
@@ -93,7 +94,7 @@ def test_rotated_queries_and_keys_are_said_and_lead_to_a_pass_that_rotates_them(
 
 
 def test_no_two_readings_of_an_array_are_alike():
-    for number in range(0, 600, 7):
+    for number in range(0, 600, 13):
         library, file, arrays = correct_file(number)
         owns, _ = own_arrays(arrays)
         for own in owns:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import covering
 from correctfiles import File, joined
 
 from attnviz import compare
@@ -48,19 +49,20 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("names", NAMES)
-@pytest.mark.parametrize("laid", LAID)
-@pytest.mark.parametrize(("n_sharing", "n_groups"), [(1, 4), (2, 2), (4, 1), (1, 1)])
-def test_q_k_and_v_in_one_are_taken_apart(names, laid, n_sharing, n_groups):
+@covering(
+    names=NAMES,
+    laid=[laid for laid in LAID for _ in range(4)],
+    heads=[(1, 4), (2, 2), (4, 1), (1, 1)] * 2,
+    kept=["attention"] * 2 + ["output"] * 3,
+)
+def test_q_k_and_v_in_one_are_taken_apart(names, laid, heads, kept):
     qkv, o = NAMES[names]
-    for kept in ("attention", "output"):
-        x, w, b, w_o, attention, output = a_pass(n_sharing, n_groups, laid)
-        stage = {"attention": attention, "output": output}[kept]
-        arrays = {"x": x, f"{qkv}.weight": w, f"{qkv}.bias": b, f"{o}.weight": w_o, kept: stage}
-        found = compare(None, arrays)
-        assert found.first is None, str(found)
-        assert found.stages
-        assert found.unread == ()
+    x, w, b, w_o, attention, output = a_pass(*heads, laid)
+    stage = {"attention": attention, "output": output}[kept]
+    found = compare(None, {"x": x, f"{qkv}.weight": w, f"{qkv}.bias": b, f"{o}.weight": w_o, kept: stage})
+    assert found.first is None, str(found)
+    assert found.stages
+    assert found.unread == ()
 
 
 @pytest.mark.parametrize("laid", LAID)
@@ -75,6 +77,8 @@ def test_mistakes_are_named_beside_it(laid):
     x, w, b, w_o, attention, _ = a_pass(1, 2, laid, mistake=2.0)
     name = "query_key_value" if laid == "by groups" else "qkv"
     found = compare(
-        None, {"x": x, f"{name}.weight": w, f"{name}.bias": b, "o_proj.weight": w_o, "attention": attention}
+        None,
+        {"x": x, f"{name}.weight": w, f"{name}.bias": b, "o_proj.weight": w_o, "attention": attention},
+        n_heads=2,
     )
     assert [each.id for each in found.causes] == ["unscaled"], str(found)

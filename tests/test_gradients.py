@@ -140,7 +140,7 @@ def moved_by(trace, name, index):
     return {stage.name: difference(low, high, stage.name) / (2 * STEP) for stage in trace.stages}
 
 
-def some_cells(stage, most=6):
+def some_cells(stage, most):
     """All cells of a small stage; of a larger one some from everywhere, the first and the last among them."""
     cells = list(np.ndindex(stage.shape))
     return {*cells[:: len(cells) // most + 1], cells[-1]}
@@ -156,8 +156,9 @@ def test_gradients_are_central_differences(kind):
     trace = passes()[kind]
     targets = {stage.name: middle(stage) for stage in trace.stages if stage.value.dtype != bool}
     found = {name: gradients(trace, name, index) for name, index in targets.items()}
+    most = 2 if "by hand" in kind else 5  # there they are those of the others but for what is set
     for source in targets:
-        for index in some_cells(trace[source]):
+        for index in some_cells(trace[source], most):
             if not np.isfinite(trace[source].value[index]):
                 assert all(not g[source][index] for n, g in found.items() if n != source and source in g)
                 continue

@@ -73,17 +73,13 @@ def with_alibi(dtype, slope=8.0, seed=0):
     return {"q": q, "k": k, "v": v, "mask": MASK, "biased": biased, "attention": attention, "heads": attention @ v}
 
 
-@pytest.mark.parametrize(
-    ("dtype", "seed"),
-    [(np.float64, 0), *(pytest.param(each, 1, marks=pytest.mark.slow) for each in (np.float16, np.float32))],
-)
-def test_an_operation_that_comes_into_the_order_is_compared(alibi, dtype, seed):
-    arrays = with_alibi(dtype, seed=seed)
+def test_an_operation_that_comes_into_the_order_is_compared(alibi):
+    arrays = with_alibi(np.float64)
     assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
     found = examine(None, arrays).diagnosis
     assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
     assert found.first is None
-    wrong = examine(None, with_alibi(dtype, slope=4.0, seed=seed)).diagnosis
+    wrong = examine(None, with_alibi(np.float64, slope=4.0)).diagnosis
     assert wrong.first.stage == "biased"
     del arrays["biased"]
     assert examine(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
@@ -157,24 +153,22 @@ LAYERNORM, RMSNORM = ("layernorm", True), ("rmsnorm", False)
 
 
 @pytest.mark.parametrize(
-    ("activation", "kinds"),
+    ("activation", "norm", "residual"),
     [
-        ("gelu", [LAYERNORM, RMSNORM]),
-        pytest.param("relu", [RMSNORM], marks=pytest.mark.slow),
-        pytest.param("relu2", [RMSNORM], marks=pytest.mark.slow),
-        pytest.param("gelu, tanh", [LAYERNORM], marks=pytest.mark.slow),
+        ("gelu", *LAYERNORM),
+        pytest.param("relu", *RMSNORM, marks=pytest.mark.slow),
+        pytest.param("gelu, tanh", *LAYERNORM, marks=pytest.mark.slow),
     ],
 )
-def test_a_correct_block_is_never_called_wrong(activation, kinds):
-    for seed, (norm, residual) in enumerate(kinds):
-        given, made = block(np.float32, activation, norm=norm, residual=residual, seed=seed)
-        found = compare(None, given | made)
-        assert found.first is None, (norm, residual, str(found))
-        assert found.precision == "float32", "another GELU would agree to TF32"
-        assert {each.stage for each in found.stages} == made.keys() - {"mask"}
-        assert not found.unread
-        ends = compare(None, given | {"mask": MASK} | {each: made[each] for each in ("attn_norm", "mlp_norm", "mlp")})
-        assert ends.first is None, (norm, residual, str(ends))
+def test_a_correct_block_is_never_called_wrong(activation, norm, residual):
+    given, made = block(np.float32, activation, norm=norm, residual=residual)
+    found = compare(None, given | made)
+    assert found.first is None, str(found)
+    assert found.precision == "float32", "another GELU would agree to TF32"
+    assert {each.stage for each in found.stages} == made.keys() - {"mask"}
+    assert not found.unread
+    ends = compare(None, given | {"mask": MASK} | {each: made[each] for each in ("attn_norm", "mlp_norm", "mlp")})
+    assert ends.first is None, str(ends)
 
 
 def test_what_goes_wrong_in_a_block_is_found_where_it_goes_wrong():

@@ -34,11 +34,11 @@ def test_all_libraries_are_there():
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_library_computed_is_called_correct(case):
-    whole = file_of(case)
-    without = {name: array for name, array in whole.items() if name not in ATTENTION}
-    for arrays in [whole, *([without] if len(without) < len(whole) else [])]:
-        found = compare(None, arrays)
-        assert found.first is None, str(found)
-        assert found.stages
-        assert found.unread == ()
-        assert found.causes == ()
+    arrays = file_of(case)
+    if CASES.index(case) % 2:  # the output alone has to be enough
+        arrays = {name: array for name, array in arrays.items() if name not in ATTENTION}
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert found.stages
+    assert found.unread == ()
+    assert found.causes == ()

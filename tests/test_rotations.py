@@ -42,11 +42,8 @@ def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True):
     [
         (angles(25_000), "base 25,000", True),
         (angles(100), "base 100", False),
-        (angles(10_000 * 4 ** (D / (D - 2))), "base 63,496", True),  # NTK: a factor of 4
-        (angles(10_000, D // 2), "the first 4 of 8 dimensions, base 10,000", False),
         (angles(10_000, D // 2), "the first 4 of 8 dimensions, base 10,000", True),
         (angles(20_000, D // 2), "the first 4 of 8 dimensions, base 20,000", False),
-        (angles(10_000, D, 4), "base 10,000, angles divided by 4", True),
         (angles(10_000, D, 4), "base 10,000, angles divided by 4", False),
         (angles(10_000, D, 3), "base 10,000, angles divided by 3", True),
     ],

@@ -40,8 +40,10 @@ def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(
         np.testing.assert_allclose(found[name].ravel(), expected, atol=1e-8, err_msg=name)
 
 
-@pytest.mark.parametrize("recipe", ASKING.values(), ids=ASKING)
-def test_training_again_reaches_what_is_recorded(recipe):
+@pytest.mark.parametrize("id", ["mirror", "at-it", "short-cut"])
+def test_training_again_reaches_what_is_recorded(id):
+    """Of those that take the least; what all have learnt is measured again in every checkpoint."""
+    recipe = RECIPES[id]
     *_, trained = train(recipe, 0)
     found = measures(trained, recipe.task.held_out())
     assert found["accuracy"] >= 0.9998

@@ -212,7 +212,7 @@ def test_what_runs_is_a_loop_over_keys_that_looks_back_at_no_key():
                 np.testing.assert_allclose(kept[2], output, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("key", [1, 2, 3])
+@pytest.mark.parametrize("key", [1, 2])
 def test_of_a_maximum_set_by_hand_all_that_follows_is_what_its_terms_make(key):
     _, blocks = by_blocks(2)
     changed = blocks.with_change("running_max", (1, 5, key), 2.5)
@@ -407,7 +407,7 @@ def pass_with(groups, latents, gains, sinks, n_layers, mask, window_in, **option
     return attend(draw((4, 6)), parameters=layers, mask=masks, residual=True, **options)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(picked=ANY)
 def test_any_of_them_make_a_pass_whose_audit_script_and_slopes_agree(picked):
     trace = pass_with(**picked)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Hashable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
-from attnviz.core.arrays import fitting, fitting_mask
 from attnviz.core.axes import Axis
 from attnviz.core.caching import cached_by_template
-from attnviz.core.changes import HIDEABLE, Change
-from attnviz.core.errors import ChangeError
+from attnviz.core.changes import Change
 from attnviz.core.layers import layered, names_in_layer, split_layer
 from attnviz.core.operations.rule import Rule
-from attnviz.core.operations.source import Source
 from attnviz.core.origin import GIVEN, Origin
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
+from attnviz.core.variation import Varied
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
+class Trace(Varied):
     """All stages of one pass, in the order they were made; NumPy takes `trace["attention"]` for its array.
 
     >>> from attnviz import trace_of
@@ -224,151 +220,6 @@ class Trace:
         """A cell as a person would say it: scores[head 2, cat, sat]."""
         axes = self[cell.stage].axes
         return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
-
-    def with_change(self, name: str, index: Sequence[int], value: float) -> Trace:
-        """The trace with one number set by hand: `with_changes` for a single change."""
-        return self.with_changes(Change(name, tuple(index), value))
-
-    def with_changes(self, *changes: Change) -> Trace:
-        """What if: the trace with some numbers set by hand, and all that depends on them recomputed.
-
-        A stage that none of the changes reaches is the very same object. A cell
-        that is set keeps its number when its stage is recomputed; of two changes
-        of one cell the later holds.
-
-        Raises
-        ------
-        ChangeError
-            If a change names no cell of this trace, or its number cannot stand there.
-        ArrayError
-            If a number that follows is too large for float64.
-
-        Examples
-        --------
-        >>> from attnviz import Settings, trace_of
-        >>> before = trace_of(Settings("the cat sat"))
-        >>> after = before.with_change("attention", (0, 2, 1), 1.0)
-        >>> after["q"] is before["q"], after["heads"] is before["heads"]
-        (True, False)
-        """
-        for change in changes:
-            self.check(change)
-
-        def changed(stage: Stage) -> Stage:
-            for change in changes:
-                if change.stage == stage.name:
-                    stage = stage.with_cells(change.value, change.indices(stage.shape))
-            return stage
-
-        return replace(self, stages=self._remade(changed), changes=self.changes + changes)
-
-    def _remade(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
-        """The stages, each as `change` leaves it; one of which neither it nor an input changes is the same object."""
-        made: dict[str, Stage] = {}
-        for old in self.stages:
-            inputs = [made[each] for each in old.inputs]
-            stale = any(new is not self[new.name] for new in inputs)
-            made[old.name] = change(old.recomputed(inputs) if stale else old)
-        return tuple(made.values())
-
-    def check(self, change: Change) -> None:
-        """Raise ChangeError unless `change` fits a stage of this trace."""
-        if change.stage not in self:
-            names = ", ".join(stage.name for stage in self.stages)
-            raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
-        change.check(self[change.stage])
-
-    def with_mask(self, visible: np.ndarray, recipe: str) -> Trace:
-        """The trace with another mask, and all that depends on it recomputed.
-
-        Parameters
-        ----------
-        visible : ndarray of bool (queries, keys) or (heads, queries, keys)
-        recipe : str
-            Where it is from.
-
-        Raises
-        ------
-        ArrayError
-            If it doesn't fit the trace.
-        """
-        scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
-        axes = scores.axes[-visible.ndim :]
-        numbers, source = fitting_mask(visible, *scores.shape), Source(recipe)
-
-        def masked(stage: Stage) -> Stage:
-            is_mask = split_layer(stage.name)[0] == "mask"
-            return Stage.given(stage.name, numbers, axes, source) if is_mask else stage
-
-        return replace(self, stages=self._remade(masked))
-
-    def with_stages(self, values: Mapping[str, np.ndarray], recipe: str) -> Trace:
-        """The trace with other numbers in some stages, and all that depends on them recomputed.
-
-        Parameters
-        ----------
-        values : mapping of stage names to ndarray
-            Of their shapes; -inf may stand where a key is hidden.
-        recipe : str
-            Where the numbers are from.
-
-        Raises
-        ------
-        ArrayError
-            If one doesn't fit its stage, or a number that follows is too large for float64.
-        """
-
-        def changed(stage: Stage) -> Stage:
-            if stage.name not in values:
-                return stage
-            hides = split_layer(stage.name)[0] in HIDEABLE
-            return stage.with_numbers(fitting(stage.name, values[stage.name], stage.shape, hides=hides), recipe)
-
-        return replace(self, stages=self._remade(changed))
-
-    def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
-        """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
-        return replace(
-            self,
-            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
-        )
-
-    def beginning_with(self, stages: Iterable[Stage]) -> Trace:
-        """The trace with `stages` before it, in place of the given ones of the same names."""
-        first = tuple(stages)
-        names = {stage.name for stage in first}
-        return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
-
-    def with_sources(self, recipes: Mapping[str, str]) -> Trace:
-        """The trace, with where its given stages come from."""
-        return replace(
-            self,
-            stages=tuple(
-                replace(stage, operation=Source(recipes[stage.name])) if stage.name in recipes else stage
-                for stage in self.stages
-            ),
-        )
-
-    def labelled(self, **labels: tuple[str, ...]) -> Trace:
-        """The trace with other words along some of its axes."""
-        named = {axis.replace("_", " "): words for axis, words in labels.items()}
-        return replace(self, labels={**self.labels, **named})
-
-    def originating(self, origin: Origin) -> Trace:
-        """The trace, with where its parameters are from."""
-        return replace(self, origin=origin)
-
-    def with_template(self, template: Hashable) -> Trace:
-        """The trace, with what decides all of it but its numbers."""
-        made = replace(self)
-        object.__setattr__(made, "template", template)
-        return made
-
-    def with_batch(self, batch: Sequence[Trace]) -> Trace:
-        """The trace, with those of all sentences of its batch."""
-        made = replace(self)
-        object.__setattr__(made, "batch", tuple(batch))
-        return made
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ import { verdictOn } from "./verdict.js";
 //   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): where the browser keeps things
-//   desk(lead, changed, isPresented), where a class can be opened: makes what its speaker has
+//   desk(lead, changed, isPresented, turn), where a class can be opened: makes what its speaker has
 //   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
 //   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
 // Returns {go(place), print(), openClass(), end()}.
@@ -58,6 +58,7 @@ export function mountLessons(root, given, host) {
       lead,
       () => moment && draw(),
       () => place?.present,
+      turn,
     ) ?? null;
   const foot = makeFoot({
       press,
@@ -176,6 +177,11 @@ export function mountLessons(root, given, host) {
     if (nameOf(to) !== nameOf(place)) go({ ...place, ...to, present: place.present });
     else if (moment) redrawSaid();
     return true;
+  }
+  // Another device of the speaker's has pressed on in this talk, or back; a speaker's window follows.
+  function turn(by) {
+    if (windows.isSpeakers) return;
+    for (let left = Math.abs(by); left > 0; left -= 1) (by > 0 ? press : back)();
   }
   function forget() {
     memory.forget();
