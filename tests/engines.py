@@ -1,5 +1,8 @@
 """Firefox and WebKit, each driven by the protocol that it speaks itself: `open(url)`, `press(key)`, `read(expression)`.
 
+`click(element)` presses the mouse on what a JavaScript expression gives. What is done is done in `window`, one of
+`windows()`; `close()` closes it.
+
 A page that hangs answers nothing: each command has `PATIENCE_SECONDS`, and all that was started is killed at the end.
 """
 
@@ -31,7 +34,7 @@ NEEDED = {
 SIZE = {"width": 1366, "height": 828}
 KEYS = {
     **{"ArrowRight": "\ue014", "PageDown": "\ue00f", "PageUp": "\ue00e"},
-    **{"Escape": "\ue00c", "Enter": "\ue007"},
+    **{"Escape": "\ue00c", "Enter": "\ue007", "Home": "\ue011"},
 }
 """What WebDriver calls the keys that write no letter."""
 
@@ -40,11 +43,26 @@ class Chromium:
     """A tab of Chromium, as the others are driven."""
 
     def __init__(self, page, errors):
-        self.page, self.open, self.press, self.errors = page, page.goto, page.keyboard.press, errors
+        self.window, self.errors = page, errors
+
+    def open(self, url):
+        self.window.goto(url)
+
+    def press(self, key):
+        self.window.keyboard.press(key)
+
+    def click(self, element):
+        self.window.mouse.click(*middle(self, element))
+
+    def windows(self):
+        return self.window.context.pages
+
+    def close(self):
+        self.window.close()
 
     def read(self, expression):
         try:
-            return self.page.evaluate(expression)
+            return self.window.evaluate(expression)
         except Error as error:
             if "navigation" not in error.message:  # one page is giving way to another
                 raise
@@ -58,17 +76,26 @@ class Firefox:
         self.socket, self.ids, self.errors = socket, itertools.count(), []
         self._do("session.new", capabilities={})
         self._do("session.subscribe", events=["log.entryAdded"])
-        self.context = self._do("browsingContext.getTree")["contexts"][0]["context"]
-        self._do("browsingContext.setViewport", context=self.context, viewport=SIZE)
+        [self.window] = self.windows()
+        self._do("browsingContext.setViewport", context=self.window, viewport=SIZE)
 
     def open(self, url):
-        self._do("browsingContext.navigate", context=self.context, url=url, wait="none")
+        self._do("browsingContext.navigate", context=self.window, url=url, wait="none")
 
     def press(self, key):
-        self._do("input.performActions", context=self.context, actions=_pressed(key))
+        self._do("input.performActions", context=self.window, actions=_pressed(key))
+
+    def click(self, element):
+        self._do("input.performActions", context=self.window, actions=_clicked(middle(self, element)))
+
+    def windows(self):
+        return [each["context"] for each in self._do("browsingContext.getTree")["contexts"]]
+
+    def close(self):
+        self._do("browsingContext.close", context=self.window)
 
     def read(self, expression):
-        asked = {"expression": f"JSON.stringify({expression})", "target": {"context": self.context}}
+        asked = {"expression": f"JSON.stringify({expression})", "target": {"context": self.window}}
         answer = self._do("script.evaluate", awaitPromise=False, **asked) or {}
         return json.loads(answer.get("result", {}).get("value", "null"))
 
@@ -91,12 +118,31 @@ class WebKit:
         asked = {"browserName": "MiniBrowser", "pageLoadStrategy": "none", "webkitgtk:browserOptions": browser}
         self.path += f"/{self._do('', capabilities={'alwaysMatch': asked})['sessionId']}"
         self._do("/window/rect", **SIZE)
+        [self._window] = self.windows()
 
     def open(self, url):
         self._do("/url", url=url)
 
     def press(self, key):
         self._do("/actions", actions=_pressed(key))
+
+    def click(self, element):
+        self._do("/actions", actions=_clicked(middle(self, element)))
+
+    @property
+    def window(self):
+        return self._window
+
+    @window.setter
+    def window(self, handle):
+        self._do("/window", handle=handle)
+        self._window = handle
+
+    def windows(self):
+        return self._answer(urllib.request.Request(f"{self.path}/window/handles"))
+
+    def close(self):
+        self._answer(urllib.request.Request(f"{self.path}/window", method="DELETE"))
 
     def read(self, expression):
         try:
@@ -107,7 +153,9 @@ class WebKit:
             return None
 
     def _do(self, command, **params):
-        request = urllib.request.Request(self.path + command, json.dumps(params).encode())
+        return self._answer(urllib.request.Request(self.path + command, json.dumps(params).encode()))
+
+    def _answer(self, request):
         with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             return json.load(answer)["value"]
 
@@ -186,6 +234,22 @@ def _soon(reach):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+def middle(engine, element):
+    """Where the middle of an element is, as it is seen."""
+    return engine.read(f"""((element) => {{
+      element.scrollIntoView({{ block: "nearest" }});
+      const {{ left, top, width, height }} = element.getBoundingClientRect();
+      return [Math.round(left + width / 2), Math.round(top + height / 2)];
+    }})({element})""")
+
+
+def _clicked(place):
+    """A click of the mouse at a place of the window, as both protocols take it."""
+    moves = [{"type": "pointerMove", "x": place[0], "y": place[1], "duration": 0}]
+    moves += [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
+    return [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": moves}]
 
 
 def _pressed(key):

@@ -98,31 +98,125 @@ class Attention(Module):
         """Queries or keys, as they are."""
         return x
 
+    def projected(self, x):
+        """The rows of queries, keys and values, before they are cut into heads."""
+        return self.W_query(x), self.W_key(x), self.W_value(x)
+
+    def bias(self, tokens):
+        """What is added to scores."""
+        return 0
+
+    def shares(self, scores):
+        """The attention of scores."""
+        return causal(scores)
+
     def forward(self, x):
         sentences, tokens, _ = x.shape
-        q, k, v = (
-            np.swapaxes(layer(x).reshape(sentences, tokens, self.num_heads, -1), 1, 2)
-            for layer in (self.W_query, self.W_key, self.W_value)
-        )
-        q, k = self.turned(q), self.turned(k)
-        scores = np.where(np.tri(tokens) > 0, q @ np.swapaxes(k, 2, 3) * self.scale, -np.inf)
-        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        attention = e / e.sum(axis=-1, keepdims=True)
+        q, k, v = (np.swapaxes(rows.reshape(sentences, tokens, self.num_heads, -1), 1, 2) for rows in self.projected(x))
+        attention = self.shares(self.turned(q) @ np.swapaxes(self.turned(k), 2, 3) * self.scale + self.bias(tokens))
         return self.out_proj(np.swapaxes(attention @ v, 1, 2).reshape(x.shape)), tensor(attention)
 
 
-class FakeRotaryEmbedding:
-    """The cosines and sines of each position, two halves of a head turned alike, as a library makes them."""
+def softmax(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
 
-    def __init__(self, config):
-        self.length = config["head_dim"]
 
-    def forward(self, x, positions):
-        angles = positions[..., None] * 10_000.0 ** (-np.arange(0, self.length, 2) / self.length)
-        angles = np.concatenate([angles, angles], axis=-1)
-        return tensor(np.cos(angles)), tensor(np.sin(angles))
+def causal(scores):
+    return softmax(np.where(np.tri(scores.shape[-1]) > 0, scores, -np.inf))
 
-    __call__ = forward
+
+class Norm(Module):
+    """RMSNorm."""
+
+    def __init__(self, length, seed):
+        super().__init__()
+        self.weight = tensor(1 + np.random.default_rng(seed).normal(size=length) / 4)
+
+    def forward(self, x):
+        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-6) * self.weight
+
+
+class NormsAllHeads(Attention):
+    """Attention that norms queries and keys before they are cut into heads, as OLMo 2."""
+
+    def __init__(self):
+        super().__init__()
+        self.q_norm, self.k_norm = Norm(6, 5), Norm(6, 6)
+
+    def projected(self, x):
+        q, k, v = super().projected(x)
+        return self.q_norm(q), self.k_norm(k), v
+
+
+class Table(Module):
+    """A bias for each distance of a key and each head (queries, keys, heads)."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = tensor(np.random.default_rng(8).normal(size=(9, 2)))
+
+    def forward(self, places):
+        return self.weight[places]
+
+
+class BiasedByPosition(Attention):
+    """Attention with a bias by position, whose scores aren't divided, as T5."""
+
+    def __init__(self):
+        super().__init__(scale=1.0)
+        self.scaling, self.relative_attention_bias = 1.0, Table()
+
+    def shares(self, scores):
+        return softmax(scores)
+
+    def bias(self, tokens):
+        places = np.arange(tokens)
+        return np.moveaxis(self.relative_attention_bias(places[None] - places[:, None] + 4), -1, 0)
+
+
+class AddsToResidual(Attention):
+    """Attention that is called with a bias by position and what its output is added to, as BLOOM."""
+
+    def bias(self, tokens):
+        return self.alibi.reshape(-1, self.num_heads, 1, tokens)
+
+    def forward(self, x, residual, alibi):
+        self.alibi = alibi
+        output, attention = super().forward(x)
+        return residual + output, attention
+
+
+for each in (BiasedByPosition, AddsToResidual):
+    each.__module__ = "transformers.models.fake"
+
+
+class LatentHeads(Module):
+    """Causal attention whose keys and values are made of a latent, two of four dimensions turned, as DeepSeek's."""
+
+    num_heads, qk_nope_head_dim, qk_rope_head_dim, kv_lora_rank = 2, 2, 2, 3
+
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.kv_a_proj_with_mqa = Linear(6, 8, 1), Linear(6, 5, 2)
+        self.kv_b_proj, self.o_proj = Linear(3, 10, 3), Linear(6, 6, 4)
+
+    def forward(self, x):
+        sentences, tokens, _ = x.shape
+        cut = lambda rows: np.swapaxes(rows.reshape(sentences, tokens, 2, -1), 1, 2)  # noqa: E731
+        compressed = self.kv_a_proj_with_mqa(x)
+        q, kv = cut(self.q_proj(x)), cut(self.kv_b_proj(compressed[..., :3]))
+        shared = turned(compressed[:, None, :, 3:])
+        scores = q[..., :2] @ np.swapaxes(kv[..., :2], 2, 3) + turned(q[..., 2:]) @ np.swapaxes(shared, 2, 3)
+        attention = causal(scores / 2)
+        return self.o_proj(np.swapaxes(attention @ kv[..., 2:], 1, 2).reshape(x.shape)), tensor(attention)
+
+
+def turned(pairs):
+    """Pairs of numbers turned by their positions."""
+    angles = np.arange(pairs.shape[-2])
+    a, b = pairs[..., 0], pairs[..., 1]
+    return np.stack([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], axis=-1)
 
 
 class RotatedAttention(Attention):

@@ -172,12 +172,20 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     expect(speaker.locator(".lesson-said.answered")).to_be_visible()
 
 
-def test_a_moment_of_ones_own_talk_is_followed(people):
+def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(people):
     speaker = people("walkthrough?view=sheet", **DESK)
     expect(speaker.locator(".way .place")).to_be_visible()
-    speaker.keyboard.press("m")
     drawer = speaker.get_by_role("dialog", name="Your talk")
-    drawer.get_by_label("What you say").fill("Look at <b>tired</b>.")
+    for text in ("Look at <b>tired</b>.", "And at animal."):
+        speaker.keyboard.press("m")
+        drawer.get_by_label("What you say").fill(text)
+        if "tired" in text:
+            expect(drawer.get_by_role("combobox").locator("option")).not_to_have_count(1)
+            drawer.get_by_role("combobox").select_option(index=1)
+            expect(drawer.locator(".answer")).to_contain_text("The answer:")
+        speaker.keyboard.press("Escape")
+    speaker.keyboard.press("m")
+    drawer.get_by_role("button", name="Delete").click()
     drawer.get_by_role("button", name="Give the talk").click()
     expect(speaker.locator(".lesson-said .text")).to_be_visible()
     speaker.mouse.move(300, 300)
@@ -185,3 +193,25 @@ def test_a_moment_of_ones_own_talk_is_followed(people):
     phone = people(opens_class(speaker), **PHONE)
     expect(phone.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
     expect(phone.locator(".class-state")).to_have_text("● following")
+
+    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
+    speaker.get_by_role("button", name="Another device of mine").click()
+    remote = people(speaker.locator(".class-hand strong").inner_text(), **PHONE)
+    expect(remote.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
+    speaker.keyboard.press("Escape")
+    answers(phone).first.click()
+    expect(remote.locator(".class-state")).to_have_text("1 here · 1 answered")
+    expect(answers(remote).first).to_be_disabled()
+    remote.get_by_role("button", name="Next").click()
+    expect(phone.locator(".lesson-said.answered")).to_be_visible()
+    remote.get_by_role("button", name="Next").click()
+    for each in (speaker, phone, remote):
+        expect(each.locator(".lesson-said .text")).to_have_text("And at animal.")
+    assert violations_but_contrast(remote) == []
+    remote.get_by_role("button", name="Back").click()
+    expect(speaker.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
+    speaker.mouse.move(320, 320)
+    speaker.get_by_role("link", name="Look around from here").click()  # what is no talk has its own page
+    expect(remote.locator(".way .place")).to_be_visible(timeout=20_000)
+    speaker.keyboard.press("PageDown")
+    expect(remote.locator(".lesson-said .text")).to_have_text("And at animal.")

@@ -38,16 +38,8 @@ def is_black(page):
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"mask": "causal"},
-        pytest.param({"model": "who-is-it"}, marks=pytest.mark.slow),
-    ],
-    ids=str,
-)
-def test_a_clicker_walks_all_of_it_and_back(opened, settings):
-    page = opened("?view=sheet&route=every+step", **settings)
+def test_a_clicker_walks_all_of_it_and_back(opened):
+    page = opened("?view=sheet&route=every+step", mask="causal")
     page.keyboard.press("p")
     onward = [place(page)]
     for _ in range(60):
@@ -57,9 +49,8 @@ def test_a_clicker_walks_all_of_it_and_back(opened, settings):
         onward.append(place(page))
     assert len(set(onward)) == len(onward), "each press leads somewhere else"
     assert list(dict.fromkeys(step for step, _ in onward)) == ["", *bands(page)], "the question, and every step"
-    assert (onward[-1] == ("", "all")) == ("model" in settings), "in the end a question is answered"
-    on = expect(page.get_by_role("button", name="Next"))
-    (on.to_be_enabled if page.locator(".offer:visible").count() else on.to_be_disabled)()
+    assert onward[-1] != ("", "all"), "no question was asked that is answered in the end"
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
     for each in reversed(onward[:-1]):
         page.keyboard.press("PageUp")
         assert place(page) == each

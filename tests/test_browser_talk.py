@@ -1,6 +1,7 @@
 """A talk of one's own in the app: collected, put in order, given with a speaker's window, opened elsewhere."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -205,21 +206,30 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     page = tab.open(SCENES[0])
     long = {"title": "", "moment": [{"at": "", "text": str(random.Random(n).getrandbits(900))} for n in range(60)]}
     kept = {"talk": long, "pictures": {"": {"words": [], "arcs": []}}}
-    page.evaluate("kept => localStorage.setItem('attnviz talk', JSON.stringify(kept))", kept)
+    store = "kept => localStorage.setItem('attnviz talk', JSON.stringify(kept))"
+    page.evaluate(store, kept)
     page.evaluate("dispatchEvent(new StorageEvent('storage', { key: 'attnviz talk' }))")  # as another tab's is heard
     page.keyboard.press("m")
     expect(drawer(page).get_by_role("status")).to_contain_text("at most 60 moments")
     drawer(page).get_by_role("button", name="Copy link").click()
     expect(drawer(page).locator("> .status")).to_contain_text("send the file")
-    drawer(page).get_by_role("button", name="QR code").click()
-    expect(drawer(page).locator("> .status")).to_contain_text("No code")
     page.evaluate("localStorage.setItem('attnviz talk', '{')")
     drawer(page).locator("input[type=file]").set_input_files(
         {"name": "no.toml", "mimeType": "text/plain", "buffer": b"title = 1"}
     )
     expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
     tab.errors = [each for each in tab.errors if "400" not in each]  # the console says so, too
-    page.evaluate("localStorage.clear()")
+    page.evaluate(store, kept)
+    drawer(page).get_by_role("button", name="QR code").click()
+    expect(drawer(page).locator("> .status")).to_contain_text("No code")
+    drawer(page).get_by_role("button", name="Open a class").click()  # which follows the talk from its first moment
+    expect(page.locator(".class-code .typed-code strong")).to_have_text(re.compile("^[A-Z]{6}$"))
+    page.keyboard.press("Escape")
+    count(page, "1 of 60")
+    page.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
+    page.get_by_role("button", name="End the class").click()
+    expect(page.locator(".class-bar")).to_be_hidden()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
 def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, browser, tmp_path):

@@ -3,7 +3,17 @@
 import lenscaches
 import numpy as np
 import pytest
-from fakemodules import Attention, LatentAttention, Linear, Model, tensor
+from fakemodules import (
+    AddsToResidual,
+    Attention,
+    BiasedByPosition,
+    LatentAttention,
+    LatentHeads,
+    Linear,
+    Model,
+    NormsAllHeads,
+    tensor,
+)
 from torchmodules import CASES, RECORDED, record_case
 
 from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
@@ -60,6 +70,34 @@ def test_it_says_what_was_found_and_what_was_not_read():
         heard(3)
 
 
+OF_THEIR_OWN = {
+    "all heads normed at once": (NormsAllHeads, {}, ["attention", "concat", "output"], "all heads of its queries"),
+    "a bias by position": (BiasedByPosition, {}, ["q", "k", "v", "attention", "concat", "output"], ""),
+    "a bias and a residual": (
+        AddsToResidual,
+        {"residual": X, "alibi": tensor(np.random.default_rng(6).normal(size=(4, 1, 5)))},
+        ["q", "k", "v", "attention", "concat", "output"],
+        "",
+    ),
+    "latents": (LatentHeads, {}, ["attention", "concat", "output"], "come from a latent"),
+}
+
+
+@pytest.mark.parametrize("what", OF_THEIR_OWN)
+def test_what_a_module_computes_beside_its_projections_is_heard(what):
+    kind, arguments, stages, note = OF_THEIR_OWN[what]
+    model = kind()
+    with record(model, sentence=1) as recorded:
+        model(X, **arguments)
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == stages
+    assert found.unread == ()
+    assert note in recorded.notes.get("", "")
+    assert (note in str(recorded)) == bool(note or not recorded.notes)
+    assert not any(module.before or module.after for _, module in model.named_modules())
+
+
 def test_hooks_are_gone_after_the_block_whatever_happened_in_it():
     model = Attention()
     with pytest.raises(ZeroDivisionError), record(model):
@@ -104,6 +142,29 @@ def test_what_was_heard_of_a_real_module_is_read(name):
     assert found.first is None, str(found)
     assert {each.stage for each in found.stages} >= CASES[name].stages
     assert found.unread == ()
+
+
+SAYS = {
+    "t5": "Scores are multiplied by 1, your scale.",
+    "gemma3_text": "Scores are multiplied by 0.0625, your scale.\nTo your gains 1 was added, as Gemma does.",
+    "deepseek_v3": "(RoPE, in pairs of neighbours, the first 4 of 12 dimensions, base 10,000)",
+    "gpt_oss": "(RoPE, in halves, base 150,000)",
+}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_it_is_said_what_an_architecture_has_of_its_own(name):
+    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
+    assert SAYS[name] in str(compare(None, arrays))
+
+
+def test_a_scale_is_a_number_above_0():
+    arrays = {"q": X[0], "k": X[0], "v": X[0]}
+    shares = compare(None, {**arrays, "scale": 2.0}).trace["attention"].value
+    e = np.exp(2 * X[0] @ X[0].T)
+    np.testing.assert_allclose(shares[0], e / e.sum(axis=-1, keepdims=True), rtol=1e-10)
+    with pytest.raises(OwnArraysError, match="what scores are multiplied by, a number above 0; got 0"):
+        compare(None, {**arrays, "scale": 0})
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "gpt_neox"])

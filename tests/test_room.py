@@ -117,6 +117,13 @@ class Class(RuleBasedStateMachine):
         number, nth = self.n_moves, self.rounds.get(self.place, 1)
         assert not self.do(commands.Answer, seat="nobody", value=value, number=number, round=nth)
 
+    @rule(by=st.sampled_from([1, -1]))
+    def press(self, by):
+        """Another device turns a talk, and nothing else."""
+        before, may = self.room.pressed, self.place is not None and (bool(self.place.moment) or self.place.is_own)
+        assert self.do(commands.Press, by=by) == may
+        assert self.room.pressed == before + by * may
+
     @rule(seat=seats, cell=st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]))
     def point(self, seat, cell):
         self.do(commands.Point, seat=seat, cell=cell)

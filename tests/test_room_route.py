@@ -15,7 +15,7 @@ from starlette.routing import Mount
 from attnviz.classroom.codes import LETTERS
 from attnviz.contract.classroom import ClassNow
 from attnviz.contract.lesson import Moment
-from attnviz.server import room_route, rooms
+from attnviz.server import room_door, rooms
 from attnviz.server.room_store import ROOMS
 
 LESSON = "?lesson=who-is-it&moment=1&present=1"
@@ -23,9 +23,9 @@ LESSON = "?lesson=who-is-it&moment=1&present=1"
 
 @pytest.fixture(autouse=True)
 def _nobody_has_been_here(monkeypatch):
-    monkeypatch.setattr(room_route, "_guesses", room_route.Guesses())
+    monkeypatch.setattr(room_door, "_guesses", room_door.Guesses())
     monkeypatch.setattr(ROOMS, "held", {})
-    room_route._links.clear()
+    room_door._links.clear()
 
 
 async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
@@ -58,6 +58,8 @@ async def listen(code, seat, n, known="", app=APP):
     async def send(message):
         for each in message.get("body", b"").decode().split("\n\n"):
             parts = dict(line.split(": ", 1) for line in each.splitlines() if ": " in line and line[0] != ":")
+            if parts and not found:
+                assert int(parts["retry"]) <= 1000, "a browser that lost the line asks again within a second"
             if "data" in parts and len(found) < n:
                 found.append((parts.get("event", "message"), parts.get("id"), json.loads(parts["data"])))
         if len(found) >= n or message.get("status", 200) != 200:
@@ -162,6 +164,11 @@ def test_a_moment_of_the_speakers_own_talk_is_followed_without_their_notes():
         assert (await post(made["code"], do="answer", seat=seat, number=1, round=1, value=0.5)).status == 200
         other = await post(**move, moment=OWN_MOMENT | {"text": "Another text."})
         again = await post(**move, moment=OWN_MOMENT | {"notes": "other notes"})
+        turns = [(made["key"], 1), (made["key"], 1), (None, 1), (made["key"], 2)]
+        presses = [(await post(made["code"], key, do="press", by=by)).status for key, by in turns]
+        assert presses == [200, 200, 403, 400], "the speaker's devices turn it, one press at a time"
+        *_, (_, _, seen) = await listen(made["code"], made["seat"], 2)
+        assert seen["audience"]["pressed"] == 2
         lines = (await post(made["code"], made["key"], do="counts")).text.splitlines()
         return now, json.loads(found.text), [json.loads(each.text)["number"] for each in (other, again)], lines
 
@@ -243,7 +250,21 @@ def test_two_thousand_messages_that_no_page_sends_change_nothing():
         made, seat = await opened()
         await post(made["code"], made["key"], do="move", at=LESSON)
         before = state()
-        names = ["make", "join", "move", "open", "again", "answer", "point", "around", "hand", "counts", "end", "x"]
+        names = [
+            "make",
+            "join",
+            "move",
+            "press",
+            "open",
+            "again",
+            "answer",
+            "point",
+            "around",
+            "hand",
+            "counts",
+            "end",
+            "x",
+        ]
         for _ in range(2_000):
             sent = {"do": draw.choice(names[1:])} | {
                 name: junk()
@@ -305,7 +326,7 @@ def test_a_lecture_hall_comes_in_by_the_link_so_many_a_second():
 
 def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):
     monkeypatch.setattr(rooms, "MAX_ROOMS", 2)
-    monkeypatch.setattr(room_route, "MAX_HERE", 1)
+    monkeypatch.setattr(rooms, "MAX_HERE", 1)
 
     async def story():
         made, seat = await opened()

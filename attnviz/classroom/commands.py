@@ -92,6 +92,12 @@ class Move(Command, frozen=True):
     is_shown: bool = False
 
 
+class Press(Command, frozen=True):
+    """Go on by so many presses, or back, in the talk that another device of the speaker's gives."""
+
+    by: int
+
+
 class Open(Command, frozen=True):
     """Take answers to the question, or take no more."""
 
@@ -136,7 +142,7 @@ class End(Command, frozen=True):
     """End the room."""
 
 
-AnyCommand = Make | Join | Move | Open | Again | Answer | Point | Hand | Take | End
+AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | Hand | Take | End
 
 
 def written(command: AnyCommand) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -80,6 +80,12 @@ class Again(Sent, frozen=True):
     """Ask again."""
 
 
+class Press(Sent, frozen=True):
+    """Go on, or back, in the talk that another device of the speaker's gives."""
+
+    by: Literal[1, -1]
+
+
 class Here(Sent, frozen=True):
     """Say that the speaker's machine is awake."""
 
@@ -96,7 +102,7 @@ class End(Sent, frozen=True):
     """End the room."""
 
 
-Speakers = Move | Open | Again | Here | Hand | Counts | End
+Speakers = Move | Press | Open | Again | Here | Hand | Counts | End
 AnyRequest = Make | Join | Answer | Point | Around | Speakers
 
 

@@ -19,6 +19,7 @@ from attnviz.classroom.commands import (
     Open,
     Place,
     Point,
+    Press,
     Take,
 )
 from attnviz.classroom.question import Question
@@ -74,6 +75,8 @@ class Room:
         The cell that a seat doesn't understand, and where that was.
     hand : tuple of str and float
         The code for another device of the speaker's, and when it was offered.
+    pressed : int
+        How many presses on devices of the speaker's have made in talks that another gives, less those back.
     moved, has_ended
         When the class was led last, and whether it has ended.
     n_commands : int
@@ -93,6 +96,7 @@ class Room:
     questions: dict[Place, Question] = field(default_factory=dict)
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)
     hand: tuple[str, float] = ("", 0.0)
+    pressed: int = 0
     has_ended: bool = False
     n_commands: int = 0
 
@@ -165,6 +169,11 @@ class Room:
         return f"A room has at most {MAX_QUESTIONS} questions. Open another." if is_full else ""
 
     @_refusal.register
+    def _(self, command: Press) -> str:
+        is_in_talk = self.place is not None and (self.place.kind == "talk" or self.place.is_own)
+        return "" if is_in_talk else "The class is in no talk of the speaker’s own."
+
+    @_refusal.register
     def _(self, command: Open | Again) -> str:
         if self.question is None:
             return "Nothing is asked here."
@@ -218,6 +227,10 @@ class Room:
         self.is_shown = command.is_shown
         if self.is_shown and self.question:
             self.question.is_open = False
+
+    @_do.register
+    def _(self, command: Press) -> None:
+        self.pressed += command.by
 
     @_do.register
     def _(self, command: Open) -> None:

@@ -51,6 +51,8 @@ class Audience(Sent):
     counts
         For each round how many gave each answer, as pairs of an answer and a count.
     pointed
+    pressed
+        How many presses on another device has made in the talk that this one gives, less those back.
     """
 
     here: Place
@@ -58,6 +60,7 @@ class Audience(Sent):
     answered: Place
     counts: list[list[tuple[float, int]]]
     pointed: list[Pointed]
+    pressed: int
 
 
 class ClassNow(Sent):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
-from collections import deque
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.requests import ClientDisconnect, Request
@@ -14,23 +12,17 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
-from attnviz.classroom.codes import code_in, hash_of, new_code, new_secret
-from attnviz.classroom.guesses import Guesses, network_of
+from attnviz.classroom.codes import code_in, new_code
 from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.table import table
 from attnviz.scene.document.encoding import to_json
+from attnviz.server.room_door import FULL, RefusedError, held_of, join
 from attnviz.server.room_store import ROOMS
-from attnviz.server.rooms import MAX_HERE, Held
+from attnviz.server.room_stream import stream
+from attnviz.server.rooms import Held
 
 PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
-
-LINKS_PER_SECOND = 50
-"""People who come in by a QR code's link: a lecture hall is one address, so this is for all of a process."""
-
-COMMENT_SECONDS = 15.0
-SPEAKER_SECONDS = 0.2
-"""Between two events of the speaker's stream, of which each answer is one."""
 
 _LANE = ThreadPoolExecutor(1, "rooms")
 """Where what followers see is made, once for all of them."""
@@ -38,21 +30,6 @@ _LANE = ThreadPoolExecutor(1, "rooms")
 _KEY = "x-room-key"
 _NO_STORE = {"Cache-Control": "no-store"}
 _STREAMED = _NO_STORE | {"X-Accel-Buffering": "no"}
-_NONE_HERE = "You have no seat in a room with this code. It may have ended, or it is of another server."
-_WRONG_CODE = "There is no room with this code. Look at the screen again: six letters."
-_FULL = f"This room is full: {MAX_HERE} are here."
-_CROWD = "Many are coming in at once. You are let in in a moment."
-
-_guesses = Guesses()
-_links: deque[float] = deque(maxlen=LINKS_PER_SECOND)
-
-
-class RefusedError(Exception):
-    """A refusal with its status."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 def routes() -> list[BaseRoute]:
@@ -89,12 +66,12 @@ async def _done(request: Request) -> Response:
     if isinstance(message, requests.Make):
         return await _make()
     if isinstance(message, requests.Join):
-        return await _join(request, room_code, message)
+        return _json(await join(request, room_code, message))
     if isinstance(message, requests.Speakers):
         if not is_speaker:
             raise RefusedError(403, "Only the speaker does that. Their room may have ended.")
         return await _led(held, message)
-    held = await _held(room_code, message.seat)
+    held = await held_of(room_code, message.seat)
     return await _followed(held, message)
 
 
@@ -107,67 +84,9 @@ async def _read(request: Request, most: int) -> bytes:
     return body
 
 
-async def _held(code: str, seat: str) -> Held:
-    """The room in which somebody has a seat. A wrong code and a wrong seat get the same answer."""
-    held = await ROOMS.find(code)
-    if held is not None and seat not in held.room.seats:
-        await ROOMS.current(held)  # another process may have given it a moment ago
-    if held is None or seat not in held.room.seats:
-        raise RefusedError(403, _NONE_HERE)
-    return held
-
-
 async def _make() -> Response:
     _, secrets = await ROOMS.make()
     return _json(secrets)
-
-
-async def _join(request: Request, code: str, message: requests.Join) -> Response:
-    if message.seat:
-        held = await _held(code, message.seat)
-    else:
-        held = await ROOMS.find(code) if message.link else await _by_code(request, code)
-    if message.link and (held is None or not held.room.has_link(message.link)):
-        raise RefusedError(404, "This link is of a room that has ended, or of another server.")
-    if message.link:
-        _count_link(time.monotonic())
-    if message.seat:
-        return _json({"code": held.room.code, "seat": message.seat})
-    if held.room.code != code:  # the code of another device of the speaker's
-        return await _take(held, code)
-    if held.n_here >= MAX_HERE:
-        raise RefusedError(503, _FULL)
-    seat = new_secret()
-    await ROOMS.do(held, commands.Join(time=time.time(), seat=seat))
-    return _json({"code": code, "seat": seat})
-
-
-async def _by_code(request: Request, code: str) -> Held:
-    """The room of a code that somebody typed; one that tries many is not read for a while."""
-    network, now = network_of(request.client.host if request.client else ""), time.monotonic()
-    if wait := _guesses.wait(network, now):
-        raise RefusedError(
-            429,
-            f"Too many wrong codes came from your network. Wait {wait:.0f} s, or scan the QR code: it lets you in.",
-        )
-    held = await ROOMS.find(code) or await ROOMS.offering(code)
-    if held is None:
-        _guesses.wrong(network, now)
-        raise RefusedError(404, _WRONG_CODE)
-    return held
-
-
-def _count_link(now: float) -> None:
-    if len(_links) == LINKS_PER_SECOND and now - _links[0] < 1:
-        raise RefusedError(429, _CROWD)
-    _links.append(now)
-
-
-async def _take(held: Held, code: str) -> Response:
-    secrets = {"key": new_secret(), "seat": new_secret()}
-    taken = commands.Take(time=time.time(), code=code, key=hash_of(secrets["key"]), seat=secrets["seat"])
-    await ROOMS.do(held, taken)
-    return _json({"code": held.room.code} | secrets)
 
 
 async def _followed(held: Held, message: requests.Answer | requests.Point | requests.Around) -> Response:
@@ -191,6 +110,8 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
             place = await _in_lane(place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
             return _json({"number": held.room.number, "isOwn": place.is_own})
+        case requests.Press(by=by):
+            await ROOMS.do(held, commands.Press(time=now, by=by))
         case requests.Open(is_open=is_open):
             await ROOMS.do(held, commands.Open(time=now, is_open=is_open))
         case requests.Again():
@@ -209,7 +130,7 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
 
 async def _moment(request: Request) -> Response:
     """The moment that followers see, written once for all of them; none for a place that the class has left."""
-    held = await _held(*_seat_of(request))
+    held = await held_of(*_seat_of(request))
     place, number = held.room.place, request.query_params.get("shows", "")
     if place is None or number != str(held.room.shows):
         raise RefusedError(409, "The class has gone on meanwhile.")
@@ -233,48 +154,14 @@ def _compressed(room: Room, number: str) -> bytes:
 
 async def _events(request: Request) -> Response:
     code, seat = _seat_of(request)
-    held = await _held(code, seat)
-    if held.n_here >= MAX_HERE and seat not in held.streams and seat not in held.room.speakers:
-        raise RefusedError(503, _FULL)
+    held = await held_of(code, seat)
+    if held.is_full and seat not in held.streams and seat not in held.room.speakers:
+        raise RefusedError(503, FULL)
     if request.query_params.get("around") == "1":
         held.around.add(seat)
     known = request.headers.get("last-event-id", "")
-    stream = _stream(held, seat, known)
-    return StreamingResponse(stream, media_type="text/event-stream", headers=_STREAMED)
-
-
-async def _stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
-    """The class as it is now, and again whenever it is otherwise; and what this seat said, for who comes back."""
-    is_speaker = seat in held.room.speakers
-    held.streams[seat] += 1
-    held.tell(speaker_alone=True)
-    try:
-        yield b"retry: 500\nevent: own\ndata: " + to_json({"answer": _own_answer(held.room, seat)}) + b"\n\n"
-        while True:
-            name, text = held.event(is_speaker)
-            if name != known:
-                yield b"id: " + name.encode() + b"\ndata: " + text + b"\n\n"
-                known = name
-            if held.room.has_ended:
-                return
-            if is_speaker:
-                await asyncio.sleep(SPEAKER_SECONDS)
-                if held.event(is_speaker)[0] != known:
-                    continue
-            if not await held.change(is_speaker, COMMENT_SECONDS):
-                yield b": here\n\n"
-    finally:
-        held.streams[seat] -= 1
-        if held.streams[seat] <= 0:
-            del held.streams[seat]
-            held.around.discard(seat)
-        held.tell(speaker_alone=True)
-
-
-def _own_answer(room: Room, seat: str) -> dict | None:
-    question = room.question
-    value = question.rounds[-1].get(seat) if question else None
-    return None if value is None else {"number": room.number, "round": len(question.rounds), "value": value}
+    events = stream(held, seat, known)
+    return StreamingResponse(events, media_type="text/event-stream", headers=_STREAMED)
 
 
 def _seat_of(request: Request) -> tuple[str, str]:

@@ -74,6 +74,11 @@ class Held:
         """How many are here by way of any process."""
         return self.presence.here + self.others.here
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many are here as may be."""
+        return self.n_here >= MAX_HERE
+
     def waits(self, now: float) -> bool:
         """Whether nothing was heard of the speaker's machine for long."""
         return now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS
@@ -129,6 +134,7 @@ class Held:
             answered=len(question.rounds[-1]) if question else 0,
             counts=question.counts if question else [],
             pointed=pointed,
+            pressed=self.room.pressed,
         )
 
 

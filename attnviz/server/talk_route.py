@@ -23,7 +23,6 @@ from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.scene import FIRST_VISIT
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
 
@@ -76,9 +75,8 @@ def _(request: UploadsGiven) -> bytes:
 
 def _session(token: str) -> Session:
     tab = OPEN.get(token)
-    if tab is None:
+    if tab is None or tab.session is None:
         raise TalkError(UNKNOWN)
-    tab.session = tab.session or Session(FIRST_VISIT)
     return tab.session
 
 

@@ -17,16 +17,22 @@ function storeOf(items = {}) {
 
 // A room that two devices share, as the server has it: each has a line of its own.
 function makeRoom() {
-  let state = { number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false };
+  let state = { number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false },
+    pressed = 0;
   const devices = [],
     moves = [];
+  const now = () => ({ ...state, audience: { pressed } });
   const tell = () => {
-    for (const hear of devices) hear({ ...state });
+    for (const hear of devices) hear(now());
   };
   return {
     moves,
     line: name => ({
-      post: (_code, { do: what, at, isShown }) => {
+      post: (_code, { do: what, at, isShown, by }) => {
+        if (what === "press") {
+          pressed += by;
+          setTimeout(tell);
+        }
         if (what !== "move") return Promise.resolve({ isDone: true, status: 200, data: {} });
         moves.push(`${name} ${at}${isShown ? " shown" : ""}`);
         const isElsewhere = at !== state.at;
@@ -34,9 +40,9 @@ function makeRoom() {
         setTimeout(tell);
         return Promise.resolve({ isDone: true, status: 200, data: { number: state.number, isOwn: false } });
       },
-      listen: (_seat, _isAround, { now }) => {
-        devices.push(now);
-        setTimeout(() => now({ ...state }));
+      listen: (_seat, _isAround, heard) => {
+        devices.push(heard.now);
+        setTimeout(() => heard.now(now()));
         return () => {};
       },
     }),
@@ -107,4 +113,22 @@ test("a page that was opened for a place of the class leads nobody there, and he
   await settled();
   assert.deepEqual(room.moves, ["one step=scores", "one step=softmax"]);
   assert.equal(opened.led.at, "step=softmax");
+});
+
+test("what one device presses in a talk, another is told once, and of nothing from before it came", async t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const room = makeRoom(),
+    [remote, gives] = ["remote", "gives"].map(name => device(room, name));
+  await settled();
+  for (const by of [1, 1, 1, -1]) remote.press(by);
+  await settled();
+  await settled();
+  assert.deepEqual([gives.presses(), gives.presses()], [2, 0]);
+  remote.press(-1);
+  await settled();
+  await settled();
+  assert.equal(gives.presses(), -1);
+  const late = device(room, "late");
+  await settled();
+  assert.equal(late.presses(), 0);
 });

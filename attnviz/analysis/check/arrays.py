@@ -14,8 +14,9 @@ from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.fused import Cut, cuts
 from attnviz.analysis.check.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
 from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, is_in_three, named, recognised
+from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, is_in_three, is_scale, named, recognised
 from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
+from attnviz.core.errors import OwnArraysError
 
 NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
@@ -106,6 +107,21 @@ def own_arrays(
     unread = tuple(name for name in arrays if not any(name in each for each in names.values()))
     known = {stage: [(name, numeric(name, arrays[name])) for name in each] for stage, each in names.items()}
     return [_by_stages(known, stated, cut) for cut in _cuts(known, stated)], unread
+
+
+def scale_in(arrays: Mapping[str, np.ndarray]) -> tuple[float | None, dict[str, np.ndarray]]:
+    """The number among the arrays that says by what scores are multiplied, if there is one; and the other arrays.
+
+    Raises
+    ------
+    OwnArraysError
+        If it is no number above 0.
+    """
+    rest = {name: array for name, array in arrays.items() if not is_scale(name) or np.size(array) != 1}
+    scales = [float(numeric(name, as_array(name, arrays[name])).item()) for name in arrays if name not in rest]
+    if any(not 0 < each < np.inf for each in scales):
+        raise OwnArraysError(f"A scale is what scores are multiplied by, a number above 0; got {scales[0]:g}.")
+    return (scales[0] if scales else None), rest
 
 
 def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions) -> list[Cut | None]:

@@ -46,13 +46,13 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"c_attn[./]bias", Named("b_qkv")),
     (r"attn[./]c_proj[./]weight|c_proj[./]weight", Named("w_o")),
     (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
-    # layers of their own: BERT's query.weight, Raschka's W_query.weight, Llama's q_proj.weight, d2l's W_q.weight
+    # layers of their own: of BERT, Raschka, Llama, d2l and T5 query, W_query, q_proj, W_q and q
     *(
-        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
+        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
-        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
+        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]bias", Named(f"b_{each}"))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
@@ -61,7 +61,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
         for kind in ("weight", "bias")
     ),
     *(
-        (rf"(?:{_BEFORE_O}|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", says))
+        (rf"(?:{_BEFORE_O}|out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", says))
         for kind, says in (("weight", _OUT_IN), ("bias", None))
     ),
     # of Qwen 3, Gemma 3 and OLMo 2, and of gpt-oss
@@ -112,6 +112,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"scaled(?:_scores)?", Named("scaled")),
     (r"masked(?:_scores)?", Named("masked")),
     (r"(?:attn_|attention_|causal_|padding_|pad_)?mask", Named("mask")),
+    (r"alibi|(?:relative_)?position_bias", Named("mask")),  # what is added to scores: of BLOOM, and of T5
     (
         r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
         Named("attention"),
@@ -152,6 +153,11 @@ def is_in_three(name: str) -> bool:
     return bool(re.search(r"in_proj_weight", name, re.IGNORECASE))
 
 
+def is_scale(name: str) -> bool:
+    """Whether a number of this name says by what scores are multiplied."""
+    return bool(re.fullmatch(r"(?:.*[./])?scal(?:e|ing)", name, re.IGNORECASE | re.DOTALL))
+
+
 def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The name of the array for each stage that is named; several of the mask, all of which hide keys.
 
@@ -167,7 +173,7 @@ def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
             if before and known.stage != "mask":
                 raise OwnArraysError(
                     f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {known.stage}. "
-                    "Give the arrays of one layer."
+                    "Give the arrays of one layer, or say which one is meant (`layer=1` of `compare`)."
                 )
             found[known.stage] = (*before, name)
     return found

@@ -22,8 +22,8 @@ from attnviz.analysis.check.stages import ROTATED
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.dotproducts import DotProducts
 
-_PARTS = (0.25, 0.5, 0.4, 0.75)
-"""The parts of d_k that are turned in GPT-NeoX, Pythia and GPT-J; GLM and Phi 1.5; Phi 2; and Phi 4 mini."""
+_PARTS = (0.25, 0.5, 0.4, 0.75, 1 / 3)
+"""The parts of d_k that are turned in GPT-NeoX, Pythia and GPT-J; GLM and Phi 1.5; Phi 2; Phi 4 mini; and DeepSeek."""
 
 _FACTORS = (2, 4, 8)
 _LLAMA3 = (8, 32)

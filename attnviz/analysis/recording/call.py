@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.check.arrays import NEAR_ONE
+from attnviz.analysis.recording.besides import POSITION_BIAS, Latents
 from attnviz.analysis.recording.modules import AttentionModule
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")
 """The arrays of a call that the module computes; the others are its parameters and what it was called with."""
+
+_ADDED = ("alibi", POSITION_BIAS)
+"""What a module is called with besides its masks that is added to scores."""
 
 _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
 
@@ -32,13 +37,15 @@ class Call:
         self._batch_axis = 0 if attention.is_batch_first else 1
         self._n_sentences = 1
         self._width: int | None = None
+        self._is_added_to = False
+        self._compressed = np.zeros(0)
         self.arrays: dict[str, np.ndarray] = {}
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
         """Hear what the module is called with."""
         given = _by_name(self._attention.module, args, kwargs)
         tensors = {name: value for name, value in given.items() if _is_tensor(value)}
-        x = next((value for name, value in tensors.items() if "mask" not in name), None)
+        x = next((value for name, value in tensors.items() if not _is_mask(name)), None)
         if x is None:
             return
         if x.ndim == 3:
@@ -50,27 +57,47 @@ class Call:
         if context is not None and context is not x:
             self.arrays["context"] = self._of_sentence(context)
         for name, value in tensors.items():
-            if "mask" in name:
-                self.arrays[name] = self._mask(name, array_of(value))
+            if _is_mask(name):
+                self.arrays[name] = self._for_each_query(self._mask(name, array_of(value)))
+        if self._attention.scale is not None:
+            self.arrays["scale"] = np.array(self._attention.scale)
+        self._is_added_to = "residual" in tensors
 
     def project(self, stage: str, entering: Any, leaving: Any) -> None:
         """Hear one of the module's projections."""
         if stage == "w_o":
             self.arrays["concat"] = self._of_sentence(entering)
-            if self._attention.has_output_outside:
+            if self._attention.has_output_outside or self._is_added_to:
                 self.arrays["output"] = self._of_sentence(leaving)
         elif stage != "w_qkv":
             self.arrays[stage[-1]] = self._by_heads(stage, self._of_sentence(leaving))
 
+    def hear(self, what: str, leaving: Any) -> None:
+        """Hear what a module of `besides` returns."""
+        if what == POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
+            self.arrays[what] = np.moveaxis(array_of(leaving), -1, 0)
+        elif what == "compressed":
+            self._compressed = self._of_sentence(leaving)
+        elif what == "latent q":
+            self.arrays |= Latents.of(self._attention.module).queries(self._of_sentence(leaving))
+        elif what == "latent kv":
+            latents = Latents.of(self._attention.module)
+            rows = array_of(leaving)
+            rows = rows.reshape(len(rows), -1, rows.shape[-1])[self._sentence]  # one head of latents stands between
+            self.arrays |= latents.keys_and_values(rows, self._compressed)
+        else:
+            letter = what[2]  # of g_q_norm, g_k_norm and w_v
+            self.arrays[letter] = self._by_heads(f"w_{letter}", self._of_sentence(leaving))
+
     def end(self, output: Any) -> None:
         """Hear what the module returns: its output, and its attention if it is among the rest."""
         first, *rest = output if isinstance(output, (tuple, list)) else (output,)
-        if not self._attention.has_output_outside and _is_tensor(first):
+        if not self._attention.has_output_outside and not self._is_added_to and _is_tensor(first):
             self.arrays["output"] = self._of_sentence(first)
-        for array in (array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)):
-            if _are_shares(array, len(self.arrays["x"])):
-                self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
-                break
+        returned = [array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)]
+        shares = [array for array in returned if _are_shares(array, len(self.arrays["x"]))]
+        for array in sorted(shares, key=_adds_up, reverse=True)[:1]:
+            self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
 
     def _of_sentence(self, tensor: Any) -> np.ndarray:
         array = array_of(tensor)
@@ -86,6 +113,12 @@ class Call:
         if not self._width or array.shape[1] % self._width:
             return array
         return array.reshape(len(array), -1, self._width).swapaxes(0, 1)
+
+    def _for_each_query(self, mask: np.ndarray) -> np.ndarray:
+        """A bias of each head that is the same for all queries, once for each."""
+        if mask.ndim < 3 or mask.shape[-2] != 1:
+            return mask
+        return np.broadcast_to(mask, (*mask.shape[:-2], len(self.arrays["x"]), mask.shape[-1])).copy()
 
     def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
         if mask.ndim >= 3 and len(mask) in (1, self._n_sentences):
@@ -115,6 +148,16 @@ def _by_name(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, A
 
 def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") and getattr(value, "ndim", 0) >= 2
+
+
+def _is_mask(name: str) -> bool:
+    """Whether an argument is added to scores, or hides them."""
+    return "mask" in name or name in _ADDED
+
+
+def _adds_up(array: np.ndarray) -> bool:
+    """Whether rows add up to 1, as those of attention do, and those of a bias hardly."""
+    return bool((np.abs(array.sum(axis=-1) - 1) < NEAR_ONE).all())
 
 
 def _are_shares(array: np.ndarray, n_queries: int) -> bool:

@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any
 
 from attnviz.analysis.check.names import named
+from attnviz.analysis.recording.besides import besides, has_latents
 
 _SEPARATE = {"w_q", "w_k", "w_v"}
+_NORMS = ("g_q_norm", "g_k_norm")
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 _OWN_NAMES: Mapping[str, str] = {}
 
@@ -32,6 +34,8 @@ class AttentionModule:
         What each of them is.
     owners : mapping of names to modules
         Which module each belongs to.
+    besides : mapping of str to modules
+        What is heard beside the projections (see `recording.besides`).
     """
 
     path: str
@@ -39,6 +43,7 @@ class AttentionModule:
     parameters: Mapping[str, Any]
     stages: Mapping[str, str]
     owners: Mapping[str, Any]
+    besides: Mapping[str, Any]
 
     @property
     def projections(self) -> dict[str, Any]:
@@ -57,11 +62,14 @@ class AttentionModule:
     @property
     def n_heads(self) -> int | None:
         """The number of heads that it declares."""
-        for owner in (self.module, getattr(self.module, "config", None)):
-            for name in _HEADS:
-                if isinstance(n_heads := getattr(owner, name, None), int) and n_heads > 0:
-                    return n_heads
-        return None
+        return declared_heads(self.module)
+
+    @property
+    def scale(self) -> float | None:
+        """What it multiplies scores by, as Hugging Face's models declare it: Gemma and T5 have one of their own."""
+        declared = getattr(self.module, "scaling", None)
+        is_known = type(self.module).__module__.startswith("transformers.")
+        return float(declared) if is_known and isinstance(declared, int | float) else None
 
     @property
     def is_batch_first(self) -> bool:
@@ -104,7 +112,7 @@ def _is_whole(path: str, module: Any, names: Mapping[str, str]) -> bool:
     """Whether a module has what makes queries, keys and values, by names inside it: a layer for q, k and v is none."""
     inside = (name for name, _ in module.named_parameters())
     has = {names.get(_joined(path, name)) or _stage_of(names, name) for name in inside}
-    return has >= _SEPARATE or "w_qkv" in has
+    return has >= _SEPARATE or "w_qkv" in has or has_latents(module)
 
 
 def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: StageOf) -> AttentionModule:
@@ -116,7 +124,32 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
         stages |= {name: stage for name, stage in beside.items() if stage in ("w_o", "b_o")}
     tensors = dict(modules[""].named_parameters())
     owners = {name: modules.get(name.rpartition(".")[0], modules[path]) for name in stages}
-    return AttentionModule(path, modules[path], {name: tensors[name] for name in stages}, stages, owners)
+    aside, heard = {}, besides(modules[path])
+    if _norms_all_heads(modules[path], stages, tensors):
+        aside = {name: stage for name, stage in stages.items() if stage not in ("w_o", "b_o")}
+        heard |= {stage: owners[name] for name, stage in aside.items() if stage in (*_NORMS, "w_v")}
+    elif has_latents(modules[path]):
+        aside = {name: stage for name, stage in stages.items() if stage not in ("w_o", "b_o")}
+    stages = {name: stage for name, stage in stages.items() if name not in aside}
+    owners = {name: owners[name] for name in stages}
+    return AttentionModule(path, modules[path], {name: tensors[name] for name in stages}, stages, owners, heard)
+
+
+def _norms_all_heads(module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any]) -> bool:
+    """Whether queries and keys are normed before they are cut into heads."""
+    names = {stage: name for name, stage in stages.items()}
+    if not {*_NORMS, "w_q"} <= names.keys() or declared_heads(module) in (None, 1):
+        return False
+    return tensors[names["g_q_norm"]].shape[-1] == tensors[names["w_q"]].shape[0]
+
+
+def declared_heads(module: Any) -> int | None:
+    """The number of heads that a module declares."""
+    for owner in (module, getattr(module, "config", None)):
+        for name in _HEADS:
+            if isinstance(n_heads := getattr(owner, name, None), int) and n_heads > 0:
+                return n_heads
+    return None
 
 
 def _parameters(path: str, module: Any, stage_of: StageOf) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.recording.besides import notes
 from attnviz.analysis.recording.bylayer import by_layer
 from attnviz.analysis.recording.call import Call, array_of
 from attnviz.analysis.recording.modules import AttentionModule, attention_modules
@@ -24,6 +25,8 @@ class Recorded(Sequence):
         The names of the modules of attention in the model.
     skipped : dict of str to str
         Those that seem to be attention and can't be read, with why.
+    notes : dict of str to str
+        Of which modules something else is recorded than their parameters say, and what.
     tokens : tuple of str, optional
         The words of the sentence.
     """
@@ -31,6 +34,7 @@ class Recorded(Sequence):
     def __init__(self, paths: Sequence[str], skipped: dict[str, str], tokens: Sequence[str] | None) -> None:
         self.paths = tuple(paths)
         self.skipped = skipped
+        self.notes: dict[str, str] = {}
         self.tokens = None if tokens is None else tuple(tokens)
         self._layers: dict[int, dict[str, np.ndarray]] = {}
 
@@ -90,6 +94,7 @@ class Recorded(Sequence):
             arrays = self._layers.get(place, {})
             kept = [name for name in arrays if "." not in name]
             lines.append(f"{place}: {path or '(the model itself)'}: {', '.join(kept) or 'not called'}")
+        lines += [f"{path or '(the model itself)'}: {said}" for path, said in self.notes.items()]
         lines += [f"not read: {path}: {why}" for path, why in self.skipped.items()]
         return "\n".join(lines)
 
@@ -122,7 +127,11 @@ def record(
     ------
     Recorded
         Filled when the model is called: x, q, k, v, concat, output, masks and what else each module lets one hear,
-        and its parameters under their own names. `print` says which modules were found, which not and why. A module
+        and its parameters under their own names. What T5 and BLOOM add to scores by position is among the masks, and
+        `scale` is what a model of Hugging Face's declares that it multiplies scores by. Of a module that norms all
+        heads of its queries at once (OLMo 2), or makes keys and values of a latent (DeepSeek), queries, keys and values
+        are recorded in the place of what makes them, and `notes` says so. `print` says which modules were found, which
+        not and why. A module
         that doesn't return its attention keeps it from being heard: Hugging Face's do with
         `attn_implementation="eager"`, `nn.MultiheadAttention` with `need_weights=True`.
 
@@ -144,6 +153,7 @@ def record(
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded([each.path for each in modules], skipped, tokens)
+    recorded.notes = {each.path: said for each in modules if (said := notes(each.besides))}
     handles = [
         handle for place, each in enumerate(modules) for handle in _listening(each, place, recorded, sentence, names)
     ]
@@ -185,4 +195,11 @@ def _listening(
     yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
     for stage, module in attention.projections.items():
         yield module.register_forward_hook(partial(project, stage))
+
+    def hear(what: str, module: Any, args: tuple, output: Any) -> None:
+        if calls:
+            calls[-1].hear(what, output)
+
+    for what, module in attention.besides.items():
+        yield module.register_forward_hook(partial(hear, what))
     yield attention.module.register_forward_hook(end, with_kwargs=True)

@@ -43,6 +43,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     rotation: tuple[float, Literal[PAIRS]] | None = None
     softcap: Annotated[float, Meta(gt=0)] | None = None
     alibi: bool = False
+    scale: float | None = None
 
     @classmethod
     def of(cls, block: Block) -> Layer:
@@ -59,6 +60,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
             rotation=block.rotation and (block.rotation.base, block.rotation.pairs),
             softcap=block.softcap,
             alibi=block.alibi,
+            scale=block.scale,
         )
 
     @property
@@ -76,6 +78,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
             rotation=self.rotation and Rotation(*self.rotation),
             softcap=self.softcap,
             alibi=self.alibi,
+            scale=self.scale,
         )
 
 

@@ -52,6 +52,8 @@ def how_read(finding: Finding) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
+    if reading and reading.block.scale:
+        sentences.append(f"Scores are multiplied by {reading.block.scale:.6g}, your scale.")
     if reading and reading.adds_to_gains:
         sentences.append("To your gains 1 was added, as Gemma does.")
     if rotation := found.candidate.turned_by:

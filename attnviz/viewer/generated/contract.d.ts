@@ -141,6 +141,7 @@ export interface Audience {
   answered: number;
   counts: Array<Array<[number, number]>>;
   pointed: Array<Pointed>;
+  pressed: number;
 }
 
 /** A pass but for its numbers, by a name; the parts are null where the browser has them. */

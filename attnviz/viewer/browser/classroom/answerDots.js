@@ -3,7 +3,7 @@
 import { element } from "../elements/element.js";
 import { percent, short } from "../pass/numeral.js";
 
-const BINS = 21; // of a slider
+export const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 
@@ -55,12 +55,8 @@ function ofNumbers(question, counts, isShown) {
 function ofShares({ right, text }, counts, isShown) {
   const box = element("div", "share-line"),
     list = element("ol", "stacks of-shares");
-  const binned = counts.map(round => {
-    const bins = Array(BINS).fill(0);
-    for (const [value, count] of round) bins[Math.round(value * (BINS - 1))] += count;
-    return bins;
-  });
-  const most = Math.max(1, ...binned.flat());
+  const binned = counts.map(binsOf),
+    most = Math.max(1, ...binned.flat());
   list.style.setProperty("--stacks", String(BINS));
   list.append(
     ...Array.from({ length: BINS }, (_, bin) => {
@@ -82,6 +78,13 @@ function ofShares({ right, text }, counts, isShown) {
   ends.append(element("span", "", "0 %"), element("span", "", "50 %"), element("span", "", "100 %"));
   box.append(list, rail, ends);
   return box;
+}
+
+// How many of the shares of a round are nearest to each of the `BINS` from 0 to 1.
+export function binsOf(round) {
+  const bins = Array(BINS).fill(0);
+  for (const [value, count] of round) bins[Math.round(value * (BINS - 1))] += count;
+  return bins;
 }
 
 // Each number that somebody gave, in their order, and the right one among them.

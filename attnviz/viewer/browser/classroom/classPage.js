@@ -16,7 +16,8 @@ const RETRY_MS = 1000; // until what did not come is asked for again
 
 // `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), storeOf()}: the line to the class; what the page's
 // address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
-// what keeps the seat. Returns {end()}.
+// what keeps the seat; `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that another one
+// gives, and leave(now) opens what is no talk. Returns {end()}.
 export function mountClass(root, code, host) {
   const box = element("div", "viewer lesson-page class-page"),
     head = element("header", "lesson-head"),
@@ -27,7 +28,9 @@ export function mountClass(root, code, host) {
     foot = element("footer", "class-foot");
   const back = button("Back to the class", () => follow(), "check"),
     around = element("a", "", "Open it by myself"),
-    point = button("I don’t understand this", () => pointAt());
+    point = button("I don’t understand this", () => pointAt()),
+    { speaker } = host,
+    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")];
   let seat = "",
     now = null, // ClassNow of generated/contract.d.ts
     moment = null,
@@ -47,7 +50,8 @@ export function mountClass(root, code, host) {
   around.target = "_blank";
   around.rel = "noopener";
   head.append(title, state);
-  foot.append(back, point, around);
+  foot.append(...(speaker ? turns : [back, point, around]));
+  box.classList.toggle("turns-talk", speaker !== null);
   box.append(head, line, main, foot);
   root.replaceChildren(box);
   root.ariaBusy = "false";
@@ -56,9 +60,10 @@ export function mountClass(root, code, host) {
     answers = makeAnswers(post, draw);
   async function come() {
     draw();
-    const given = await takeSeat(host.line, code, host.hash, host.storeOf, said => write(line, said));
+    const given =
+      speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.storeOf, said => write(line, said)));
     if (!box.isConnected) return;
-    if (given.key) return host.speak(given);
+    if (given.key && !speaker) return host.speak(given);
     if (!given.seat) return refuse(given.said);
     seat = given.seat;
     stop = host.line.listen({ code, seat }, () => isAround, {
@@ -71,7 +76,9 @@ export function mountClass(root, code, host) {
   function hear(state) {
     isLost = false;
     now = state;
-    if (state.hasEnded) stop(); // nobody is asked again
+    if (state.hasEnded)
+      stop(); // nobody is asked again
+    else if (speaker && state.kind !== "talk" && state.at) return host.leave(state);
     arrive();
   }
   // Who comes back hears what they said.
@@ -109,6 +116,7 @@ export function mountClass(root, code, host) {
     draw();
   }
   function touched(cell) {
+    if (speaker) return;
     touchedCell = cell;
     if (!isAround) {
       isAround = true;
@@ -138,14 +146,15 @@ export function mountClass(root, code, host) {
   function draw() {
     if (!box.isConnected) return;
     const isHere = now !== null && !now.hasEnded;
-    write(
-      state,
-      !seat || !now ? "" : now.hasEnded ? "ended" : isLost ? "lost" : isAround ? "you look around" : "● following",
-    );
+    write(state, !seat || !now ? "" : now.hasEnded ? "ended" : isLost ? "lost" : stateText());
     state.classList.toggle("following", isHere && !isAround && !isLost);
     write(line, said());
     drawMain(isHere);
     drawFoot(isHere);
+  }
+  function stateText() {
+    if (speaker) return `${now.audience.here} here · ${now.audience.answered} answered`;
+    return isAround ? "you look around" : "● following";
   }
   function drawFoot(isHere) {
     foot.hidden = !isHere;
@@ -174,13 +183,14 @@ export function mountClass(root, code, host) {
       };
       main.replaceChildren(view.element);
     }
-    view.show(moment, now, answers.at(now));
+    view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now)); // a speaker answers nothing
     if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
     seen = moment;
   }
   function said() {
     if (isLost) return LOST;
     if (!now || now.hasEnded) return "";
+    if (speaker) return speaker.said || "Back and Next turn the talk on your other device.";
     if (now.waits) return WAITS;
     if (now.isApart) return APART;
     if (now.isOwn) return OWN;

@@ -16,6 +16,7 @@ export function makeSpeaker(line, storeOf) {
     isSending = false,
     number = takeLed(storeOf), // of the place that was told last, or for which this page was opened; -1 where there is none
     isOpenedThere = number >= 0,
+    pressed = null, // as it was when this page came, or heard of it last
     said = ""; // what went wrong
   const listeners = new Set(),
     tell = () => {
@@ -30,7 +31,7 @@ export function makeSpeaker(line, storeOf) {
   const forget = why => {
     stop?.();
     clearInterval(beat);
-    [room, now, stop, sent, number, said] = [null, null, null, "", -1, why];
+    [room, now, stop, sent, number, pressed, said] = [null, null, null, "", -1, null, why];
     keep();
     tell();
   };
@@ -42,6 +43,7 @@ export function makeSpeaker(line, storeOf) {
         now = state;
         if (state.hasEnded) return forget("The class has ended.");
         if (number < 0) number = state.number;
+        pressed ??= state.audience.pressed;
         if (!isFirst || !isShownThere()) flush();
         tell();
       },
@@ -109,6 +111,13 @@ export function makeSpeaker(line, storeOf) {
     followed: () => {
       if (now) number = now.number;
     },
+    // How many presses on, or back where it is below 0, another device has made since this was asked.
+    presses: () => {
+      const before = pressed;
+      pressed = now?.audience.pressed ?? null;
+      return pressed === null ? 0 : pressed - before;
+    },
+    press: by => done({ do: "press", by }),
     open: async () => {
       const { isDone, said: why, data } = await line.post("", { do: "make" });
       if (isDone) {

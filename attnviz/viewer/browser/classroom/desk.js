@@ -8,15 +8,13 @@ import { doorsOf, makeClassCode } from "./classCode.js";
 import { makeClassMenu } from "./classMenu.js";
 import { makePlacedDots } from "./placedDots.js";
 
-const ELSEWHERE =
-  "Your other device gives a talk of its own, which this one does not have: what you do here leads the class away from it.";
-
 // `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
-// has it, else `open(at)` opens the page that has; changed() is told that a class was opened, or has ended. Returns {element,
+// has it, else `open(at)` opens the page that has, and `openTalk()` that of a talk which the other device gives: `turn(by)` goes on in
+// this one's, or back, as the other asks; changed() is told that a class was opened, or has ended. Returns {element,
 // dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown,
 // question, title, picture, moment, scene} of a moment, moment where it is one of a talk of one's own, or {at} of a viewer, each with its
 // pass and selected(), which gives {pass, focus} of the number that is selected; null where none may be asked for.
-export function makeDesk(speaker, site, { lead, open }, changed) {
+export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed) {
   const bar = element("section", "class-bar"),
     door = button("", () => code.open(speaker.room), "class-door"),
     count = element("p", "class-count"),
@@ -78,9 +76,7 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
     write(
       said,
-      speaker.said ||
-        (now?.isApart ? "The servers of the class have lost each other: those here go on." : "") ||
-        (now?.kind === "talk" && !place?.moment ? ELSEWHERE : ""),
+      speaker.said || (now?.isApart ? "The servers of the class have lost each other: those here go on." : ""),
     );
     if (!now) return write(count, "");
     const { here, around, answered, counts } = now.audience;
@@ -100,11 +96,14 @@ export function makeDesk(speaker, site, { lead, open }, changed) {
     board.element.classList.toggle("truth-beside", !board.element.hidden && now.isShown);
     if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
     if (speaker.led && !ledTo?.isGoing) go(speaker.led);
+    const by = speaker.presses();
+    if (by && place?.moment) turn(by);
   }
   function go(to) {
     speaker.followed();
     asking.leave();
-    if (!to.at || to.kind === "talk") return;
+    if (!to.at) return;
+    if (to.kind === "talk") return openTalk();
     ledTo = { ...to, isGoing: true };
     const isHere = lead(to.at, to.isShown);
     if (!isHere) open(to.at);

@@ -1,8 +1,9 @@
-// Placed dots: everybody's answers over the words of the picture, or in its cells, where those stand; of two rounds the first
-// beside the second, paler; once it is shown, the truth marked.
+// Placed dots: everybody's answers over the words of the picture, in its cells, or over the slider, where those stand; of two
+// rounds the first beside the second, paler; once it is shown, the truth marked.
 import { afterFrame } from "../elements/afterFrame.js";
 import { element } from "../elements/element.js";
-import { drawRounds, textOf } from "./answerDots.js";
+import { percent } from "../pass/numeral.js";
+import { BINS, binsOf, drawRounds, textOf } from "./answerDots.js";
 
 const WORDS = [
   ".thread [aria-label=Keys] .text",
@@ -15,38 +16,43 @@ const OF_WORDS = 6, // dots beside each other
   LARGEST_PX = 12,
   LEAST_PX = 2,
   SAME_LINE_PX = 4,
-  HIGH = 0.21, // of the screen: as classroom.css makes room above words
+  HIGH = 0.21, // of the screen: as classroom.css makes room above words and sliders
+  GRIP_PX = 8, // of a slider, as lesson.css has it
   NARROW_EMS = 1.8, // of a count
   WIDE_EMS = 2.4; // of two
 
 // `home` is what the layer is laid over. Returns {element, update(question, counts, isShown, picture), hide()}; update says whether
-// each answer has a place in the picture.
+// each answer has a place there.
 export function makePlacedDots(home) {
   const layer = element("ol", "placed-dots");
   let again = () => {};
   layer.setAttribute("aria-label", "The answers of the class");
   new ResizeObserver(() => again()).observe(layer);
+  home.addEventListener("scroll", () => again(), true);
+  const makeRoomFor = over => {
+    for (const each of ["words", "slider"]) home.classList.toggle(`dots-over-${each}`, each === over);
+  };
   const hide = () => {
     layer.hidden = true;
     again = () => {};
-    home.classList.remove("dots-over-words");
+    makeRoomFor(null);
   };
   hide();
   return {
     element: layer,
     hide,
     update: (question, counts, isShown, picture) => {
-      const spots = spotsOf(question, picture);
-      if (!spots) {
+      const find = () => groundOf(question, counts, home, picture),
+        ground = find();
+      if (!ground) {
         hide();
         return false;
       }
-      const areWords = question.candidates.every(({ word }) => word !== undefined);
       layer.hidden = false;
-      home.classList.toggle("dots-over-words", areWords);
+      makeRoomFor(ground.kind);
       again = () => {
-        const found = spotsOf(question, picture);
-        if (found && home.isConnected) place(layer, question, counts, isShown, found.map(rectOf), areWords);
+        const found = find();
+        if (found && home.isConnected) place(layer, found, counts, isShown);
       };
       again();
       afterFrame(() => again()); // the picture takes its place beside them
@@ -55,17 +61,37 @@ export function makePlacedDots(home) {
   };
 }
 
-// What stands for each answer in the picture; null where one has nothing there, or words stand in several lines.
-function spotsOf({ kind, candidates }, picture) {
+// What the dots stand over, or in: {kind, rects, labels, right, rounds}, the last as many maps from a place to a count; null where
+// an answer has nothing there, or words stand in several lines.
+function groundOf(question, counts, home, picture) {
+  const { kind, candidates, right, isShare } = question;
+  if (kind === "fill") return isShare ? sliderIn(home, counts) : null;
   if (kind !== "pick") return null;
+  const own = { labels: candidates.map(({ label }) => label), right, rounds: counts.map(round => new Map(round)) };
   if (candidates.every(({ word }) => word !== undefined)) {
     const rows = WORDS.map(what => [...picture.querySelectorAll(what)]).map(all =>
       candidates.map(({ word }) => all[word]),
     );
-    return rows.find(row => row.every(isThere) && areInLine(row)) ?? null;
+    const row = rows.find(each => each.every(isThere) && areInLine(each));
+    return row ? { kind: "words", rects: row.map(rectOf), ...own } : null;
   }
   const cells = candidates.map(({ cell }) => cellIn(picture, cell));
-  return cells.every(isThere) ? cells : null;
+  return cells.every(isThere) ? { kind: "cells", rects: cells.map(rectOf), ...own } : null;
+}
+
+// The slider has the truth on it by itself.
+function sliderIn(home, counts) {
+  const slider = home.querySelector(".slider input");
+  if (!isThere(slider)) return null;
+  const { left, top, width } = rectOf(slider),
+    shares = Array.from({ length: BINS }, (_, bin) => bin / (BINS - 1));
+  return {
+    kind: "slider",
+    rects: shares.map(share => ({ left: left + GRIP_PX / 2 + share * (width - GRIP_PX), top, width: 0, height: 0 })),
+    labels: shares.map(percent),
+    right: [],
+    rounds: counts.map(round => new Map(binsOf(round).map((count, bin) => [bin, count]))),
+  };
 }
 
 function isThere(spot) {
@@ -77,41 +103,44 @@ function areInLine(spots) {
   return Math.max(...tops) - Math.min(...tops) < SAME_LINE_PX;
 }
 
+// A cell of the picture, or its place where it is covered.
 function cellIn(picture, cell) {
-  return [...picture.querySelectorAll("[data-cell]")].find(({ dataset }) => dataset.cell === cell) ?? null;
+  const all = [...picture.querySelectorAll(":is(.sheet, .matrix) td")],
+    isOf = ({ dataset }) => dataset.cell === cell || dataset.place === cell;
+  return all.find(each => isOf(each) && isThere(each)) ?? null;
 }
 
 function rectOf(spot) {
   return spot.getBoundingClientRect();
 }
 
-function place(layer, { candidates, right }, counts, isShown, rects, areWords) {
+function place(layer, { kind, rects, labels, right, rounds }, counts, isShown) {
   const home = layer.getBoundingClientRect(),
-    ofRounds = counts.map(round => new Map(round)),
-    most = Math.max(1, ...counts.flatMap(round => round.map(([, count]) => count)));
-  const room = areWords
-      ? Math.min(rects[0].top - home.top, HIGH * window.innerHeight)
-      : Math.min(...rects.map(({ height }) => height)) * (isShown ? 0.3 : 0.8),
-    width = areWords ? widthOf(rects) : Math.min(...rects.map(rect => rect.width)),
-    { size, inRow } = sizesOf(most, width / Math.max(counts.length, 1), room - (areWords ? 24 : 0));
+    areWithin = kind === "cells",
+    isSlider = kind === "slider",
+    most = Math.max(1, ...rounds.flatMap(round => [...round.values()]));
+  const room = areWithin
+      ? Math.min(...rects.map(({ height }) => height)) * (isShown ? 0.3 : 0.8)
+      : Math.min(rects[0].top - home.top, HIGH * window.innerHeight),
+    width = areWithin ? Math.min(...rects.map(rect => rect.width)) : widthOf(rects),
+    { size, inRow } = sizesOf(most, width / Math.max(counts.length, 1), room - (areWithin ? 0 : 24));
   layer.style.setProperty("--dot", `${size}px`);
   layer.style.setProperty("--in-row", String(inRow));
   layer.style.setProperty("--count", `${width / (counts.length > 1 ? WIDE_EMS : NARROW_EMS)}px`);
   layer.replaceChildren(
-    ...rects.map((rect, nth) => {
-      const own = ofRounds.map(round => round.get(nth) ?? 0),
+    ...rects.flatMap((rect, nth) => {
+      const own = rounds.map(round => round.get(nth) ?? 0),
         isRight = isShown && right.includes(nth),
-        line = element("li", `${areWords ? "over" : "within"}${isRight ? " right" : ""}`);
+        line = element("li", `${areWithin ? "within" : "over"} of-${kind}${isRight ? " right" : ""}`);
       line.style.left = `${rect.left - home.left + rect.width / 2}px`;
-      line.style.top = `${areWords ? rect.top - home.top - GAP_PX : rect.top - home.top}px`;
-      if (!areWords) line.style.height = `${rect.height}px`;
-      if (!areWords) line.style.width = `${rect.width}px`;
+      line.style.top = `${rect.top - home.top - (areWithin ? 0 : GAP_PX)}px`;
+      if (areWithin) Object.assign(line.style, { width: `${rect.width}px`, height: `${rect.height}px` });
       line.append(
-        element("span", "heard", candidates[nth].label),
-        element("span", "count", textOf(own, isRight).replace(" → ", "→")),
+        element("span", "heard", labels[nth]),
+        element("span", isSlider ? "heard" : "count", textOf(own, isRight).replace(" → ", "→")), // 21 have no room
+        drawRounds(own, most),
       );
-      line.append(drawRounds(own, most));
-      return line;
+      return isSlider && !own.some(Boolean) ? [] : [line];
     }),
   );
 }

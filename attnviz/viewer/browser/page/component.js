@@ -84,7 +84,7 @@ function teach(root, given, site, ownTalk, open) {
   };
   const code = new URLSearchParams(host.address.read()).get("room");
   const begin = () => {
-    if (code) return mountClass(root, code.toUpperCase(), classHost(site));
+    if (code) return mountClass(root, code.toUpperCase(), classHost(site, code.toUpperCase()));
     const page = mountLessons(root, given, host);
     ownTalk.arrive(page, open);
     return page;
@@ -98,8 +98,11 @@ function teach(root, given, site, ownTalk, open) {
 }
 
 // The host of a page of a class.
-function classHost(site) {
+function classHost(site, code) {
+  const own = speakerAt(site);
   return {
+    speaker: own.room?.code === code ? own : null,
+    leave: ({ at, number }) => openFor(site, number, at || FIRST, false),
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
     hrefOf: at => hrefOf(site, at),
@@ -111,9 +114,10 @@ function classHost(site) {
         heard = { own: () => {}, lost: () => {}, gone: () => {} };
       line.listen(given, () => false, {
         ...heard,
-        now: ({ at, number }) => {
-          speakerAt(site).take(given);
-          openFor(site, number, at || FIRST, false);
+        now: ({ at, number, kind }) => {
+          own.take(given);
+          if (kind === "talk") openTalk(site);
+          else openFor(site, number, at || FIRST, false);
         },
       });
     },
@@ -127,11 +131,16 @@ function speakerAt(site) {
 
 // Makes what the speaker of a class has on a page.
 function deskAt(site) {
-  return (lead, changed, isPresented) => {
+  return (lead, changed, isPresented, turn = _by => {}) => {
     const own = speakerAt(site),
       open = at => openFor(site, own.now.number, at, isPresented());
-    return makeDesk(own, site, { lead, open }, changed);
+    return makeDesk(own, site, { lead, open, openTalk: () => openTalk(site), turn }, changed);
   };
+}
+
+// Opens what the class sees of a talk that another device of the speaker's gives.
+function openTalk(site) {
+  location.assign(new URL(`?room=${speakerAt(site).room.code}`, site));
 }
 
 function hrefOf(site, at) {

@@ -46,7 +46,7 @@ export function makeTable([rows, columns]) {
       headings.write(slot);
       cells.forEach((line, row) => {
         line.forEach((cell, column) => {
-          drawCell(cell, faceAt(slot, paint, row, column), drawn);
+          drawCell(cell, faceAt(slot, paint, row, column), `${slot.name}[${slot.index(row, column)}]`, drawn);
         });
       });
       if (reached) setTabStop(reached);
@@ -75,11 +75,12 @@ function placeOf({ dataset }) {
 }
 
 // Only what is new is written: most updates leave most cells as they are.
-function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, drawn) {
-  const face = `${kind} ${text} ${colour} ${marked} ${apart}`;
+function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, place, drawn) {
+  const face = `${kind} ${text} ${colour} ${marked} ${apart} ${place}`;
   if (drawn.get(cell) === face) return;
   drawn.set(cell, face);
   cell.className = `${kind}${marked ? " marked" : ""}${apart ? " apart" : ""}`;
+  cell.dataset.place = place;
   cell.firstChild.data = text;
   cell.style.backgroundColor = colour;
   cell.style.color = ink;

@@ -30,7 +30,7 @@ export function numberAt(slot, paint, row, column) {
     old = paint.before(name, index);
   const value = paint.pass.number(name, index),
     face = faceAt(slot, paint, row, column);
-  if (face.kind === "to-come") return toWrite(slot, paint.pass, index);
+  if (face.kind === "to-come") return { ...toWrite(slot, paint.pass, index), place: { name, index } };
   const exact = slot.stage.scale === "share" && paint.pass.document.fractions ? fraction(value) : "";
   return {
     ...face,

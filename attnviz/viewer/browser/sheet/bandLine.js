@@ -162,7 +162,8 @@ function makeCell({ pick, point, edit }) {
     isThere: () => Boolean(face.cell),
     update(next, isChosen) {
       face = next;
-      address = face.cell && !face.array ? `${face.cell.name}[${face.cell.index}]` : "";
+      address = addressIn(face.array ? null : face.cell);
+      const place = addressIn(face.place);
       const now = JSON.stringify([
         face.kind,
         face.apart,
@@ -173,11 +174,13 @@ function makeCell({ pick, point, edit }) {
         face.name,
         isChosen,
         address,
+        place,
       ]);
       if (now === written) return;
       written = now;
       made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}${face.isExact ? " exact" : ""}`;
       made.dataset.cell = address;
+      made.dataset.place = place;
       made.toggleAttribute("data-name", Boolean(face.name));
       if (face.name) made.dataset.name = face.name;
       made.firstChild.data = face.text;
@@ -189,4 +192,8 @@ function makeCell({ pick, point, edit }) {
       made.classList.toggle("source", sources.has(address));
     },
   };
+}
+
+function addressIn(cell) {
+  return cell ? `${cell.name}[${cell.index}]` : "";
 }
