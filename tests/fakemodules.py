@@ -219,6 +219,20 @@ def turned(pairs):
     return np.stack([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], axis=-1)
 
 
+class FakeRotaryEmbedding:
+    """The cosines and sines of each position, two halves of a head turned alike; a library's is found by its name."""
+
+    def __init__(self, config):
+        self.length = config["head_dim"]
+
+    def forward(self, x, positions):
+        angles = positions[..., None] * 10_000.0 ** (-np.arange(0, self.length, 2) / self.length)
+        angles = np.concatenate([angles, angles], axis=-1)
+        return tensor(np.cos(angles)), tensor(np.sin(angles))
+
+    __call__ = forward
+
+
 class RotatedAttention(Attention):
     """Causal attention, whose queries and keys are turned by the cosines and sines that it is called with."""
 

@@ -116,7 +116,7 @@ def test_a_page_opened_as_a_file_steps_picks_and_presents_and_says_what_it_can_n
     assert engine.errors == []
 
 
-@pytest.mark.parametrize("engine", ["chromium", "firefox", "webkit"], indirect=True, scope="module")
+@pytest.mark.parametrize("engine", ["firefox", "webkit", "chromium"], indirect=True, scope="module")
 def test_every_step_a_number_set_by_hand_and_presenting(engine, server):
     trace, headings = trace_of(Settings(SENTENCE)), set()
     engine.open(f"{server}/walkthrough{at(sentence=SENTENCE, route='every step')}")
