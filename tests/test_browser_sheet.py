@@ -170,7 +170,7 @@ def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_i
     expect(page.get_by_role("button", name="or type your own sentence")).to_be_visible()
     page.get_by_role("button", name="Begin").click()
     expect(sheet(page)).to_contain_text("Added up: the query of “tired”")
-    assert parameters(page)["view"] == "sheet"
+    becomes(page, lambda: parameters(page).get("view"), "sheet")
     page.keyboard.press("w")
     expect(page.get_by_role("grid", name=re.compile("^Embeddings"))).to_be_visible()
     assert "view" not in parameters(page)
