@@ -23,7 +23,7 @@ STAGES = {
 """Which stages people have, beside the input and the parameters."""
 
 
-def layouts() -> dict[str, object]:
+def layouts(n_heads: int) -> dict[str, object]:
     """How somebody lays out a pass, by the name of a library: as plain matrices, or as libraries do."""
 
     def plain(own: dict, made: dict) -> dict:
@@ -52,6 +52,38 @@ def layouts() -> dict[str, object]:
             **made,
         }
 
+    def cut(own: dict, each: str) -> np.ndarray:
+        return own[f"w_{each}"].reshape(len(own["x"][0]), n_heads, -1)
+
+    def lens(own: dict, made: dict) -> dict:
+        w = {f"W_{each.upper()}": cut(own, each).transpose(1, 0, 2) for each in "qkv"}
+        b = {f"b_{each.upper()}": own[f"b_{each}"].reshape(n_heads, -1) for each in "qkv"}
+        hooks = {
+            "masked": "hook_attn_scores",
+            "attention": "hook_pattern",
+            "heads": "hook_z",
+            "output": "hook_attn_out",
+        }
+        names = {**hooks, **{each: f"hook_{each}" for each in "qkv"}}
+        swapped = {name: each.swapaxes(0, 1) if name in (*"qkv", "heads") else each for name, each in made.items()}
+        w_o = own["w_o"].reshape(n_heads, -1, own["w_o"].shape[1])
+        ends = {names.get(name, name): each for name, each in swapped.items()}
+        return {"x": own["x"], **w, **b, "W_O": w_o, "b_O": own["b_o"], **ends}
+
+    def keras(own: dict, made: dict) -> dict:
+        words = {"q": "query", "k": "key", "v": "value"}
+        kernels = {f"{word}/kernel": cut(own, each) for each, word in words.items()}
+        biases = {f"{word}/bias": own[f"b_{each}"].reshape(n_heads, -1) for each, word in words.items()}
+        w_o = own["w_o"].reshape(n_heads, -1, own["w_o"].shape[1])
+        ends = {"attention_output/kernel": w_o, "attention_output/bias": own["b_o"]}
+        return {"x": own["x"], **kernels, **biases, **ends, **made}
+
+    def conv1d(own: dict, made: dict) -> dict:
+        w = np.concatenate([own[f"w_{each}"] for each in "qkv"], axis=1)
+        b = np.concatenate([own[f"b_{each}"] for each in "qkv"])
+        fused = {"attn.c_attn.weight": w, "attn.c_attn.bias": b}
+        return {"x": own["x"], **fused, "attn.c_proj.weight": own["w_o"], "attn.c_proj.bias": own["b_o"], **made}
+
     def float32(own: dict, made: dict) -> dict:
         return {name: each.astype(np.float32) for name, each in plain(own, made).items()}
 
@@ -61,6 +93,9 @@ def layouts() -> dict[str, object]:
         "Hugging Face": out_in,
         "heads side by side": joined,
         "nn.MultiheadAttention": fused,
+        "TransformerLens": lens,
+        "Keras": keras,
+        "GPT-2": conv1d,
         "float32": float32,
     }
 
@@ -73,7 +108,7 @@ def measured(step: int = 1) -> Iterator[tuple[str, str, str, str]]:
 
     for said in planted.CAUSES[::step]:
         made = planted.carried_out(said)
-        for way, lay in layouts().items():
+        for way, lay in layouts(planted.HEADS).items():
             for has, stages in STAGES.items():
                 stated = {name: value for name, value in made.items() if name in stages}
                 arrays = lay(planted.given(), stated) | {"mask": planted.SEEN}

@@ -1,5 +1,6 @@
 """Claims: a story of one number is read clause by clause, and each is held against the arrays alone."""
 
+import functools
 import math
 import re
 
@@ -23,8 +24,7 @@ def check(trace, name, index, story):
     """Read a story whole, clause after clause; the clauses that it is of."""
     cell, rest, clauses = Read(trace, name, index), story.replace("\N{NO-BREAK SPACE}", " "), []
     while rest != ".":
-        found = [(re.match(clause, rest), clause) for clause in (CLAUSES if clauses else OPENINGS)]
-        found = [(match, clause) for match, clause in found if match]
+        found = [(match, clause) for clause, reads in _readers(bool(clauses)) if (match := reads(rest))]
         assert found, f"no clause reads {rest!r}"
         match, clause = max(found, key=lambda each: each[0].end())
         holds = (CLAUSES if clauses else OPENINGS)[clause]
@@ -32,6 +32,12 @@ def check(trace, name, index, story):
         clauses.append(clause)
         rest = rest[match.end() :]
     return clauses
+
+
+@functools.cache
+def _readers(is_begun):
+    """Each clause that a story may begin or go on with, beside what reads it: there are some tens for each story."""
+    return [(clause, re.compile(clause).match) for clause in (CLAUSES if is_begun else OPENINGS)]
 
 
 class Cell:

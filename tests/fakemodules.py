@@ -220,7 +220,7 @@ def turned(pairs):
 
 
 class FakeRotaryEmbedding:
-    """The cosines and sines of each position, two halves of a head turned alike, as a library makes them."""
+    """The cosines and sines of each position, two halves of a head turned alike; a library's is found by its name."""
 
     def __init__(self, config):
         self.length = config["head_dim"]

@@ -1,7 +1,6 @@
 """A page of the app without a browser: opened at an address, read and clicked as Streamlit's AppTest allows."""
 
 import json
-import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -22,7 +21,6 @@ from attnviz.scene.document.reply import PARTS
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(set(ROOT.glob("pages/*.py")) - {ROOT / "pages/lessons.py"})
 """The pages that read a scene from the address."""
-ROUTED = re.findall(r'st\.Page\("(pages/\w+\.py)"', (ROOT / "app.py").read_text("utf-8"))
 """The pages that the router knows."""
 SENTENCE = "the cat sat on the mat"
 

@@ -236,10 +236,6 @@ def _added(of, place):
     return float(of.trace[of.stage.inputs[place]].value[of.index])
 
 
-def _of_head(of, head):
-    return slow(of.trace, of.stage.name, (head, *of.index[1:]))
-
-
 def _even(of):
     row = _row(of, "masked") if of_name(of) == "attention" else _row(of, "probabilities")
     return 1 / sum(math.isfinite(each) for each in row)

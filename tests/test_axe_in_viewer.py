@@ -18,7 +18,6 @@ CHANGED = {"sentence": "the cat sat", "mask": "causal", "changes": "scores[0,1,0
 VIEWS = [
     ("", {"model": "who-is-it"}),
     (at(step="softmax", view="sheet"), PAIR),
-    (at(step="scores", view="matrices", present=1), {"model": "who-is-it"}),
     (at(step="qkv-2", view="sheet", present=1), RECALL),
     (at(step="whole-pass", view="matrices"), RECALL),
     (at(step="answer", view="sheet"), {"model": "microgpt"}),

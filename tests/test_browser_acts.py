@@ -70,7 +70,7 @@ def test_another_word_and_another_setting_leave_the_keyboard_the_step_and_the_nu
     becomes(page, lambda: tab.acts[-1:], [["sentence", WORDS]])  # three words are there before the last is whole
     tab.settled()
     words_are(page, WORDS)
-    assert parameters(page) == {"sentence": WORDS, "step": "scores"}
+    becomes(page, lambda: parameters(page), {"sentence": WORDS, "step": "scores"})
     cell(page, "Scores", 2, 1).click()
     mask = page.get_by_role("combobox", name="Mask")
     mask.focus()

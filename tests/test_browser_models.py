@@ -96,19 +96,11 @@ def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
     answer_is(page, "street", trace_of_model("who-is-it", WIDE))
 
 
-@pytest.mark.parametrize(
-    ("address", "says", "shows"),
-    [
-        ({"model": "mirror", "sentence": "123456789"}, "at most 8 tokens", "What is “1 2 3 4 5 6 7 8” backwards?"),
-        ({"model": "psychic", "sentence": "we know"}, "got 'psychic', so these are random parameters.", "In “we know”"),
-    ],
-    ids=lambda each: each.get("model") if isinstance(each, dict) else "",
-)
-def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit, address, says, shows):
-    page = visit().open(at(**address))
-    expect(page.get_by_role("alert")).to_contain_text(says)
-    expect(page.locator(".viewer")).to_contain_text(shows)
-    expect(sentence(page)).to_have_value(address["sentence"])
+def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit):
+    page = visit().open(at(model="psychic", sentence="we know"))
+    expect(page.get_by_role("alert")).to_contain_text("got 'psychic', so these are random parameters.")
+    expect(page.locator(".viewer")).to_contain_text("In “we know”")
+    expect(sentence(page)).to_have_value("we know")
 
 
 @pytest.mark.slow

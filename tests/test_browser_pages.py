@@ -61,28 +61,6 @@ def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(
     expect(heading(page, "Words become vectors")).to_be_visible()
 
 
-def test_a_setting_that_is_set_back_leaves_the_address(visit):
-    tab = visit()
-    page = tab.open(at(sentence="a b"))
-    page.get_by_role("button", name="Settings", exact=True).click()
-    scaled = page.get_by_text("Divide scores by √d_k")
-    scaled.click()
-    becomes(page, lambda: parameters(page), {"sentence": "a b", "scaled": "false"})
-    scaled.click()
-    becomes(page, lambda: parameters(page), {"sentence": "a b"})
-
-
-def test_typing_goes_on_while_the_page_answers(visit):
-    page = visit().open(at(sentence="a b"))
-    box = sentence(page)
-    box.fill("")
-    expect(page.get_by_role("alert")).to_contain_text("no words yet")
-    box.press_sequentially("quick words come and go", delay=60)
-    expect(heading(page, "In “quick words come and go”")).to_be_visible()
-    expect(box).to_have_value("quick words come and go")
-    expect(box).to_be_focused()
-
-
 def test_a_mended_value_is_mended_in_the_address_too(visit):
     tab = visit()
     page = tab.open(at(sentence="a b", d_model=999))

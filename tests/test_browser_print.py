@@ -61,10 +61,11 @@ def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(opened, setti
     assert f"{trace.name_of(cell)} = {digits(trace['attention'].value[cell.index])}" in text
 
 
-def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_lists_that_end(visit):
+@pytest.mark.slow
+def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_lists_that_end(opened):
     words = [f"w{number}" for number in range(1, 41)]
     settings = {"sentence": " ".join(words), "d_model": "64", "heads": "8"}
-    sheets = printed(visit().open(at(**settings)), **A4)
+    sheets = printed(opened(**settings), **A4)
     trace = fitted_at(settings).trace
     attention, selected = trace["attention"].value[0], start(trace, "question")
     of_query = zip(words, attention[selected.query], strict=True)

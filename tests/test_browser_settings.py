@@ -1,6 +1,7 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
+from boxes import of
 from tab import at, becomes, cell, expect, parameters, pick, resized, sentence
 
 from attnviz.core.limits import MAX_CHARACTERS
@@ -55,16 +56,19 @@ def test_more_stays_open_whatever_is_changed_inside_it(visit):
 
     pick(page, "Positions", "sinusoidal")
     answered(positions="sinusoidal")
-    more.get_by_text("Divide scores by √d_k").click()
+    scaled = more.get_by_text("Divide scores by √d_k")
+    scaled.click()
     answered(scaled="false")
+    scaled.click()
+    becomes(page, lambda: parameters(page), {"sentence": "the cat", "positions": "sinusoidal"})
     more.get_by_role("textbox", name="Keys and values").fill("der Hund")
     answered(context="der Hund")
     pick(page, "Parameters", "xavier")
     answered(initialiser="xavier")
 
 
-def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(visit):
-    page = visit().open(at(sentence="a b"))
+def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(drawn):
+    page = drawn(**of(sentence="a b"))
     page.get_by_role("button", name="Settings", exact=True).click()
     for label in ("Keys and values from another sentence", "Sentence"):
         box = page.get_by_role("textbox", name=label, exact=True)

@@ -38,16 +38,8 @@ def is_black(page):
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"mask": "causal"},
-        pytest.param({"model": "who-is-it"}, marks=pytest.mark.slow),
-    ],
-    ids=str,
-)
-def test_a_clicker_walks_all_of_it_and_back(opened, settings):
-    page = opened("?view=sheet&route=every+step", **settings)
+def test_a_clicker_walks_all_of_it_and_back(opened):
+    page = opened("?view=sheet&route=every+step", mask="causal")
     page.keyboard.press("p")
     onward = [place(page)]
     for _ in range(60):
@@ -57,13 +49,12 @@ def test_a_clicker_walks_all_of_it_and_back(opened, settings):
         onward.append(place(page))
     assert len(set(onward)) == len(onward), "each press leads somewhere else"
     assert list(dict.fromkeys(step for step, _ in onward)) == ["", *bands(page)], "the question, and every step"
-    assert (onward[-1] == ("", "all")) == ("model" in settings), "in the end a question is answered"
-    on = expect(page.get_by_role("button", name="Next"))
-    (on.to_be_enabled if page.locator(".offer:visible").count() else on.to_be_disabled)()
+    assert onward[-1] != ("", "all"), "no question was asked that is answered in the end"
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
     for each in reversed(onward[:-1]):
         page.keyboard.press("PageUp")
         assert place(page) == each
-    assert parameters(page)["present"] == "1"
+    becomes(page, lambda: parameters(page).get("present"), "1")
 
 
 def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
@@ -123,7 +114,7 @@ def test_single_keys_are_a_text_s_where_someone_types(opened):
     page.locator("#other").focus()
     page.keyboard.type("bwpq3.")
     expect(page.locator("#other")).to_have_value("bwpq3.")
-    assert parameters(page) == before
+    becomes(page, lambda: parameters(page), before)
     expect(page.locator(".viewer")).not_to_have_class(re.compile("blank"))
     expect(code(page)).to_be_hidden()
     page.keyboard.press("PageDown")
@@ -137,7 +128,7 @@ def test_single_keys_can_be_switched_off_and_nothing_else_goes_with_them(opened)
         before = parameters(page)
         for key in "bwpq3.BWPQ":
             page.keyboard.press(key)
-        assert parameters(page) == before
+        becomes(page, lambda: parameters(page), before)
         expect(page.locator(".viewer")).not_to_have_class(re.compile("blank"))
         expect(code(page)).to_be_hidden()
         page.keyboard.press("PageDown")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fakemodules import Attention, LatentAttention, Linear, RotatedAttention
+from fakemodules import Attention, LatentAttention, Linear, NormsAllHeads, RotatedAttention
 from plantedmodules import D_MODEL, FIRST, MISTAKES, N_HEADS, NAMED, RECORDED, RIGHT, like, planted
 
 from attnviz import OwnArraysError, check, compare
@@ -93,6 +93,7 @@ def test_what_does_not_match_is_said():
             r"W_query.weight must have the shape \(6, 6\) of the library's w_q; got \(8, 8\)",
         ),
         (LatentAttention(), Attention(), "my_module must have one layer of attention, .* got 0 in LatentAttention"),
+        (NormsAllHeads(), NormsAllHeads(), "which like keeps otherwise: it norms all heads .* Record both"),
         (Attention(), Linear(2, 2, 0), "like must have one layer of attention, .* got 0 in Linear, with weight"),
         (Attention(), 3, "like must be a PyTorch module; got int"),
         (3, Attention(), "my_module must be a PyTorch module; got int"),

@@ -140,22 +140,27 @@ def test_an_entry_is_one_sentence_and_one_of_a_kind():
         assert not re.search(r"\. ", term.says), term.id
 
 
-@pytest.fixture
+OF_NUMBERS = ("plain", "causal", "two layers that learnt", "a block", "added mask")
+OF_TERMS = ("plain", "a block", "two blocks with biases", "a model asked at a word", *MODERN)
+
+
+def selected(trace):
+    return Selection(0, 1, 0, 0, 0).within(trace)
+
+
+@pytest.fixture(scope="module")
 def said_of(node):
-    """What is said of all terms for a selection of a pass, by their ids."""
-
-    def said(trace, selection):
-        asked = json.dumps({"document": document_of(trace), "cell": vars(selection)})
-        return json.loads(node(str(ROOT / "tests/js/glossary.mjs"), text=asked))
-
-    return said
+    """What is said of all terms for that selection of each pass, by the pass's name and their ids."""
+    names = sorted({*OF_NUMBERS, *OF_TERMS})
+    asked = [{"document": document_of(TRACES[each]), "cell": vars(selected(TRACES[each]))} for each in names]
+    said = json.loads(node(str(ROOT / "tests/js/glossary.mjs"), text=json.dumps(asked)))
+    return dict(zip(names, said, strict=True))
 
 
-@pytest.mark.parametrize("name", ["plain", "causal", "two layers that learnt", "a block", "added mask"])
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_each_number_is_of_this_pass(name, said_of):
     trace = TRACES[name]
-    layer, here = trace.layers[-1].trace, Selection(0, 1, 0, 0, 0).within(trace)
-    said = said_of(trace, here)
+    layer, said = trace.layers[-1].trace, said_of[name]
     d_k = layer["k"].shape[-1]
     assert said["d_k"].endswith(f" d_k = {d_k} here, √d_k = {short(math.sqrt(d_k))}.")
     assert said["head"].endswith(f" {layer['heads'].shape[0]}.")
@@ -168,9 +173,8 @@ def test_each_number_is_of_this_pass(name, said_of):
 
 def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
     told = set()
-    for name in ("plain", "a block", "two blocks with biases", "a model asked at a word", *MODERN):
-        trace = TRACES[name]
-        said = said_of(trace, Selection(0, 1, 0, 0, 0).within(trace))
+    for name in OF_TERMS:
+        said = said_of[name]
         told |= {term.id for term in TERMS if len(said[term.id]) > len(term.says.replace("{unit}", "word"))}
         assert not any("{" in each or "undefined" in each for each in said.values())
     assert {term.id for term in TERMS if term.here} - told == set()

@@ -12,6 +12,7 @@ from torchlayers import CONFIGURATIONS, FOLDER
 
 from attnviz import Parameters, RMSNorm, attend, compare, scaled_dot_product_attention
 from attnviz.analysis.kv_cache_cost import numbers_kept
+from attnviz.core.errors import OwnArraysError
 from attnviz.core.graph import backward
 from attnviz.core.masks import MASKS
 from attnviz.core.operations.rotation import Rotation
@@ -220,6 +221,17 @@ def test_its_stages_in_float32_agree_beside_the_pass(name, number):
     _, own = arrays_of(name, number)
     found = compare(passed(name, number), {stage: own[stage].astype(np.float32) for stage in STAGES})
     assert found.first is None, str(found)
+
+
+@pytest.mark.parametrize("name", ["gemma2", "gemma3_text", "gpt_oss"])
+def test_of_both_layers_in_one_file_each_agrees_by_itself_and_the_other_does_not(name):
+    """Where one has a window, the other is global."""
+    arrays = {f"layers.{n}.{stage}": arrays_of(name, n)[1][stage] for n in (0, 1) for stage in STAGES}
+    for number in (0, 1):
+        assert compare(passed(name, number), arrays, layer=number + 1).first is None
+        assert compare(passed(name, number), arrays, layer=2 - number).first is not None
+    with pytest.raises(OwnArraysError, match="The arrays are of 2 layers; got the layer 3"):
+        compare(passed(name, 0), arrays, layer=3)
 
 
 @pytest.mark.parametrize(("name", "number"), PROJECTED)

@@ -120,7 +120,8 @@ def test_a_word_is_picked_in_the_picture_and_by_keys(taught):
 
 def test_an_answer_is_chosen_and_a_wrong_one_is_told(taught):
     asked = read("who-is-it", 6)["question"]
-    for place, each in enumerate(asked["candidates"]):
+    for place in {*asked["right"], 0, len(asked["candidates"]) - 1}:
+        each = asked["candidates"][place]
         page = taught(FIRST + "6")
         page.get_by_role("button", name=each["label"], exact=True).click()
         expect(verdict(page)).to_have_class(f"verdict {'right' if place in asked['right'] else 'wrong'}")
@@ -394,7 +395,7 @@ SMALL = """() => {
 """Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
 
 LAYOUTS = [
-    *((size, "", (SCROLLED,)) for size in SIZES),
+    *((size, "", (SCROLLED,)) for size in SIZES[:2]),  # the widest are tried presented
     *((size, "&present=1", (SCROLLED, SMALL, IN_LINES)) for size in ((1024, 768), (3840, 2160))),
     (PHONE, "", (SIDEWAYS,)),
 ]

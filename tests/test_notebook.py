@@ -6,9 +6,6 @@ from page import ROOT
 from patience import PATIENCE_SECONDS
 from tab import expect
 
-nbformat, nbclient, nbconvert = needed("nbformat"), needed("nbclient"), needed("nbconvert")
-needed("ipykernel")
-
 CODE = """
 from attnviz import Settings, show, trace_of
 
@@ -20,6 +17,7 @@ show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=wo
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
+    nbformat, nbclient, nbconvert, _ = map(needed, ("nbformat", "nbclient", "nbconvert", "ipykernel"))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])
     nbclient.NotebookClient(notebook, timeout=PATIENCE_SECONDS, resources={"metadata": {"path": str(ROOT)}}).execute()
     (output,) = notebook.cells[0].outputs

@@ -1,9 +1,7 @@
 """ONNX's door gives what ONNX's own evaluator gives, in all backend cases of its operator Attention."""
 
 import numpy as np
-import onnx
 import pytest
-from onnx.backend.test.case.node import attention as made
 
 from attnviz import onnx_attention
 
@@ -12,8 +10,12 @@ ROUNDING = {"float32": 2**-22, "float16": 2**-9, "bfloat16": 2**-6}
 """Two units in the last place of 1: the evaluator rounds after each step. ONNX's own runner allows a thousandth."""
 
 
+@pytest.fixture(scope="module")
 def cases():
     """Each case by its name: the arguments by their names, and the outputs that it asks for."""
+    import onnx  # whose cases take a while to be made
+    from onnx.backend.test.case.node import attention as made
+
     found = {}
 
     def expect(node, inputs, outputs, name, **_):
@@ -30,21 +32,12 @@ def cases():
     return found
 
 
-CASES = cases()
-
-
-def test_there_are_as_many_cases_as_we_say():
-    assert len(CASES) == 93
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_backend_case(name):
-    arguments, outputs = CASES[name]
-    found = onnx_attention(**arguments)
-    assert outputs
-    for each, expected in outputs.items():
-        array = getattr(found, each)
-        assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
-        np.testing.assert_allclose(
-            array.astype(np.float64), expected.astype(np.float64), rtol=0, atol=ROUNDING[str(expected.dtype)]
-        )
+def test_each_backend_case_gives_what_the_evaluator_gives(cases):
+    assert len(cases) == 93, "as many as we say"
+    for name, (arguments, outputs) in cases.items():
+        found = onnx_attention(**arguments)
+        assert outputs, name
+        for each, expected in outputs.items():
+            array, nearness = getattr(found, each), ROUNDING[str(expected.dtype)]
+            assert (array.dtype, array.shape) == (expected.dtype, expected.shape), (name, each)
+            assert np.allclose(array.astype(float), expected.astype(float), rtol=0, atol=nearness), (name, each)

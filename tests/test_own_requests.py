@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from attnviz import Settings, trace_of
 from attnviz.articles.upload import reply
+from attnviz.core.errors import OwnArraysError
 from attnviz.models import MODELS
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.uploads.comparison import compared
-from attnviz.scene.uploads.request import QUESTIONS, OwnRequest
+from attnviz.scene.uploads.request import QUESTIONS, SHOWN, OwnRequest
+from attnviz.text import export
 
 FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
 DRAWN = np.random.default_rng(4)
@@ -75,6 +78,37 @@ def test_a_file_is_compared_with_the_pass_that_the_answer_names(answer):
     found = of_file(own | {"w_k": own["w_q"], "k": 2 * x}, shown, against=answer, n_heads="")
     assert said.startswith("the pass that the walkthrough shows") == (found.shown != "")
     assert said.startswith("attnviz's pass from the same inputs and weights") == agrees(found)
+
+
+GEMMA = {"layers": 3, "norm": "rmsnorm", "mask": "causal window", "mask_size": 2}
+
+
+def in_layers(names, **settings):
+    """Some stages of each layer of a pass, by a library's names."""
+    layers = trace_of(Settings("the cat sat on the mat", **GEMMA | settings)).layers
+    return {f"model.layers.{n}.{theirs}": layer.trace[own] for n, layer in enumerate(layers) for theirs, own in names}
+
+
+def test_a_file_of_several_layers_is_compared_layer_by_layer_up_to_the_first_that_differs():
+    """Whoever leaves out that Gemma 2's every second layer has no window finds it in the second layer."""
+    names = [("query", "q"), ("key", "k"), ("scores", "scores"), ("attention", "attention"), ("output", "output")]
+    shown = trace_of(Settings("the cat sat on the mat", **GEMMA, window_in="every second layer"))
+    found = of_file(in_layers(names), shown, against=SHOWN)
+    assert found.shown == "layer 2 of the pass that the walkthrough shows, the first that differs"
+    assert (found.comparison.first.stage, found.comparison.at) == ("attention", "attention_2")
+    assert "The mask was that of layer 1: computed so, all of your numbers agree." in str(found.comparison)
+    assert "masked_fill(~masks[1], -torch.inf)" in str(found.comparison)
+    assert found.code.at == "attention_2"
+    right = of_file(in_layers(names, window_in="every second layer"), shown, against=SHOWN)
+    assert agrees(right)
+    assert right.shown == "each of the 3 layers of the pass that the walkthrough shows; this is the last"
+    own = compared(request(against=SHOWN), export.arrays(shown), shown)
+    assert agrees(own)
+    assert own.shown == right.shown
+    with pytest.raises(OwnArraysError, match="arrays of 3 layers, and the pass that the walkthrough shows has 2"):
+        of_file(in_layers(names), trace_of(Settings("the cat", layers=2)), against=SHOWN)
+    with pytest.raises(OwnArraysError, match=r"Give the arrays of one layer, or say which one is meant \(`layer=1`"):
+        of_file(in_layers(names))
 
 
 @pytest.mark.parametrize("n", [1, 5])

@@ -1,6 +1,7 @@
 """The pass as PyTorch: the script asserts what it makes, and was run."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -60,6 +61,12 @@ class Capped(Scale):
 
     def compute(self, scores):
         return np.tanh(super().compute(scores))
+
+
+def test_each_layer_reads_its_own_mask_and_what_is_normed_for_it():
+    script = torch_script(trace_of(Settings("the cat", layers=2, norm="rmsnorm", mask="causal")))
+    read = re.findall(r'tensor\("((?:mask|attn_norm)\w*)"\)', script)
+    assert read == ["mask_1", "attn_norm_1", "attn_norm_1", "mask_2", "attn_norm_2", "attn_norm_2"]
 
 
 def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():

@@ -16,7 +16,18 @@ from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_mo
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
+
+
+def _of_layers(trace: Trace) -> Iterator[OtherMask]:
+    """The masks that other layers have of their own, each once."""
+    known = [trace["mask"].value]
+    for stage in trace:
+        base, number = split_layer(stage.name)
+        if base == "mask" and number and not any(np.array_equal(stage.value, each) for each in known):
+            known.append(stage.value)
+            yield OtherMask("mask of another layer", str(number), stage.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +73,7 @@ class Candidate:
     def other_masks(self) -> tuple[OtherMask, ...]:
         """The masks that its own may have been taken for."""
         if self.reading is None:
-            return others_than(self.trace["mask"].value) if "mask" in self.trace else ()
+            return (*others_than(self.trace["mask"].value), *_of_layers(self.trace)) if "mask" in self.trace else ()
         return self.reading.mask.others if self.reading.mask else ()
 
     @property

@@ -11,6 +11,7 @@ from itertools import chain
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
 from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.causes.fit import Fit
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
 from attnviz.analysis.check.nearness import Nearness
 from attnviz.analysis.check.nodes import Nodes, nodes_of
@@ -116,7 +117,7 @@ class Examiner:
         nearest = self._turnable
         if len(nearest) > 1:
             nearest = sorted(nearest, key=self._off_if_turned)[:MAX_SEARCHED]
-        usual = sorted(usual_rotations(nearest[0].sizes["d"]), key=self._off_by(nearest[0]))
+        usual = sorted(usual_rotations(nearest[0].sizes["d"]), key=self._rest_by(nearest[0]))
         if nearest[0].trace["scores"].value.size > _MAX_SCORES:
             usual = usual[:MAX_SEARCHED]
         rotated = [self._rotated(nearest[0], each) for each in usual]
@@ -219,6 +220,18 @@ class Examiner:
         """How far a pass is off, by how its queries and keys are turned."""
         before = state_of(self.own, plain, self._nodes(plain), self._rough)
         return lambda rotation: sum(min(e.off, _ANYTHING) for e in self._rotated(plain, rotation, before)[1].stages)
+
+    def _rest_by(self, plain: Candidate) -> Callable[[Rotation], tuple[float, float]]:
+        """What a scale and a cap leave of how far a pass is off, and how far it is, by how it is turned."""
+        before = state_of(self.own, plain, self._nodes(plain), self._rough)
+
+        def rest(rotation: Rotation) -> tuple[float, float]:
+            _, state = self._rotated(plain, rotation, before)
+            fits = (Fit.of(each, state.values.get("scaled")) for each in state.stages)
+            fit = next(filter(None, fits), None)
+            return fit.rest() if fit else 1.0, sum(min(each.off, _ANYTHING) for each in state.stages)
+
+        return rest
 
     def _off_if_turned(self, plain: Candidate) -> float:
         return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
@@ -215,33 +215,37 @@ _SAFETENSORS = {
 def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:
     lines = io.StringIO(content.decode("utf-8-sig"), newline=None)
     first = lines.readline()
-    lines.seek(0)
     separator = next((each for each in ";\t" if each in first), ",")
     n_lines = max(content.count(b"\n"), content.count(b"\r"))
     if (n := content.count(separator.encode()) + n_lines) > MAX_STAGE_NUMBERS:
         raise OwnArraysError(
             f"A .csv file may hold at most {MAX_STAGE_NUMBERS:,} numbers, empty lines counted; this one has {n:,}."
         )
-    rows = list(csv.reader(lines, delimiter=separator))
+
+    def rows() -> Iterator[list[str]]:  # read anew in less time than all of them are kept
+        lines.seek(0)
+        return csv.reader(lines, delimiter=separator)
+
     try:
-        numbers = np.fromiter(map(float, chain.from_iterable(rows)), float)
+        numbers = np.fromiter(map(float, chain.from_iterable(rows())), float)
     except ValueError:
-        line, field = next((line, each) for line, each in _fields(rows) if not _is_number(each))
+        line, field = next((line, each) for line, each in _fields(rows()) if not _is_number(each))
         raise OwnArraysError(
             f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
             f"got {_shown(field)} on line {line}."
         ) from None
-    n_columns = next(filter(None, map(len, rows)), 0)
-    for line, fields in enumerate(rows, start=1):
-        if fields and len(fields) != n_columns:
-            raise OwnArraysError(
-                f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
-                f"line {line} has {len(fields)}."
-            )
+    lengths = list(map(len, rows()))
+    n_columns = next(filter(None, lengths), 0)
+    if not {0, n_columns}.issuperset(lengths):
+        line, length = next((line, n) for line, n in enumerate(lengths, start=1) if n not in (0, n_columns))
+        raise OwnArraysError(
+            f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
+            f"line {line} has {length}."
+        )
     return {stage: numeric(stage, numbers.reshape(-1, n_columns) if n_columns else numbers)}
 
 
-def _fields(rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:
+def _fields(rows: Iterable[Sequence[str]]) -> Iterator[tuple[int, str]]:
     """All that stands between separators, each after the number of its line."""
     return ((line, field) for line, fields in enumerate(rows, start=1) for field in fields)
 

@@ -19,6 +19,7 @@ from attnviz.analysis.check.arrays import (
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examination import Examination
+from attnviz.analysis.check.layers import layers_of, of_layer
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.nodes import values_of
@@ -126,7 +127,7 @@ def _is_of(stage: str, array: np.ndarray) -> bool:
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
 def examine(
-    trace: Trace | None, arrays: Mapping[str, np.ndarray], layer: int = 1, stated: Conventions = NONE_STATED
+    trace: Trace | None, arrays: Mapping[str, np.ndarray], layer: int | None = None, stated: Conventions = NONE_STATED
 ) -> Finding:
     """Hold someone's arrays against a pass, stage by stage.
 
@@ -141,6 +142,9 @@ def examine(
     OwnArraysError
         If an array holds no real numbers, or they do not fit each other.
     """
+    is_of_several = len(layers_of(arrays)) > 1
+    arrays = arrays if layer is None else of_layer(arrays, layer)
+    layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
     scale, arrays = scale_in(arrays)
     owns, unread = own_arrays(arrays, stated)
     if trace is None:

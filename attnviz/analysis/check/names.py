@@ -173,7 +173,7 @@ def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
             if before and known.stage != "mask":
                 raise OwnArraysError(
                     f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {known.stage}. "
-                    "Give the arrays of one layer."
+                    "Give the arrays of one layer, or say which one is meant (`layer=1` of `compare`)."
                 )
             found[known.stage] = (*before, name)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,8 +22,12 @@ _ROUNDINGS = 1e5
 _ROWS = 8
 """So many rows are looked at."""
 
+_COLUMNS = 32
+"""So many columns of the output are looked at, which are each a large sum."""
+
 _SCORED = ("scores", "scaled", "capped", "masked", "attention", "heads", "concat")
-_ROW_BY_ROW = {*_SCORED, "output", "residual", "mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
+_AFTER_OUTPUT = {"residual", "mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
+_ROW_BY_ROW = {*_SCORED, "output", *_AFTER_OUTPUT}
 """The stages whose operations make each row of the rows of the same query, and of all keys."""
 
 
@@ -51,6 +55,7 @@ class Nearness:
     nodes: Nodes
     agree: set[str]
     differs: str
+    _columns: dict[Rounded, Rounded] = field(default_factory=dict, repr=False)
 
     def of(self, nodes: Nodes) -> bool:
         """Whether the arrays are near a pass."""
@@ -79,8 +84,7 @@ class Nearness:
     @cached_property
     def _queries(self) -> np.ndarray:
         """Those whose rows are looked at."""
-        n = self.candidate.sizes.get("t", 1)
-        return np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(int))
+        return _spread(self.candidate.sizes.get("t", 1), _ROWS)
 
     def _made(self, nodes: Nodes) -> Mapping[str, Rounded]:
         """The rows of the stages; what mixes rows is made as a whole before."""
@@ -97,7 +101,10 @@ class Nearness:
             if name not in some:
                 node = nodes[name]
                 if name in _ROW_BY_ROW and node.operation and "running_output" not in node.inputs:
-                    some[name] = node.make([rows_of(each) for each in node.inputs], self._rough)
+                    read = [rows_of(each) for each in node.inputs]
+                    if name == "output" and self._ends_with_output:
+                        read = [read[0], *map(self._with_some_columns, read[1:])]
+                    some[name] = node.make(read, self._rough)
                 else:
                     some[name] = all_of(name).map(self._some) if _is_of_queries(name) else all_of(name)
             return some[name]
@@ -107,6 +114,17 @@ class Nearness:
     def _some(self, rows: np.ndarray) -> np.ndarray:
         n = self.candidate.sizes.get("t")
         return rows[..., self._queries, :] if rows.ndim > 1 and rows.shape[-2] == n else rows
+
+    @cached_property
+    def _ends_with_output(self) -> bool:
+        """Whether nothing that follows the output is compared."""
+        return not self._wanted & _AFTER_OUTPUT
+
+    def _with_some_columns(self, parameter: Rounded) -> Rounded:
+        if parameter not in self._columns:
+            some = _spread(parameter.value.shape[-1], _COLUMNS)
+            self._columns[parameter] = parameter.map(lambda array: np.ascontiguousarray(array[..., some]))
+        return self._columns[parameter]
 
     def _seeing(self, values: Mapping[str, Rounded]) -> np.ndarray | None:
         """Which of the queries see a key, as what others get is anybody's; None if all do."""
@@ -125,6 +143,9 @@ class Nearness:
                 yours = self._some(yours)
                 if seeing is not None and yours.ndim > 1 and yours.shape[-2] == len(seeing):
                     yours, ours = yours[..., seeing, :], ours[..., seeing, :]
+            if target == "output" and self._ends_with_output:
+                some = _spread(yours.shape[-1], _COLUMNS)
+                yours, ours = yours[..., some], ours if ours.shape[-1] == len(some) else ours[..., some]
             if yours.shape == ours.shape and self._are_near(yours, ours, target):
                 return True
         return False
@@ -145,3 +166,8 @@ class Nearness:
 def _is_of_queries(stage: str) -> bool:
     """Whether a stage has a row for each query."""
     return stage == "mask" or stages().get(stage, ())[-2:-1] in (("query",), ("token",))
+
+
+def _spread(n: int, most: int) -> np.ndarray:
+    """So many of n places at most, as far from each other as can be."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))

@@ -164,7 +164,10 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], scale: fl
         for stage, layout in layouts.items()
         if stage != "mask"
     }
-    blocks = [replace(each, n_heads=sizes["h"], d_k=sizes.get("d"), scale=scale) for each in blocks_of(set(own))]
+    d_k = sizes.get("d")
+    if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
+        scale = None  # as it is anyway, and is spoken of so
+    blocks = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in blocks_of(set(own))]
     found = [Reading(sizes, layouts, arrays, block) for block in blocks]
     if gains := [each for each in GAINS if each in arrays]:
         more = arrays | {each: 1 + arrays[each] for each in gains}

@@ -114,6 +114,8 @@ class Rounded:
         if value.dtype == bool:
             return cls.unrounded(value)
         unit = 0.0 if precision.format.holds(value) else precision.unit
+        if not unit and not digits:
+            return cls.unrounded(value)
         size = np.where(np.isfinite(value), np.abs(value), 0)
         return cls(value, unit * size + _DEVIATIONS * half_step(digits, value))
 
@@ -196,10 +198,12 @@ def _error_of_products(
     n = a.value.shape[-1]
     read = precision.read_unit
     a2, b2 = (np.square(each.value) for each in (a, b))
-    of_a, of_b = (np.square(each.error) + read**2 * squares for each, squares in ((a, a2), (b, b2)))
+    of_a, of_b = (_moves(each, squares, read) for each, squares in ((a, a2), (b, b2)))
     products = operation.compute(a2, b2)
-    moved = operation.compute(of_a, b2 + of_b) if of_a.any() else np.zeros(products.shape)
-    if of_b.any():
+    moved = np.zeros(products.shape)
+    if of_a is not None:
+        moved += operation.compute(of_a, b2 if of_b is None else b2 + of_b)
+    if of_b is not None:
         moved += operation.compute(a2, of_b)
     rounded = precision.unit**2 * n * (products + np.square(value))
     error = np.sqrt(moved + rounded) + n * precision.least
@@ -207,6 +211,13 @@ def _error_of_products(
         (b,) = bias
         error = error + (b.error + precision.unit * np.abs(b.value))[..., None, :]
     return error
+
+
+def _moves(factor: Rounded, squares: np.ndarray, read_unit: float) -> np.ndarray | None:
+    """The squares of how far numbers that are read to be multiplied may be moved; None if they aren't."""
+    if factor.is_unrounded and not read_unit:
+        return None
+    return np.square(factor.error) + read_unit**2 * squares
 
 
 def _error_by_trials(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.check.files import as_array
+from attnviz.analysis.check.layers import NUMBERED
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.stages import stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import ALL_AXES
-
-_NUMBERED = re.compile(r"(?P<path>(?:.*?[./_])?(?<!linears[./])(?P<layer>\d+))[./_].+")
-"""The path of a layer, which ends with its number; `linears.0` is a layer's own query matrix."""
 
 
 def by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, dict[str, np.ndarray]]]:
@@ -54,7 +51,7 @@ def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
         if isinstance(value, (tuple, list)):
             if name != "hidden_states":  # Hugging Face's: the stream between layers, which no attention reads as it is
                 yield from ((layer, f"{name}.{layer}", name, each) for layer, each in enumerate(value))
-        elif match := _NUMBERED.fullmatch(name):
+        elif match := NUMBERED.fullmatch(name):
             yield int(match["layer"]), match["path"], name, value
 
 

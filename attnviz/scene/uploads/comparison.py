@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from attnviz.analysis.check.files import read_file
+from attnviz.analysis.check.layers import layers_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.scene.uploads.examples import EXAMPLE_NAME
@@ -90,9 +91,24 @@ def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -
     """The comparison with the layer of a pass that they are nearest to, and which one that is."""
     if shown is None:
         raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
+    if (n_layers := len(layers_of(arrays))) > 1:
+        return _layer_by_layer(shown, arrays, n_layers, options)
     comparisons = [(compare(shown, arrays, layer=layer, **options), layer) for layer in range(1, shown.n_layers + 1)]
     nearest, layer = min(comparisons, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
     return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT
+
+
+def _layer_by_layer(
+    shown: Trace, arrays: dict[str, np.ndarray], n_layers: int, options: dict
+) -> tuple[Comparison, str]:
+    """The comparison with the first layer that differs, with the last where all agree; and which one that is."""
+    if n_layers != shown.n_layers:
+        raise OwnArraysError(f"The file has the arrays of {n_layers} layers, and {_IT} has {shown.n_layers}.")
+    for layer in range(1, n_layers + 1):
+        found = compare(shown, arrays, layer=layer, **options)
+        if found.first:
+            return found, f"layer {layer} of {_IT}, the first that differs"
+    return found, f"each of the {n_layers} layers of {_IT}; this is the last"
 
 
 def _without_sizes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.recording.besides import notes
 from attnviz.analysis.recording.call import COMPUTED
 from attnviz.analysis.recording.calling import calls, drawn
 from attnviz.analysis.recording.copying import copied
@@ -145,6 +146,11 @@ def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
             f"{name} must have one layer of attention, of parameters whose names are known; got {len(found)} in "
             f"{type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. {why} "
             "Give the layer alone, or say by names={...} which stage each is."
+        )
+    if why := notes(found[0].besides):
+        raise OwnArraysError(
+            f"check copies a layer's matrices of queries, keys and values, which {name} keeps otherwise: {why} Record "
+            "both and compare what was recorded."
         )
     return found[0]
 

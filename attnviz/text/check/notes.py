@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.finding import Finding
 from attnviz.analysis.check.layouts import IN_OUT, JOINED, OUT_IN
@@ -54,7 +52,7 @@ def how_read(finding: Finding) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
-    if reading and reading.block.scale and not np.isclose(reading.block.scale, found.candidate.sizes["d"] ** -0.5):
+    if reading and reading.block.scale:
         sentences.append(f"Scores are multiplied by {reading.block.scale:.6g}, your scale.")
     if reading and reading.adds_to_gains:
         sentences.append("To your gains 1 was added, as Gemma does.")

@@ -171,7 +171,7 @@ def compare(
     trace: Trace | None,
     arrays: Mapping[str, np.ndarray],
     *,
-    layer: int = 1,
+    layer: int | None = None,
     n_heads: int | None = None,
     orientation: Orientation | None = None,
     true_is: Meaning | None = None,
@@ -188,8 +188,9 @@ def compare(
         d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
         TransformerLens, Keras or Flax, in their layouts. A single array of another name is taken for the stage of
         `trace` that it is nearest to. A number `scale` says by what scores are multiplied.
-    layer : int
-        Which layer of `trace` the arrays are of, from 1 on.
+    layer : int, optional
+        Which layer of `trace` the arrays are of, from 1 on; the first by default. Of arrays of several layers, whose
+        names have numbers, those of this layer are compared, too.
     n_heads : int, optional
         How many heads there are; by default as many as fit the arrays, and the trace.
     orientation : {"(in, out)", "(out, in)"}, optional

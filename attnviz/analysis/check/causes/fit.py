@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.check.causes.mistake import Setting
+from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.numbersearch import numbers_near
+from attnviz.analysis.check.rounding import Rounded
 from attnviz.analysis.check.stages import score_stages
 
 _LEAST_SHARE = 1e-12
@@ -45,9 +47,8 @@ class Fit:
     are_shares: bool
 
     @classmethod
-    def of(cls, setting: Setting) -> Fit | None:
-        """The rows of the first stage that differs, if it is of scores or of shares, and there are enough."""
-        first, scaled = setting.first, setting.values.get("scaled")
+    def of(cls, first: Agreement | None, scaled: Rounded | None) -> Fit | None:
+        """The rows of a stage, if it is of scores or of shares, and there are enough, beside our scaled scores."""
         if first is None or first.value is None or scaled is None or first.value.shape != scaled.value.shape:
             return None
         are_shares = first.stage == "attention"
@@ -64,8 +65,7 @@ class Fit:
 
     def factor(self) -> float | None:
         """By what our scores have to be multiplied to be nearest to theirs."""
-        ours, theirs = self._compared(self.ours), self._compared(self.theirs)
-        found = float((theirs * ours).sum() / (ours * ours).sum())
+        found = self._times(self.ours)
         return found if np.isfinite(found) and found > 0 else None
 
     def limit(self, factor: float) -> float | None:
@@ -73,17 +73,43 @@ class Fit:
 
         That is limit · tanh(score / limit).
         """
-        scores, theirs = factor * self.ours, self._compared(self.theirs)
-        largest = float(np.abs(scores).max())
-        if not largest:
-            return None
+        scores = factor * self.ours
 
         def off(limit: float) -> float:
-            return float(np.abs(self._compared(limit * np.tanh(scores / limit)) - theirs).sum())
+            return self._off(limit * np.tanh(scores / limit))
 
-        uncapped = off(_FAR**2 * largest)
-        found = next(numbers_near(off, largest / _FAR, largest * _FAR), None)
-        return found if found and off(found) <= _NEARER * uncapped else None
+        largest = float(np.abs(scores).max())
+        found = next(numbers_near(off, largest / _FAR, largest * _FAR), None) if largest else None
+        return found if found and off(found) <= _NEARER * self._off(scores) else None
+
+    @cached_property
+    def factor_and_limit(self) -> tuple[float, float] | None:
+        """By what our scores have to be multiplied, and at what capped then; None if these don't bring them near."""
+        largest = float(np.abs(self.ours).max())
+        bend = next(numbers_near(lambda bend: self._off(self._bent(bend)), 1 / _FAR / largest, _FAR / largest), None)
+        if not bend or self._off(self._bent(bend)) > _NEARER * self._off((self.factor() or 1) * self.ours):
+            return None
+        limit = self._times(np.tanh(bend * self.ours))
+        return (bend * limit, limit) if limit > 0 else None
+
+    def rest(self) -> float:
+        """What a factor and a cap leave of the difference."""
+        before, found = self._off(self.ours), self.factor_and_limit
+        scores = found[1] * np.tanh(found[0] / found[1] * self.ours) if found else (self.factor() or 1) * self.ours
+        return self._off(scores) / before if before else 0.0
+
+    def _bent(self, bend: float) -> np.ndarray:
+        """A hyperbolic tangent of our scores, as large as is nearest to theirs."""
+        bent = np.tanh(bend * self.ours)
+        return self._times(bent) * bent
+
+    def _times(self, scores: np.ndarray) -> float:
+        """By what scores have to be multiplied to be nearest to theirs."""
+        ours, theirs = self._compared(scores), self._compared(self.theirs)
+        return float((theirs * ours).sum() / (ours * ours).sum())
+
+    def _off(self, scores: np.ndarray) -> float:
+        return float(np.abs(self._compared(scores) - self._compared(self.theirs)).sum())
 
     def _compared(self, scores: np.ndarray) -> np.ndarray:
         """What is known of scores."""
@@ -96,12 +122,14 @@ class Fit:
 def simple(number: float, near: float) -> tuple[float, str]:
     """A number that a person writes, near one that was found, and as it is written.
 
-    >>> simple(3.0000001, 1e-4), simple(1.4142, 1e-4), simple(2.3456789, 1e-4)
-    ((3.0, '3'), (1.4142.346623730951, '√2'), (2.3456789, '2.35'))
+    >>> simple(3.0000001, 1e-4), simple(1.4142, 1e-4), simple(5.2999999, 1e-4), simple(2.3456789, 1e-4)
+    ((3.0, '3'), (1.4142135623730951, '√2'), (5.3, '5.3'), (2.3456789, '2.346'))
     """
-    whole, square = round(number), round(number**2)
+    whole, square, short = round(number), round(number**2), float(f"{number:.3g}")
     if whole and abs(number - whole) < near * whole:
         return float(whole), str(whole)
+    if abs(number - short) < near * short:
+        return short, f"{short:g}"
     if square and abs(number**2 - square) < near * square:
         return square**0.5, f"√{square}"
     return number, f"{number:.4g}"

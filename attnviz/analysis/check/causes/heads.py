@@ -41,14 +41,14 @@ def _splits(setting: Setting) -> Iterator[Mistake]:
         ("heads split without transposing", _split_without_transposing),
         ("heads interleaved", _split_interleaved),
     ):
-        cut_so = {each: setting.nodes[each].then(change) for each in made}
+        cut_so = {each: setting.nodes[each].then(of_groups(setting, each, change)) for each in made}
         for stages in each_and_all(made, ("q", "k", "v")):
             yield Mistake(id, stages[0], " ".join(stages), {each: cut_so[each] for each in stages})
 
 
 def _tiled(setting: Setting) -> Iterator[Mistake]:
     """Groups of keys and values that are tiled (0, 1, 0, 1), where each belongs to heads in a row (0, 0, 1, 1)."""
-    n_heads, n_groups = setting.sizes["h"], setting.sizes.get("g", setting.sizes["h"])
+    n_heads, n_groups = setting.sizes["h"], n_groups_in(setting)
     if not 1 < n_groups < n_heads:
         return
     made = {}
@@ -63,6 +63,28 @@ def _tiled(setting: Setting) -> Iterator[Mistake]:
             changed[stage] = Node.of(made[stage], inputs).with_input(inputs[1], partial(_tile, n_heads, n_groups))
         about = " ".join({"scores": "k", "heads": "v"}[stage] for stage in stages)
         yield Mistake("groups tiled", stages[0], about, changed)
+
+
+def of_groups(setting: Setting, stage: str, change: Change) -> Change:
+    """A change of the rows of heads; of keys and values that come once for each head of a group, of those of groups."""
+    shared = heads_of_a_group(setting, stage)
+    return change if shared < 2 else lambda array: np.repeat(change(array[::shared]), shared, axis=0)
+
+
+def heads_of_a_group(setting: Setting, stage: str) -> int:
+    """How often the keys or values of a group come in a stage, once for each head that shares them."""
+    return 1 if stage.startswith("q") else len(setting.trace[stage].value) // n_groups_in(setting)
+
+
+def n_groups_in(setting: Setting) -> int:
+    """How many groups of keys there are, which may come once for each head that shares them."""
+    n_heads = setting.sizes["h"]
+    n_groups = setting.sizes.get("g", n_heads)
+    if n_groups < n_heads or "k" not in setting.trace:
+        return n_groups
+    k = setting.trace["k"].value
+    shared = [n for n in range(n_heads, 1, -1) if n_heads % n == 0]
+    return next((n_heads // n for n in shared if np.array_equal(k, np.repeat(k[::n], n, axis=0))), n_heads)
 
 
 def _tile(n_heads: int, n_groups: int, array: np.ndarray) -> np.ndarray:

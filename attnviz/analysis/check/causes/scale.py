@@ -18,7 +18,7 @@ NEAR = 1e-4
 
 def scalings(setting: Setting) -> Iterator[Mistake]:
     """Scores divided, or capped, otherwise."""
-    fit = Fit.of(setting)
+    fit = Fit.of(setting.first, setting.values.get("scaled"))
     yield from _divided(setting, fit)
     yield from _capped(setting, fit)
 
@@ -41,11 +41,17 @@ def _divided(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
     if scale.factor is None:
         yield of("scale inverted", "", scale.d_k**-0.5)
         yield of("scaled twice", "", scale.d_k)
-    if fit and (factor := fit.factor()):
-        others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
+    others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
+    for factor in _factors(fit):
         if not any(_alike(right / factor, each) for each in others):
             divisor, about = simple(right / factor, NEAR)
             yield of("scaled otherwise", f"{about} {own}", divisor)
+
+
+def _factors(fit: Fit | None) -> list[float]:
+    """By what our scores are multiplied to be near to theirs, without a cap and with one."""
+    found = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []
+    return [each for each in found if each]
 
 
 def _right(scale: Scale) -> float:
@@ -82,14 +88,23 @@ def _capped(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
 
 def _limits(setting: Setting, fit: Fit | None, *own: float) -> Iterator[tuple[float, str]]:
     """The caps of models, and those with which scores come near to theirs, divided as they are or as people do."""
-    scale, usual = setting.operation("scaled"), [each for each in LIMITS if each not in own]
+    usual = [each for each in LIMITS if each not in own]
     yield from ((each, f"{each:g}") for each in usual)
+    for limit in filter(None, _fitted(setting, fit)):
+        if not any(_alike(limit, each) for each in (*usual, *own)):
+            yield simple(limit, NEAR)
+
+
+def _fitted(setting: Setting, fit: Fit | None) -> Iterator[float | None]:
+    """The caps that scores come near to theirs with, divided as they are; and as people do, or by any number."""
     if fit is None:
         return
-    right = _right(scale) if isinstance(scale, Scale) else 1.0
-    divisors = [right, *_divisors(setting, scale).values()] if isinstance(scale, Scale) else [right]
-    found = []
-    for divisor in dict.fromkeys(divisors):
-        if (limit := fit.limit(right / divisor)) and not any(_alike(limit, each) for each in (*usual, *own, *found)):
-            found.append(limit)
-            yield simple(limit, NEAR)
+    yield fit.limit(1.0)
+    factor, limit = fit.factor_and_limit or (0.0, 0.0)
+    scale = setting.operation("scaled")
+    if not limit or not isinstance(scale, Scale) or _alike(factor, 1.0):
+        return
+    right = _right(scale)
+    divisor, _ = simple(right / factor, NEAR)
+    known = next((each for each in _divisors(setting, scale).values() if _alike(right / factor, each)), divisor)
+    yield fit.limit(right / known)

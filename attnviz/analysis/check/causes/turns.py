@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.analysis.check.causes.heads import cut, side_by_side
+from attnviz.analysis.check.causes.heads import cut, heads_of_a_group, side_by_side
 from attnviz.analysis.check.causes.mistake import Mistake, Setting, each_and_all, followed_by, passed_on
 from attnviz.analysis.check.masks import seen_in
 from attnviz.analysis.check.nodes import Node
@@ -60,7 +60,7 @@ def _rotations(setting: Setting) -> Iterator[Mistake]:
         yield of("rotation of all dimensions", made, by(replace(rotation, dims=length)))
     yield of("rotation the other way", made, lambda each: Node(nodes[each].inputs, _backwards(rotation)))
     if setting.sizes["h"] > 1:
-        yield of("rotation before the heads", made, lambda each: Node(nodes[each].inputs, _before_heads(rotation)))
+        yield of("rotation before the heads", made, lambda each: Node(nodes[each].inputs, _before_heads(setting, each)))
     of_rows = {each: each[0] for each in made if setting.makes(each[0])}
     if len(of_rows) == len(made) and rotation.dims % 2 == 0:
         for about, places in _permutations(rotation.dims, length).items():
@@ -100,14 +100,16 @@ def _backwards(rotation: Rotation) -> Callable[[list[Rounded], Precision], Round
     return turned
 
 
-def _before_heads(rotation: Rotation) -> Callable[[list[Rounded], Precision], Rounded]:
+def _before_heads(setting: Setting, stage: str) -> Callable[[list[Rounded], Precision], Rounded]:
     """Rows that are turned before they are cut into heads: the slowest angles of all are those of the last head."""
+    rotation, shared = setting.operation(stage), heads_of_a_group(setting, stage)
 
     def turned(given: list[Rounded], precision: Precision) -> Rounded:
-        n_heads = len(given[0].value)
-        rows = given[0].map(lambda array: side_by_side(array)[None])
+        n_groups = len(given[0].value) // shared
+        rows = given[0].map(lambda array: side_by_side(array[::shared])[None])
         whole = replace(rotation, dims=None).of(rows.value.shape[-1])
-        return applied(whole, [rows], precision).map(lambda array: cut(array[0], n_heads))
+        made = applied(whole, [rows], precision).map(lambda array: cut(array[0], n_groups))
+        return made.map(lambda array: np.repeat(array, shared, axis=0))
 
     return turned
 

@@ -34,6 +34,11 @@ CAUSES: dict[str, Cause] = {
         "mask = torch.ones(n_queries, n_keys).tril().bool()",
         "mask = torch.ones(n_queries, n_keys).tril(n_keys - n_queries).bool()",
     ),
+    "mask of another layer": Cause(
+        plain("the mask was that of layer {}"),
+        "scores = scores.masked_fill(~masks[{about}], -torch.inf)",
+        "scores = scores.masked_fill(~masks[layer], -torch.inf)",
+    ),
     "mask added as 0 and 1": Cause(
         plain("the mask was added to the scores as 0 and 1"),
         "scores = scores + mask",

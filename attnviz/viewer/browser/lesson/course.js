@@ -1,4 +1,5 @@
 // The course: which lesson one is in, at which moment, as the address says it; and what comes before and after.
+import { counted } from "../pass/numeral.js";
 
 // The place that an address says: {lesson, moment, present}, and the name of the other window in that of a speaker; null where it names no lesson that there is.
 export function placeIn(lessons, search) {
@@ -32,8 +33,7 @@ export function placeBeside(lessons, place, by) {
 
 // "four minutes": a small number as a word.
 export function minutesText(minutes) {
-  const words = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-  return `${words[minutes] ?? minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  return `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 // What stands above a moment: which lesson it is of, and how long that takes.

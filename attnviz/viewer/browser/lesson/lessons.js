@@ -7,7 +7,7 @@ import { makeQrCode } from "../viewer/qrCode.js";
 import { makeGlossary } from "../words/glossary.js";
 import { answeredIn, coverAnswer, forgetShown, keepAnswer } from "./answered.js";
 import { makeContents } from "./contents.js";
-import { aboutOf, heardOf, placeBeside, placeIn, searchOf } from "./course.js";
+import { aboutOf, heardOf, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
 import { makeFoot } from "./foot.js";
 import { makeHandout } from "./handout.js";
@@ -15,14 +15,16 @@ import { makeLessonFrame } from "./lessonFrame.js";
 import { makeMemory } from "./memory.js";
 import { makeMomentPicture, pictureOf } from "./momentPicture.js";
 import { makeMoments } from "./moments.js";
-import { hasMore, makeMomentText } from "./momentText.js";
+import { makeMomentText } from "./momentText.js";
 import { candidateAt, makeQuestion } from "./question.js";
 import { makeRemote } from "./remote.js";
 import { makeTakeaway } from "./takeaway.js";
 import { makeTalkEnd } from "./talkEnd.js";
 import { ID } from "./talkList.js";
+import { makeTellings } from "./tellings.js";
 import { makeTwoWindows } from "./twoWindows.js";
 import { verdictOn } from "./verdict.js";
+import { makeWhereabouts } from "./whereabouts.js";
 
 // `given` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether somebody else can open it
@@ -38,13 +40,10 @@ export function mountLessons(root, given, host) {
   const { lessons } = given,
     memory = makeMemory(host.store),
     { own: mine = null } = host,
-    own = () => mine?.entry() ?? null,
-    course = () => (own() ? [...lessons, own()] : lessons),
-    nameOf = at => (at.lesson === ID ? JSON.stringify(mine.momentAt(at)) : `${at.lesson} ${at.moment}`),
+    here = makeWhereabouts(lessons, mine, host.has),
+    { nameOf, course, own, entry, beside, state, isDone, areWordsAlone } = here,
     moments = makeMoments(at => (at.lesson === ID ? mine.fetched(at) : host.fetched(at)), nameOf);
-  let place = null,
-    moment = null,
-    question = null,
+  let question = null,
     pass = null,
     failure = "",
     isOver = false; // the last moment of a talk is done, and it was asked to go on
@@ -56,8 +55,8 @@ export function mountLessons(root, given, host) {
   const desk =
     host.desk?.(
       lead,
-      () => moment && draw(),
-      () => place?.present,
+      () => here.moment && draw(),
+      () => here.place?.present,
       turn,
     ) ?? null;
   const foot = makeFoot({
@@ -74,7 +73,7 @@ export function mountLessons(root, given, host) {
     texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf: memory.scoreOf }),
     takeaway = makeTakeaway({
       title: () => entry().name,
-      questions: form => (place.lesson === ID ? mine.questions(form) : host.questions(place.lesson, form)),
+      questions: form => (here.place.lesson === ID ? mine.questions(form) : host.questions(here.place.lesson, form)),
       print,
     }),
     contents = makeContents({
@@ -83,7 +82,7 @@ export function mountLessons(root, given, host) {
       hrefTo: host.hrefTo,
       edit: mine?.open,
       collect: mine && collect,
-      startFrom: mine && (() => mine.startFrom(place.lesson)),
+      startFrom: mine && (() => mine.startFrom(here.place.lesson)),
       openClass: desk?.open,
       isClass: () => desk?.isOpen,
     }),
@@ -97,36 +96,24 @@ export function mountLessons(root, given, host) {
     desk,
   });
 
-  const entry = () => course().find(({ id }) => id === place.lesson);
-  const beside = by => placeBeside(course(), place, by);
-  const places = () => Array.from({ length: entry().nMoments }, (_, nth) => ({ ...place, moment: nth + 1 }));
-  // What is needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
-  const soon = () => {
-    const next = beside(1);
-    if (place.present && entry().isOwn) return places().slice(place.moment);
-    return next && host.has(next) ? [next] : [];
-  };
-  const state = () => answeredIn(nameOf(place));
-  const isDone = () => Boolean(moment) && (state().isShown || !hasMore(moment));
-  const areWordsAlone = () => Boolean(moment?.saysWordsAlone) && !state().isShown;
   const remote = makeRemote(document, {
     press,
     back,
     collect: mine && collect,
-    present: is => go({ ...place, present: is }),
-    isPresented: () => place.present,
+    present: is => go({ ...here.place, present: is }),
+    isPresented: () => here.place.present,
     count: () => entry().nMoments,
-    goTo: number => go({ ...place, moment: number }),
+    goTo: number => go({ ...here.place, moment: number }),
   });
 
   // What a remote's button does: show the answer, then go on.
   function press() {
-    if (!moment) return true;
+    if (!here.moment) return true;
     if (!isDone()) show(null);
     else {
       const next = beside(1);
       if (next) go(next);
-      else if (place.present) end(true);
+      else if (here.place.present) end(true);
     }
     return true;
   }
@@ -143,9 +130,10 @@ export function mountLessons(root, given, host) {
   }
   function show(answer) {
     if (state().isShown) return;
-    keepAnswer(nameOf(place), answer);
+    keepAnswer(nameOf(here.place), answer);
     windows.tell();
-    if (answer !== null && place.lesson !== ID) memory.predicted(place, verdictOn(moment.question, answer).isRight);
+    if (answer !== null && here.place.lesson !== ID)
+      memory.predicted(here.place, verdictOn(here.moment.question, answer).isRight);
     redrawSaid();
     said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }); // a phone has no room for it all
   }
@@ -157,25 +145,25 @@ export function mountLessons(root, given, host) {
   }
   // What is clicked in the picture may be an answer.
   function answered(clicked) {
-    if (!moment.question || state().isShown) return false;
-    const found = candidateAt(moment.question, clicked);
+    if (!here.moment.question || state().isShown) return false;
+    const found = candidateAt(here.moment.question, clicked);
     if (found >= 0) show(found);
     return found >= 0;
   }
   // In mid-talk one comes back from there, to what comes next.
   function open(address) {
-    if (address && place.present) host.leave?.(place, beside(1));
+    if (address && here.place.present) host.leave?.(here.place, beside(1));
     if (!address) memory.opensWalkthrough = true;
-    return host.open(address, place);
+    return host.open(address, here.place);
   }
   // Where another device of the speaker's has led the class.
   function lead(at, isShown) {
     const to = placeIn(lessons, `?${at}`);
-    if (!to || !place) return false;
+    if (!to || !here.place) return false;
     if (!isShown) coverAnswer(nameOf(to));
     else if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
-    if (nameOf(to) !== nameOf(place)) go({ ...place, ...to, present: place.present });
-    else if (moment) redrawSaid();
+    if (nameOf(to) !== nameOf(here.place)) go({ ...here.place, ...to, present: here.place.present });
+    else if (here.moment) redrawSaid();
     return true;
   }
   // Another device of the speaker's has pressed on in this talk, or back; a speaker's window follows.
@@ -189,21 +177,21 @@ export function mountLessons(root, given, host) {
     redrawSaid();
   }
   function collect() {
-    mine.collectFrom(place);
+    mine.collectFrom(here.place);
     return true;
   }
   async function print() {
-    handout.print(entry().name, await Promise.all(places().map(moments.get)));
+    handout.print(entry().name, await Promise.all(here.places().map(moments.get)));
   }
   function showSpeaker() {
-    const isOpen = windows.open(name => host.hrefTo({ ...place, present: true, speaker: name }));
-    if (isOpen) go({ ...place, present: true });
+    const isOpen = windows.open(name => host.hrefTo({ ...here.place, present: true, speaker: name }));
+    if (isOpen) go({ ...here.place, present: true });
     else write(heard, "The browser didn’t open another window: allow it for this page.");
   }
   // Where the other window of a talk has gone.
   function goWith({ isShown, isBlank, isOver: isOverThere, ...at }) {
-    const to = { ...place, ...at },
-      isElsewhere = nameOf(to) !== nameOf(place);
+    const to = { ...here.place, ...at },
+      isElsewhere = nameOf(to) !== nameOf(here.place);
     if (isShown && !answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
     presenting.blank(isBlank);
     if (isElsewhere) {
@@ -218,8 +206,8 @@ export function mountLessons(root, given, host) {
       window.location.assign(host.hrefTo(to));
       return true;
     }
-    const isLeft = place?.present && !to.present;
-    const isOtherLesson = place !== null && to.lesson !== place.lesson;
+    const isLeft = here.place?.present && !to.present;
+    const isOtherLesson = here.place !== null && to.lesson !== here.place.lesson;
     arrive(to);
     host.address.write(searchOf(to), isOtherLesson);
     memory.at(to);
@@ -228,109 +216,92 @@ export function mountLessons(root, given, host) {
     return true;
   }
   async function arrive(to) {
-    const isSame = place && to.lesson === place.lesson && to.moment === place.moment;
-    place = to;
+    const isSame = here.isAt(to);
+    here.place = to;
     isOver = false;
-    presenting.show(place.present);
-    box.classList.toggle("presenting", place.present);
-    if (isSame && moment) return draw();
+    presenting.show(here.place.present);
+    box.classList.toggle("presenting", here.place.present);
+    if (isSame && here.moment) return draw();
     failure = "";
     const timer = setTimeout(() => box.classList.add("late"), 300);
     try {
       const found = await moments.get(to);
-      if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
-      moment = found;
-      question = moment.question && makeQuestion(moment.question, show);
-      moments.ahead(soon());
+      if (!here.isAt(to)) return; // one has gone on meanwhile
+      here.moment = found;
+      question = here.moment.question && makeQuestion(here.moment.question, show);
+      moments.ahead(here.soon());
     } catch (error) {
-      if (place !== to) return;
-      moment = null;
+      if (here.place !== to) return;
+      here.moment = null;
       failure = error instanceof TypeError ? "the server doesn’t answer." : error.message;
     } finally {
       clearTimeout(timer);
       box.classList.remove("late");
     }
     draw();
-    write(heard, heardOf(entry(), place, moment));
+    write(heard, heardOf(entry(), here.place, here.moment));
   }
 
   function draw() {
     if (!box.isConnected) return;
-    const here = entry(),
-      isFirst = areWordsAlone() && here === lessons[0];
-    write(frame.about, aboutOf(here, lessons));
+    const lesson = entry(),
+      isFirst = areWordsAlone() && lesson === lessons[0];
+    write(frame.about, aboutOf(lesson, lessons));
     contents.button.hidden = course().length === 1;
-    contents.update(lessons, place, memory, own());
-    over.update(isOver ? here.name : "");
+    contents.update(lessons, here.place, memory, own());
+    over.update(isOver ? lesson.name : "");
     takeaway.button.hidden = isFirst; // a first visit is a question, and little else
     box.classList.toggle("words-alone", areWordsAlone());
     foot.update({
-      place,
-      entry: here,
-      moment,
+      place: here.place,
+      entry: lesson,
+      moment: here.moment,
       isDone: isDone(),
       isFirst,
-      isTalk: here.isOwn || lessons.length === 1, // which the page of one alone is of
+      isTalk: lesson.isOwn || lessons.length === 1, // which the page of one alone is of
       isStart: beside(-1) === null,
       isEnd: beside(1) === null,
       ownSentence: given.ownSentence,
       prefersWalkthrough: memory.opensWalkthrough,
       isClass: desk?.isOpen,
     });
-    if (!moment) return drawFailure();
+    if (!here.moment) return drawFailure();
     question?.element.remove();
     said.classList.toggle("answered", state().isShown);
     redraw(
       said,
-      texts.draw(moment, { ...place, ...state(), areWordsAlone: areWordsAlone(), question: question?.element }),
+      texts.draw(here.moment, {
+        ...here.place,
+        ...state(),
+        areWordsAlone: areWordsAlone(),
+        question: question?.element,
+      }),
     );
     question?.update(state());
     box.classList.toggle("says-nothing", !said.textContent.trim());
     if (areWordsAlone()) picture.clear();
-    else picture.show(moment, !state().isShown, place.present);
-    fitText(said, place.present);
+    else picture.show(here.moment, !state().isShown, here.place.present);
+    fitText(said, here.place.present);
     explainTerms();
-    tellSpeaker();
-    tellClass();
+    tellings.speaker(isOver);
+    tellings.people(pass);
   }
   function drawFailure() {
-    const again = button("Try again", () => arrive({ ...place }));
+    const again = button("Try again", () => arrive({ ...here.place }));
     said.replaceChildren(element("p", "", `This moment didn’t come: ${failure}`), again);
     picture.clear();
   }
-  function tellSpeaker() {
-    const next = beside(1);
-    windows.update(
-      { moment, next: next && moments.get(next), planned: entry().planned ?? [], nth: place.moment },
-      { isBlank: presenting.isBlank(), isOver },
-    );
-  }
-  function tellClass() {
-    const isOwn = place.lesson === ID,
-      { question: about } = moment;
-    desk?.shows({
-      at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
-      moment: isOwn ? mine.momentAt(place) : null,
-      isShown: isDone(),
-      question: about,
-      title: about ? about.prompt.map(([, text]) => text.text ?? text).join("") : "",
-      picture: picture.element,
-      pass,
-      scene: moment.at,
-      selected: () => (isDone() ? picture.selected() : null),
-    });
-  }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
-    if (pass?.document !== moment.document) pass = readPass(moment.document);
-    const { cell } = moment.document.where;
-    glossary.update(pass, { cell, present: place.present || areWordsAlone() }, { tellsNumbers: isDone() });
+    if (pass?.document !== here.moment.document) pass = readPass(here.moment.document);
+    const { cell } = here.moment.document.where;
+    glossary.update(pass, { cell, present: here.place.present || areWordsAlone() }, { tellsNumbers: isDone() });
   }
   const presenting = makePresenting(document, box, remote.follow, code, () => {
-    tellSpeaker();
+    tellings.speaker(isOver);
     windows.tell();
   });
-  const observer = new ResizeObserver(() => fitText(said, place.present));
+  const observer = new ResizeObserver(() => fitText(said, here.place.present));
   observer.observe(body);
   const first = { lesson: lessons[0].id, moment: 1, present: false };
   const read = search => (search ? placeIn(course(), search) : null);
@@ -340,17 +311,18 @@ export function mountLessons(root, given, host) {
     left = memory.last && read(searchOf(memory.last));
   if (resumed || (!asked && left)) host.address.write(searchOf(resumed ?? left), false);
   const now = () => ({
-    lesson: place.lesson,
-    moment: place.moment,
+    lesson: here.place.lesson,
+    moment: here.place.moment,
     isShown: state().isShown,
     isBlank: presenting.isBlank(),
     isOver,
   });
   const windows = makeTwoWindows(window, asked?.speaker ?? "", { box, body }, { now, follow: goWith });
+  const tellings = makeTellings(here, { mine, moments, windows, desk, picture, isBlank: presenting.isBlank });
   const stopFollowing = mine?.onChange(() => {
-    if (place.lesson !== ID) return contents.update(lessons, place, memory, own());
-    moment = null; // it may be another one
-    arrive(own() ? { ...place, moment: Math.min(place.moment, own().nMoments) } : first);
+    if (here.place.lesson !== ID) return contents.update(lessons, here.place, memory, own());
+    here.moment = null; // it may be another one
+    arrive(own() ? { ...here.place, moment: Math.min(here.place.moment, own().nMoments) } : first);
   });
   arrive(asked ?? left ?? first);
   return {

@@ -18,6 +18,8 @@ const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 const LEAST_LINES = 9; // lines of text that a row is high at least; of more than two layers one scrolls to the others
 
+const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} × ${clientHeight}`;
+
 /** @returns {View} */
 export function makeWholePass(tools) {
   const box = element("section", "whole");
@@ -42,7 +44,8 @@ export function makeWholePass(tools) {
       return column;
     },
   });
-  let shown = null;
+  let shown = null,
+    drawnIn = ""; // the room that the drawing has, with the scrollbar that it may have brought
 
   const at = event => {
     const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
@@ -97,6 +100,7 @@ export function makeWholePass(tools) {
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
     nameRows(pass, where, diagram.thumbs()[0]);
     diagram.connect();
+    drawnIn = sizeOf(box);
   };
   // As large as their rows allow; titles that are wider than their thumbs take some of that. Returns how wide they may be.
   const drawThumbs = (pass, parts, isPresented, colours) => {
@@ -146,7 +150,7 @@ export function makeWholePass(tools) {
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
   new ResizeObserver(() => {
-    if (shown && isHere(shown)) draw();
+    if (shown && isHere(shown) && sizeOf(box) !== drawnIn) draw(); // for its own scrollbar it would draw for ever
   }).observe(box);
   return {
     element: box,

@@ -1,0 +1,34 @@
+// Tellings: what a speaker's own window, and a class, are told of where one is.
+import { searchOf } from "./course.js";
+import { ID } from "./talkList.js";
+
+// `here` are the whereabouts, desk what the speaker of a class has, null where there can be none; isBlank() says whether nothing
+// is on the screen. Returns {speaker(isOver), people(pass)}.
+export function makeTellings(here, { mine, moments, windows, desk, picture, isBlank }) {
+  return {
+    speaker(isOver) {
+      const next = here.beside(1),
+        { moment, place } = here;
+      windows.update(
+        { moment, next: next && moments.get(next), planned: here.entry().planned ?? [], nth: place.moment },
+        { isBlank: isBlank(), isOver },
+      );
+    },
+    people(pass) {
+      const { moment, place, isDone } = here,
+        { question } = moment,
+        isOwn = place.lesson === ID;
+      desk?.shows({
+        at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
+        moment: isOwn ? mine.momentAt(place) : null,
+        isShown: isDone(),
+        question,
+        title: question ? question.prompt.map(([, text]) => text.text ?? text).join("") : "",
+        picture: picture.element,
+        pass,
+        scene: moment.at,
+        selected: () => (isDone() ? picture.selected() : null),
+      });
+    },
+  };
+}
