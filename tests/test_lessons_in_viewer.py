@@ -101,7 +101,24 @@ def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
     expect(verdict(page)).to_have_class(f"verdict {kind}")
     expect(verdict(page)).to_contain_text("Right: animal" if kind == "right" else "You said it. It is animal.")
     expect(page.locator(f".choices .{kind}")).to_have_text(word)
+    assert page.locator(f".choices .{kind}").evaluate(_COLOURED) == {"right": "v", "wrong": "k"}[kind]
     assert page.locator(".thread .arc").count() > 0
+
+
+_COLOURED = """(each) => ["v", "k"].find((role) => {
+  const other = each.parentNode.appendChild(document.createElement("i"));
+  other.style.color = `var(--${role})`;
+  const [own, colour] = [each, other].map((one) => getComputedStyle(one).color);
+  other.remove();
+  return own === colour;
+})"""
+"""The role whose colour an element's text has."""
+_TRUTH = """(track) => {
+  const mark = getComputedStyle(track, "::after"), { width } = getComputedStyle(track.querySelector("input"));
+  const colour = getComputedStyle(track.querySelector(".right")).color;
+  return [parseFloat(mark.left), parseFloat(width) - parseFloat(mark.width), mark.backgroundColor, colour];
+}"""
+"""How far from the left the truth stands on a slider, how far the thumb can go, its colour and that of its number."""
 
 
 def test_a_word_is_picked_in_the_picture_and_by_keys(taught):
@@ -138,6 +155,10 @@ def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
     page.keyboard.press("Enter")
     expect(verdict(page)).to_contain_text("You said 40 %.")
     expect(verdict(page)).to_contain_text("For 40 % its scaled score would have to be")
+    right = read("who-is-it", 3)["question"]["right"]
+    at, width, colour, key = page.locator(".track").evaluate(_TRUTH)
+    assert at == pytest.approx(right * width, abs=1)
+    assert colour == key, "the truth is no answer of one's own"
     page = taught(FIRST + "3")
     page.get_by_role("slider").fill(str(round(100 * read("who-is-it", 3)["question"]["right"])))
     page.get_by_role("button", name="Check").click()

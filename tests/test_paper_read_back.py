@@ -24,6 +24,18 @@ PAGES = """(all) => all.map((page) => ({
   place: page.querySelector("footer .place").textContent,
 }))"""
 
+ON_PAPER = """(pages) => {
+  const isSeen = (each) => each.checkVisibility({ visibilityProperty: true });
+  const parts = ["footer", "header", "strong.word", "table"], sheets = [...pages.querySelectorAll(".printed")];
+  const others = [...pages.parentNode.children].filter((each) => each !== pages);
+  return {
+    onPaper: parts.filter((each) => sheets.every((sheet) => isSeen(sheet.querySelector(each)))),
+    screen: others.filter(isSeen).map(({ className }) => className),
+    exact: sheets.map((each) => getComputedStyle(each).printColorAdjust === "exact"),
+  };
+}"""
+"""What of the sheet is printed, what of the screen is, and whether each sheet keeps its colours."""
+
 
 def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(opened):
     trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
@@ -31,6 +43,13 @@ def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(op
     go(page, step="weighted-sum", cell=cell)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     pages = page.locator(".printed").evaluate_all(PAGES)
+    page.emulate_media(media="print")
+    paper = page.locator(".pages").evaluate(ON_PAPER)
+    page.emulate_media(media="null")
+    assert paper == {"onPaper": ["footer", "header", "strong.word", "table"], "screen": [], "exact": [True, True]}
+    assert "underline" in page.locator(".printed strong.word").first.evaluate(
+        "(all) => getComputedStyle(all).textDecoration"
+    )
     assert [each["head"] for each in pages] == ["Where “sat” looks, head 2 of 2", "What “sat” becomes"]
     changes = [f"{called(trace, each.stage, each.index)} = {each.value:g}" for each in changes_of(PAIR["changes"])]
     for nth, each in enumerate(pages, start=1):

@@ -1,6 +1,7 @@
 """What the viewer sends back, read as what it means; and its modules as one text."""
 
 import math
+import re
 
 import pytest
 from cases import of_each
@@ -15,6 +16,10 @@ from attnviz.scene.acts.messages import cell_in, change_in, heads_in, option_in,
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
+_SLIDER = re.compile(r"^(?P<of>[^\n{]*)::(?P<part>-webkit-slider-\S+|-moz-range-\S+) \{(?P<does>[^}]*)\}", re.MULTILINE)
+_PARTS = {"-webkit-slider-runnable-track": "-moz-range-track", "-webkit-slider-thumb": "-moz-range-thumb"}
+_OF_ONE = {"appearance", "margin-top", "box-sizing"}
+"""What one of the two needs for what the other does by itself."""
 NONSENSE = [None, 5, 1.5, True, [], {}, ["q[0,0,0]"], "", "q", "q[0]", "q[9,9,9]", "\ud800", "a" * 100_000]
 
 
@@ -211,3 +216,17 @@ def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
     )
     for path in BROWSER.glob("*/*.js"):
         assert path.read_text("utf-8").splitlines()[0] in joined, path.name
+
+
+@pytest.mark.parametrize(("room", "of"), [("lesson/lesson.css", ""), ("training/training.css", "thumb")])
+def test_a_slider_looks_in_firefox_as_elsewhere(room, of):
+    """No browser reads a rule of the other's parts, so each is written twice."""
+    rules = {"-webkit": {}, "-moz": {}}
+    for found in _SLIDER.finditer((BROWSER / room).read_text("utf-8")):
+        does = dict(each.strip().split(": ", 1) for each in found["does"].split(";") if each.strip())
+        part = _PARTS.get(found["part"], found["part"])
+        if of in part:
+            kept = {name: value for name, value in does.items() if name not in _OF_ONE}
+            rules["-moz" if "moz" in found["part"] else "-webkit"][found["of"], part] = kept
+    assert rules["-webkit"]
+    assert rules["-webkit"] == rules["-moz"]
