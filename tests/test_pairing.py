@@ -325,16 +325,16 @@ def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question
 def apart(a, b, place):
     """Whether what one looks at there is another in two passes: the number that was picked, or the row of shares."""
     found = pairing(a, b)
-    if place["picked"]:
-        return found.stages[place["picked"]].n_other > 0
-    cell = place["cell"]
+    if place.picked:
+        return found.stages[place.picked].n_other > 0
+    cell = place.cell
     for layer in b.layers:
         name = layer.names["attention"]
         if found.stages[name].other:
             return True
         keys = [(one, two) for two, one in enumerate(found.places["key"]) if one is not None]
-        query = found.places["query"][cell["query"]]
-        first, second = a[name].value[cell["head"], query], b[name].value[cell["head"], cell["query"]]
+        query = found.places["query"][cell.query]
+        first, second = a[name].value[cell.head, query], b[name].value[cell.head, cell.query]
         if any(abs(first[one] - second[two]) > 1e-9 for one, two in keys):
             return True
     return False
@@ -368,7 +368,7 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
         place.do("pair", pair.id)
         acted = place.resolved()
         there = where(acted.scene, acted.trace, a)
-        assert (there["cell"], there["picked"]) == (opened["cell"], opened["picked"]), address
+        assert (there.cell, there.picked) == (opened.cell, opened.picked), address
 
 
 def test_a_mask_leaves_the_word_that_asks():
