@@ -51,3 +51,8 @@ def test_strings_and_names_are_those_that_python_reads():
     read = [ast.literal_eval(text) for kind, text in named if kind in ("string", "number")]
     assert sorted(map(str, read)) == sorted(map(str, constants))
     assert [text for kind, text in named if kind in ("keyword", "comment")] == ["import", "# b", "if"]
+
+
+def test_the_last_value_of_an_interactive_python_makes_no_name_a_function(monkeypatch):
+    monkeypatch.setattr("builtins._", 1, raising=False)
+    assert coloured("for _ in a: b()")[:3] == [["keyword", "for"], ["", " _ "], ["keyword", "in"]]

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 
 _KINDS = {"STRING": "string", "NUMBER": "number", "COMMENT": "comment"}
 _KINDS |= dict.fromkeys(("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "string")
+_BUILTINS = frozenset(name for name in dir(builtins) if name != "_")  # which an interactive Python sets at times
 
 
 def coloured(code: str) -> list[list[str]]:
@@ -32,4 +33,4 @@ def _kind(token: tokenize.TokenInfo, following: tokenize.TokenInfo) -> str:
         return _KINDS.get(tokenize.tok_name[token.type], "")
     if keyword.iskeyword(token.string):
         return "keyword"
-    return "function" if hasattr(builtins, token.string) or following.string == "(" else ""
+    return "function" if token.string in _BUILTINS or following.string == "(" else ""
