@@ -1,6 +1,6 @@
 """Fitting: values as somebody wrote or picked them, brought to the nearest that settings allow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, most_layers
@@ -48,24 +48,13 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
             allowed[name] = option.nearest(text)
             if str(allowed[name]).lower() != text.strip().lower():
                 notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
-    if "n_heads" in written:
-        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
-        text = written["n_heads"]
-        allowed["n_heads"] = nearest_heads(text, d_model)
-        if str(allowed["n_heads"]) != text.strip():
-            notices.append(
-                f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
-                f"got {_shortened(text)}, using {allowed['n_heads']}."
-            )
-    if "layers" in written:
-        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
-        text = written["layers"]
-        allowed["layers"] = nearest_layers(text, d_model)
-        if str(allowed["layers"]) != text.strip():
-            notices.append(
-                f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}; "
-                f"got {_shortened(text)}, using {allowed['layers']}."
-            )
+    d_model = allowed.get("d_model", OPTIONS["d_model"].default)
+    for name, (fit, rule) in _BESIDE_D_MODEL.items():
+        if name in written:
+            text = written[name]
+            allowed[name] = fit(text, d_model)
+            if str(allowed[name]) != text.strip():
+                notices.append(f"{rule(d_model)}; got {_shortened(text)}, using {allowed[name]}.")
     for name, value in fitting_whole(allowed).items():
         notices.append(f"{rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
         allowed[name] = value
@@ -81,6 +70,19 @@ def nearest_heads(n_heads: int | str, d_model: int) -> int:
 def nearest_layers(layers: int | str, d_model: int) -> int:
     """The number of layers nearest to `layers` that there may be."""
     return replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers))
+
+
+_BESIDE_D_MODEL: dict[str, tuple[Callable[[str, int], int], Callable[[int], str]]] = {
+    "n_heads": (
+        nearest_heads,
+        lambda d_model: f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}",
+    ),
+    "layers": (
+        nearest_layers,
+        lambda d_model: f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}",
+    ),
+}
+"""How options whose values depend on `d_model` are brought to the nearest, and the rule that a notice says."""
 
 
 def _shortened(text: str) -> str:
