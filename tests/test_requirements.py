@@ -1,5 +1,6 @@
 """What is installed: the app's packages as an extra, and in a deployment what the ranges allow, with hashes."""
 
+import itertools
 import re
 import tomllib
 
@@ -36,3 +37,16 @@ def test_the_lock_is_within_the_ranges():
 def test_every_locked_package_has_its_hashes():
     for entry in re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.M)[1:]:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry
+
+
+def test_every_test_that_is_chosen_for_other_versions_is_there():
+    """The list is run before a release alone, so that no test of every day would miss a name."""
+    listed = (ROOT / ".ci" / "versions").read_text("utf-8").partition("CHOSEN=(")[2].partition("\n)")[0]
+    chosen = [each for line in listed.splitlines() if not line.lstrip().startswith("#") for each in line.split()]
+    assert len(chosen) > 20
+    for each in chosen:
+        pieces = [piece.split(",") for piece in re.split(r"[{}]", each)]
+        for path, _, name in (("".join(parts)).partition("::") for parts in itertools.product(*pieces)):
+            assert re.search(
+                rf"^(async )?def {name}\(" if name else "^def test_", (ROOT / path).read_text("utf-8"), re.M
+            ), each
