@@ -8,6 +8,7 @@ from asgi import MARKER, run
 from patience import PATIENCE_SECONDS
 
 from attnviz.server import cleanup
+from attnviz.server.background import background
 from attnviz.server.log import Discreet, quieten
 
 
@@ -47,7 +48,7 @@ def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
 
         monkeypatch.setattr(cleanup, "sweep", sweep)
         monkeypatch.setattr(cleanup.st, "get_option", lambda _: 0.02)
-        async with cleanup.swept():
+        async with background(cleanup.sweep_often()):
             await asyncio.wait_for(swept.wait(), PATIENCE_SECONDS)
 
     run(story())

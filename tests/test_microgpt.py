@@ -22,7 +22,7 @@ from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures, parts_of
 from attnviz.models.statedict import MAX_NUMBERS, state_dict
-from attnviz.models.statefile import read
+from attnviz.models.statefile import SAVING, read
 from attnviz.models.task import Batch
 from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names
@@ -33,7 +33,6 @@ from attnviz.scene.document.continuing import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
 from attnviz.text import micropython
 from attnviz.text.wording import percent
-from attnviz.ui.sections.ownnumbers import MICROGPT_SNIPPET
 from attnviz.views.model import model_data
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
@@ -458,11 +457,9 @@ def test_the_lines_that_write_a_state_file_write_one_that_agrees(tmp_path):
     letters, tokens = own()["uchars"], []
     state = {name: [[Value(number) for number in row] for row in rows] for name, rows in own()["state_dict"].items()}
     known = {"docs": ["yxé"], "uchars": letters, "BOS": len(letters), "n_layer": 2, "n_head": 3, "block_size": 9}
-    snippet = MICROGPT_SNIPPET.replace("microgpt.json", str(tmp_path / "microgpt.json"))
+    snippet = SAVING.replace("microgpt.json", str(tmp_path / "microgpt.json"))
     exec(snippet, known | {"gpt": gpt, "state_dict": state})
     assert "After “yxé” it gives" in microgpt(tmp_path / "microgpt.json").task.checked
-    told = [line.strip() for line in microgpt.__doc__.splitlines()]
-    assert all(line.split("  #")[0] in told for line in MICROGPT_SNIPPET.splitlines() if line)
 
 
 SPACED = "a b\u00c5\u212b\tc"

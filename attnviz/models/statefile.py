@@ -16,6 +16,19 @@ from attnviz.models.statedict import IN_LAYER, MAX_NUMBERS, Matrices, letters, m
 
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
 
+SAVING = """\
+import json  # at the end of microgpt
+
+name = docs[0][: block_size - 1]
+keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+logits = [gpt(token, place, keys, values) for place, token in enumerate([BOS, *map(uchars.index, name)])]
+floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
+check = [list(name), [logit.data for logit in logits[-1]]]
+written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
+json.dump(written, open("microgpt.json", "w"))
+"""
+"""The lines that save a microgpt, at its end."""
+
 
 def microgpt(path: str | os.PathLike) -> Model:
     """Read a microgpt of one's own.
@@ -28,17 +41,8 @@ def microgpt(path: str | os.PathLike) -> Model:
         most 64, a block_size of at most 32 and 4 layers. Unless it says otherwise, `n_head` is 4, `activation` "relu"
         (or "relu2", its square; or "gelu") and `norm` "rmsnorm" (or "layernorm"), right after the embeddings and
         before attention and MLP, without parameters, with 1e-5 under the root; without `lm_head` the logits are made
-        with `wte`. A `check`, [letters, logits], is compared: the logits after these letters. These lines at the end
-        of microgpt write it:
-
-            import json
-            name = docs[0][: block_size - 1]
-            keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
-            logits = [gpt(token, place, keys, values) for place, token in enumerate([BOS, *map(uchars.index, name)])]
-            floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
-            check = [list(name), [logit.data for logit in logits[-1]]]
-            written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
-            json.dump(written, open("microgpt.json", "w"))
+        with `wte`. A `check`, [letters, logits], is compared: the logits after these letters. The lines in
+        `attnviz.models.statefile.SAVING`, at the end of microgpt, write such a file.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from attnviz.contract.received import RequestError
 from attnviz.contract.request import read
 from attnviz.scene.acts.session import answer_to
+from attnviz.server.responses import TooLargeError, body_of, json_response, refusal
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
@@ -38,10 +39,13 @@ def route() -> Route:
 
 
 async def _acts(request: Request) -> Response:
-    body = await _read(request)
+    try:
+        body = await body_of(request, MAX_REQUEST_BYTES)
+    except (TooLargeError, ClientDisconnect):
+        return refusal(400, _REFUSED)
     begun = _TAB.match(body)
     if begun is None:
-        return _refusal()
+        return refusal(400, _REFUSED)
     tab = OPEN.get(begun[1].decode())
     if tab is None:
         return PlainTextResponse(UNKNOWN, 404)
@@ -61,29 +65,12 @@ def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | N
         try:
             done = read(body)
         except RequestError as error:
-            return _refusal(str(error))
+            return refusal(400, str(error))
         if done.tab != tab.token:  # JSON may say a part twice
-            return _refusal()
+            return refusal(400, _REFUSED)
         if tab.session is None:
             return PlainTextResponse(UNKNOWN, 404)
         if any(name in left for name, _ in done.acts):
             return None
         answer = answer_to(tab.session, done)
-    return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-def _refusal(rule: str = _REFUSED) -> Response:
-    return PlainTextResponse(rule, 400, {"Connection": "close"})  # what else it sends is not read
-
-
-async def _read(request: Request) -> bytes:
-    """The body of a request, or nothing if that is too much or never comes."""
-    body = b""
-    try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > MAX_REQUEST_BYTES:
-                return b""
-    except ClientDisconnect:
-        return b""
-    return body
+    return json_response(answer)

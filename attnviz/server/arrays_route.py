@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from attnviz.articles.upload import reply
@@ -18,6 +18,7 @@ from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_source, pinned
 from attnviz.scene.uploads.request import OwnRequest, read
+from attnviz.server.responses import json_response, refusal
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
@@ -44,16 +45,16 @@ async def _arrays(request: Request) -> Response:
         about = read(line)
         tab = OPEN.get(about.tab)
         if tab is None or tab.session is None:
-            return _refusal(404, UNKNOWN)
+            return refusal(404, UNKNOWN)
         content = await _content(pieces, begun)
     except RequestError as error:
-        return _refusal(400, str(error))
+        return refusal(400, str(error))
     except ClientDisconnect:
-        return _refusal(400, _REFUSED)
+        return refusal(400, _REFUSED)
     if content is None:
-        return _refusal(413, _TOO_LARGE)
+        return refusal(413, _TOO_LARGE)
     if tab in _UNDERWAY:
-        return _refusal(429, _BUSY)
+        return refusal(429, _BUSY)
     _UNDERWAY.add(tab)
     try:
         return await _compared(tab, about, content)
@@ -64,7 +65,7 @@ async def _arrays(request: Request) -> Response:
 async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
     made = await fair_queue.in_one_piece(_response, tab, about, content)
-    return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
+    return json_response(made)
 
 
 def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
@@ -102,7 +103,3 @@ async def _content(pieces: AsyncIterator[bytes], begun: bytes) -> bytes | None:
             return bytes(content)
         content += piece
     return None
-
-
-def _refusal(status: int, rule: str) -> PlainTextResponse:
-    return PlainTextResponse(rule, status, {"Connection": "close"})  # what else is sent is not read

@@ -10,8 +10,7 @@ import asyncio
 import ctypes
 import gc
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 
 import streamlit as st
 
@@ -29,20 +28,9 @@ def sweep() -> None:
         _trim(0)
 
 
-@asynccontextmanager
-async def swept() -> AsyncIterator[None]:
-    """Sweep as often as sessions expire, for as long as the block lasts."""
-
-    async def sweep_often() -> None:
-        while True:
-            await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
-            with suppress(OSError):  # no file was free for a session: the next sweep may find one
-                sweep()
-
-    task = asyncio.create_task(sweep_often())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+async def sweep_often() -> None:
+    """Sweep as often as sessions expire."""
+    while True:
+        await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
+        with suppress(OSError):  # no file was free for a session: the next sweep may find one
+            sweep()

@@ -8,13 +8,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts_route, arrays_route, lesson_route, room_route, room_store, scripts, talk_route
+from attnviz.server import acts_route, arrays_route, lesson_route, room_route, scripts, talk_route
 from attnviz.server.allowed_paths import AllowedPaths
-from attnviz.server.cleanup import swept
+from attnviz.server.background import background
+from attnviz.server.cleanup import sweep_often
 from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.process import warm_up
+from attnviz.server.room_store import ROOMS
 from attnviz.server.websocket import Messages
 
 
@@ -35,8 +37,11 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """The life of the app: from what it does first to what it does last."""
     warm_up()
     quieten()
-    async with swept(), room_store.kept():
-        yield
+    try:
+        async with background(sweep_often()), background(ROOMS.run()):
+            yield
+    finally:
+        await ROOMS.close()
 
 
 async def _healthy(request: Request) -> PlainTextResponse:

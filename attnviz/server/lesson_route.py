@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.moment import moment
+from attnviz.server.responses import compressed_response
 
 PATH = "/moment"
 
@@ -53,9 +54,7 @@ async def _moment(request: Request) -> Response:
     headers = {"Vary": "Accept-Encoding", "Cache-Control": _KEPT, "ETag": made.etag}
     if made.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(made.compressed, media_type="application/json", headers=headers | {"Content-Encoding": "gzip"})
-    return Response(gzip.decompress(made.compressed), media_type="application/json", headers=headers)
+    return compressed_response(request, made.compressed, headers)
 
 
 @cache

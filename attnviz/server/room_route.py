@@ -17,6 +17,7 @@ from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.table import table
 from attnviz.scene.document.encoding import to_json
+from attnviz.server.responses import NO_STORE, TooLargeError, body_of, compressed_response, json_response
 from attnviz.server.room_door import FULL, RefusedError, held_of, join
 from attnviz.server.room_store import ROOMS
 from attnviz.server.room_stream import stream
@@ -28,8 +29,7 @@ _LANE = ThreadPoolExecutor(1, "rooms")
 """Where what followers see is made, once for all of them."""
 
 _KEY = "x-room-key"
-_NO_STORE = {"Cache-Control": "no-store"}
-_STREAMED = _NO_STORE | {"X-Accel-Buffering": "no"}
+_STREAMED = NO_STORE | {"X-Accel-Buffering": "no"}
 
 
 def routes() -> list[BaseRoute]:
@@ -66,7 +66,7 @@ async def _done(request: Request) -> Response:
     if isinstance(message, requests.Make):
         return await _make()
     if isinstance(message, requests.Join):
-        return _json(await join(request, room_code, message))
+        return json_response(to_json(await join(request, room_code, message)))
     if isinstance(message, requests.Speakers):
         if not is_speaker:
             raise RefusedError(403, "Only the speaker does that. Their room may have ended.")
@@ -76,17 +76,15 @@ async def _done(request: Request) -> Response:
 
 
 async def _read(request: Request, most: int) -> bytes:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise RefusedError(413, f"A message to a room has at most {most:,} bytes; this one has more.")
-    return body
+    try:
+        return await body_of(request, most)
+    except TooLargeError:
+        raise RefusedError(413, f"A message to a room has at most {most:,} bytes; this one has more.") from None
 
 
 async def _make() -> Response:
     _, secrets = await ROOMS.make()
-    return _json(secrets)
+    return json_response(to_json(secrets))
 
 
 async def _followed(held: Held, message: requests.Answer | requests.Point | requests.Around) -> Response:
@@ -99,7 +97,7 @@ async def _followed(held: Held, message: requests.Answer | requests.Point | requ
         case requests.Around(seat=seat, is_around=is_around):
             (held.around.add if is_around else held.around.discard)(seat)
             held.tell(speaker_alone=True)
-    return _json({})
+    return json_response(to_json({}))
 
 
 async def _led(held: Held, message: requests.Speakers) -> Response:
@@ -109,7 +107,7 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
         case requests.Move(at=at, question=question, moment=moment, is_shown=is_shown):
             place = await _in_lane(place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
-            return _json({"number": held.room.number, "isOwn": place.is_own})
+            return json_response(to_json({"number": held.room.number, "isOwn": place.is_own}))
         case requests.Press(by=by):
             await ROOMS.do(held, commands.Press(time=now, by=by))
         case requests.Open(is_open=is_open):
@@ -119,13 +117,13 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
         case requests.Hand():
             code = new_code()
             await ROOMS.do(held, commands.Hand(time=now, code=code))
-            return _json({"code": code})
+            return json_response(to_json({"code": code}))
         case requests.Counts():
             text = await _in_lane(table, held.room)
-            return Response(text, media_type="text/csv", headers=_NO_STORE)
+            return Response(text, media_type="text/csv", headers=NO_STORE)
         case requests.End():
             await ROOMS.do(held, commands.End(time=now))
-    return _json({})
+    return json_response(to_json({}))
 
 
 async def _moment(request: Request) -> Response:
@@ -135,9 +133,7 @@ async def _moment(request: Request) -> Response:
     if place is None or number != str(held.room.shows):
         raise RefusedError(409, "The class has gone on meanwhile.")
     made = await _in_lane(_compressed, held.room, number)
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(made, media_type="application/json", headers=_NO_STORE | {"Content-Encoding": "gzip"})
-    return Response(gzip.decompress(made), media_type="application/json", headers=_NO_STORE)
+    return compressed_response(request, made, NO_STORE)
 
 
 _kept: dict[str, tuple[str, bytes]] = {}
@@ -170,7 +166,3 @@ def _seat_of(request: Request) -> tuple[str, str]:
 
 async def _in_lane(act, *arguments):
     return await asyncio.get_running_loop().run_in_executor(_LANE, act, *arguments)
-
-
-def _json(data: dict) -> Response:
-    return Response(to_json(data), media_type="application/json", headers=_NO_STORE)

@@ -1,9 +1,6 @@
 """The store of rooms that this process uses: its own memory, or Redis, which all processes share."""
 
-import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 
 from attnviz.server.rooms import Rooms
 
@@ -29,16 +26,3 @@ def rooms_at(url: str) -> Rooms:
 
 ROOMS = rooms_at(os.environ.get("ATTNVIZ_ROOMS", ""))
 """The rooms that this process knows."""
-
-
-@asynccontextmanager
-async def kept() -> AsyncIterator[None]:
-    """Keep rooms up to date for as long as the block lasts."""
-    task = asyncio.create_task(ROOMS.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        await ROOMS.close()

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from attnviz.contract.received import RequestError, received
@@ -23,6 +23,7 @@ from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
+from attnviz.server.responses import TooLargeError, body_of, json_response, refusal
 from attnviz.site.edition import talk_file
 from attnviz.ui.state.tabs import OPEN, UNKNOWN
 
@@ -86,20 +87,14 @@ def route() -> Route:
 
 
 async def _talk(request: Request) -> Response:
-    body = bytearray()
     try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > MAX_REQUEST_BYTES:
-                return _refusal(413, _TOO_LARGE)
-        message = received(bytes(body), TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
+        body = await body_of(request, MAX_REQUEST_BYTES)
+        message = received(body, TalkRequest | PageAsked | UploadsAsked | UploadsGiven)
         made = await asyncio.get_running_loop().run_in_executor(_LANE, reply, message)
     except (RequestError, TalkError, OwnArraysError) as error:
-        return _refusal(400, str(error))
+        return refusal(400, str(error))
+    except TooLargeError:
+        return refusal(413, _TOO_LARGE)
     except ClientDisconnect:
-        return _refusal(400, _TOO_LARGE)
-    return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-def _refusal(status: int, rule: str) -> PlainTextResponse:
-    return PlainTextResponse(rule, status, {"Connection": "close"})  # what else is sent is not read
+        return refusal(400, _TOO_LARGE)
+    return json_response(made)

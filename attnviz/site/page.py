@@ -6,14 +6,12 @@ what is drawn stands in the page, as data that never runs, and the policy allows
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import re
 from typing import NamedTuple
 
 from attnviz.scene.document.encoding import to_json
-from attnviz.viewer.shell import inert
+from attnviz.viewer.shell import HEAD, hash_source, inert
 
 SCRIPT = "attnviz.js"
 STYLES = {"": "pages.css", "article": "article.css", "lesson": "viewer.css", "pass": "viewer.css"}
@@ -25,16 +23,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
-_TEXT = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-{styles}
-</head>
-<body class="of-{kind}">
+_BODY = """<body class="of-{kind}">
 <header><h1>{heading}</h1><nav aria-label="attnviz">{ways}</nav></header>
 <main>{main}</main>
 {drawn}</body>
@@ -80,10 +69,8 @@ def drawn_page(name: str, kind: str, heading: str, given: dict, ways: tuple[Way,
 
 def single_file(page: Page, script: str, styles: str) -> str:
     """A drawn page with its script and styles in it, which needs no file beside it and leads to none."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = _POLICY.replace("script-src 'self'", f"script-src 'sha256-{digest}'").replace(
-        "style-src 'self' ", "style-src "
-    )
+    policy = _POLICY.replace("script-src 'self'", f"script-src {hash_source(script)}")
+    policy = policy.replace("style-src 'self' ", "style-src ")
     head, _, body = page.text.partition("</head>")
     head = _LINK.sub("", head.replace(_POLICY, policy))
     body = _WAYS.sub("", body, count=1).replace(_SCRIPT, f'<script type="module">{script}</script>')
@@ -102,7 +89,7 @@ def link(way: Way) -> str:
 
 def _filled(name: str, kind: str, heading: str, main: str, drawn: str, ways: tuple[Way, ...]) -> str:
     before = () if name == INDEX else (Way(INDEX, "attnviz: all pages"), Way(OWN, "Your own sentence"))
-    return _TEXT.format(
+    return (HEAD + _BODY).format(
         policy=_POLICY,
         title=html.escape(heading if name == INDEX else f"{heading} – attnviz"),
         styles="\n".join(f'<link rel="stylesheet" href="{STYLES[each]}">' for each in ("", kind) if each in STYLES),

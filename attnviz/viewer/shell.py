@@ -18,16 +18,17 @@ _OF_PAGES_OF_THE_APP = {
     *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views"),
 }
 THEME = Path(__file__).with_suffix(".css")
-_TEXT = """<!doctype html>
+HEAD = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>{style}</style>
+{styles}
 </head>
-<body>
+"""
+_BODY = """<body>
 <header><h1></h1><p id="alone"></p></header>
 <main class="viewer"><noscript>Switch JavaScript on: a script in this page draws it.</noscript></main>
 <p id="refused" role="status"></p>
@@ -56,16 +57,20 @@ def inert(document: bytes) -> str:
     return document.decode().replace("<", r"\u003c")
 
 
+def hash_source(script: str) -> str:
+    """What a policy calls a script that stands in a page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
 @functools.cache
 def _shell() -> str:
     """The shell, with a place for the document and one for the title."""
     script = f"\n{bundle(module('standalone'))}"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {hash_source(script)}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     style = joined(name for name in STYLES if name not in _OF_PAGES_OF_THE_APP) + THEME.read_text("utf-8")
-    fixed = {"policy": policy, "style": style, "script": script}
+    fixed = {"policy": policy, "styles": f"<style>{style}</style>", "script": script}
     named = {name: text.replace("{", "{{").replace("}", "}}") for name, text in fixed.items()}
-    return _TEXT.format(**named, document="{document}", title="{title}")
+    return (HEAD + _BODY).format(**named, document="{document}", title="{title}")

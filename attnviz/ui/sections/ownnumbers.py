@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
+from attnviz.models.statefile import SAVING
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.uploads.examples import EXAMPLES, example_file
@@ -80,20 +81,6 @@ def _opened(session: Session, door: str | None) -> dict[str, object]:
     return parts_for_source(_OPENS[door]) | typed
 
 
-MICROGPT_SNIPPET = """\
-import json  # at the end of microgpt
-
-name = docs[0][: block_size - 1]
-keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
-logits = [gpt(token, place, keys, values) for place, token in enumerate([BOS, *map(uchars.index, name)])]
-floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
-check = [list(name), [logit.data for logit in logits[-1]]]
-written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
-json.dump(written, open("microgpt.json", "w"))
-"""
-"""Code that saves a microgpt."""
-
-
 def draw_saving(session: Session) -> None:
     """Say how one's own arrays are saved, and offer a file to begin with."""
     st.code(SNIPPET, language=None)
@@ -103,6 +90,6 @@ def draw_saving(session: Session) -> None:
         f'read with ReLU and RMSNorm (else add `"activation": "gelu"` or `"relu2"`, `"norm": "layernorm"`), '
         f"an `n_embd` of at most {MAX_EMBEDDING}, a `block_size` of at most {MAX_PLACES} and {MAX_WORDS - 1} letters."
     )
-    st.code(MICROGPT_SNIPPET, language=None)
+    st.code(SAVING, language=None)
     correct = partial(example_file, "correct")
     downloads.draw(session, "A correct file to begin with (numbers.npz)", "numbers.npz", correct)
