@@ -125,6 +125,8 @@ class Read(Cell):
             other = np.repeat(other, len(one) // len(other), axis=0)  # of groups, for each head
         if self.own in ("k", "v") and one.ndim > 2:
             return np.repeat(one, len(other) // len(one), axis=0)[head[0], row], other[head[0], :, column]
+        if self.own == "q_compressed":
+            return one[row], other[:, column]
         if self.own in ("q", "k", "v", "q_r", "k_r", "compressed"):
             return one[row], other[head[0], :, column]
         if self.own in ("scores", "content_scores", "position_scores"):
@@ -267,6 +269,9 @@ VERBS = {"asks with": "q", "offers": "k", "passes on": "v"}
 
 MADE = {
     ("what enters", "latent"): "w_dkv",
+    ("what enters", "query latent"): "w_dq",
+    ("a query latent", "query"): "w_uq",
+    ("a query latent", "query’s part for positions"): "w_qr",
     ("what enters", "query’s part for positions"): "w_qr",
     ("what enters", "key’s part for positions"): "w_kr",
     ("a latent", "key"): "w_uk",
@@ -275,7 +280,14 @@ MADE = {
 
 
 def is_of_latents(cell, head, row, read, number, at, made):
-    return cell.own == MADE.get((read, made)) and cell.is_at(row, at, head) and cell.says(number)
+    reads = next(stage for stage in cell.whole.stages if cell.name in stage.inputs).inputs[0]
+    of_latent = {"a latent": "latent", "a query latent": "q_latent"}.get(read)
+    return (
+        cell.own == MADE.get((read, made))
+        and (split_layer(reads)[0] == of_latent if of_latent else "latent" not in reads)
+        and cell.is_at(row, at, head)
+        and cell.says(number)
+    )
 
 
 def normed_of(cell):
@@ -341,20 +353,20 @@ OPENINGS = {
     rf"In (?:head )?(\d+), a score of {N} that belongs to no key counts in the sum of each row": (
         lambda cell, head, number: cell.own == "sinks" and cell.is_at(head=head) and is_number(cell, number)
     ),
-    rf"(?:In (?:head )?(\d+|group \d+), d|D)imension (\d+) of (what enters|a latent) {BY} {DIMENSION} of the "
-    r"(latent|query’s part for positions|key’s part for positions|key|value)": is_of_latents,
-    rf"Before the norm, the latent of “(.+?)” has {N} in {DIMENSION}": lambda cell, row, number, at: (
-        cell.own == "compressed" and cell.is_at(row, at) and cell.says(number)
+    rf"(?:In (?:head )?(\d+|group \d+), d|D)imension (\d+) of (what enters|a (?:query )?latent) {BY} {DIMENSION} of "
+    r"the ((?:query )?latent|query’s part for positions|key’s part for positions|query|key|value)": is_of_latents,
+    rf"Before the norm, the (query )?latent of “(.+?)” has {N} in {DIMENSION}": lambda cell, of, row, number, at: (
+        cell.own == ("q_compressed" if of else "compressed") and cell.is_at(row, at) and cell.says(number)
     ),
-    rf"In {DIMENSION} of the latent of “(.+?)”, the norm makes {N} of {N}": lambda cell, at, row, number, read: (
-        cell.own == "latent"
+    rf"In {DIMENSION} of the (query )?latent of “(.+?)”, the norm makes {N} of {N}": lambda cell, at, of, row, number, read: (
+        cell.own == ("q_latent" if of else "latent")
         and cell.is_at(row, at)
         and cell.says(number)
         and read == short(cell.inputs[0][cell.index])
         and np.allclose(cell.row(), normed_of(cell))
     ),
-    rf"In {DIMENSION}, every latent is multiplied by {N} after it is normed": lambda cell, at, number: (
-        cell.own == "g_latent" and cell.label(-1) == at and number == short(cell.number())
+    rf"In {DIMENSION}, every (query )?latent is multiplied by {N} after it is normed": lambda cell, at, of, number: (
+        cell.own == ("g_q_latent" if of else "g_latent") and cell.label(-1) == at and number == short(cell.number())
     ),
     rf"For positions, “(.+?)” (asks with|offers) {N} in {DIMENSION}": lambda cell, row, verb, number, at: (
         cell.own == f"{VERBS[verb]}_r" and cell.is_at(row, at) and cell.says(number)

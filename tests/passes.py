@@ -64,6 +64,12 @@ LATENT = {
 }
 LATENT_OUT = {"g_latent": modern.standard_normal(6), "w_o": modern.standard_normal((12, 3))}
 POSITIONED = {"w_qr": modern.standard_normal((4, 3, 2)), "w_kr": modern.standard_normal((1, 3, 2))}
+QUERY_LATENT = {
+    "w_q": None,
+    "w_dq": modern.standard_normal((3, 5)),
+    "w_uq": modern.standard_normal((4, 5, 4)),
+    "g_q_latent": modern.standard_normal(5),
+}
 ONE_UP = {name: LATENT[name][:, :1, :1] for name in ("w_uk", "w_uv")}
 EVERYTHING = {"qk_norm": True, "rotation": Rotation(100.0, "halves"), "softcap": 2.0, "alibi": True}
 WORDS, ANSWERS = ("who", "saw", "the", "dog", "the (2)"), ("dog", "cat", "who")
@@ -230,6 +236,25 @@ MODERN = {
             | {"w_dkv": modern.standard_normal((2, 3, 6)), "w_kr": modern.standard_normal((2, 3, 2))}
         ),
         absorbed=True,
+    ),
+    **{
+        f"queries from a latent, {'absorbed' if absorbed else 'made into keys'}": attend(
+            ROWS,
+            parameters=[Parameters(**LATENT | POSITIONED | LATENT_OUT | QUERY_LATENT | more)] * n_layers,
+            mask=CAUSAL_WINDOW,
+            absorbed=absorbed,
+            qk_norm=not absorbed,
+            rotation=Rotation(100.0, "halves"),
+            residual=n_layers > 1,
+            norm="rmsnorm" if n_layers > 1 else None,
+        )
+        for absorbed, n_layers in ((False, 1), (True, 2))
+        for more in [{"w_qr": modern.standard_normal((4, 5, 2))}]
+    },
+    "queries from a latent, without positions and gains": attend(
+        ROWS,
+        parameters=Parameters(**LATENT | QUERY_LATENT | {"g_q_latent": None}),
+        mask=np.tri(5, dtype=bool),
     ),
     "projected in groups": attend_projected(
         *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)

@@ -197,8 +197,9 @@ def is_subtracted(at, largest, each):
 
 
 def is_row_of_queries(at, what, number, dimension):
-    own = {"the absorbed query of": "q_absorbed", "the part for positions": at.own, "": "compressed"}[what]
-    return own == at.own and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
+    own = {"the absorbed query of": "q_absorbed", "the part for positions": at.own, "": at.own}[what]
+    is_known = what or at.own in ("compressed", "q_compressed")
+    return is_known and own == at.own and number == short(at.line_of(at.band.cells.stage)[int(dimension) - 1])
 
 
 def is_score_of(at, what, key, number):

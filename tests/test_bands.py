@@ -179,6 +179,7 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
 
 
 WHOSE = {
+    "q_compressed": ("query latent", "query"),
     "compressed": ("latent", "key"),
     "q": ("query", "query"),
     "k": ("key", "key"),
@@ -280,13 +281,15 @@ PARAMETERS = {
     "key": "w_k",
     "value": "w_v",
     "latent": "w_dkv",
+    "query latent": "w_dq",
     "position query": "w_qr",
     "position key": "w_kr",
 }
 
 
 def is_multiplied_by(trace, band, selection, word, which, *product):
-    whose = trace.axes(band.left.stage)[0].label(selection.query if which.endswith("query") else selection.key)
+    of_query = which.startswith("query") or which.endswith("query")
+    whose = trace.axes(band.left.stage)[0].label(selection.query if of_query else selection.key)
     own = PARAMETERS[which] == split_layer(band.cells.stage)[0]
     return own and word == whose and is_multiplied(trace, band, selection, *product)
 
@@ -296,6 +299,20 @@ def is_made_of_latent(trace, band, selection, word, which, *product):
     whose = trace.axes(band.left.stage)[1].label(selection.key)
     of_latent = split_layer(band.left.stage)[0] == "latent"
     return own and of_latent and word == whose and is_multiplied(trace, band, selection, *product)
+
+
+def is_of_query_latent(trace, band, selection, word, query, position, *product):
+    own = ("w_uq" if query else "w_qr") == split_layer(band.cells.stage)[0]
+    whose = trace.axes(band.left.stage)[0].label(selection.query)
+    of_latent = split_layer(band.left.stage)[0] == "q_latent"
+    return own and of_latent and word == whose and is_multiplied(trace, band, selection, *product)
+
+
+def has_latent(trace, band, selection, unit, key, number, place):
+    group = trace.axes(band.cells.stage)[0].place(selection)
+    own = split_layer(band.cells.stage)[0] == "latent" and key == trace.axes(band.cells.stage)[1].label(selection.key)
+    there = trace[band.cells.stage].value[group, selection.key, int(place) - 1]
+    return own and unit == trace.origin.unit and number == short(there)
 
 
 def is_absorbed(trace, band, selection, word):
@@ -464,7 +481,10 @@ CLAIMS = {
     r"^Positions: “(.+)” asks with that part of its (\w+), every (\w+) answers with that of its (\w+)"
     r"(?:, each turned by its position)?: for “(.+)”, dimension (\d+) counts most: "
     r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
-    r"^What “(.+)” enters with, times the ((?:position )?\w+) parameters: " + PRODUCT: is_multiplied_by,
+    r"^What “(.+)” enters with, times the ((?:position )?\w+|query latent) parameters: " + PRODUCT: is_multiplied_by,
+    r"^The query latent of “(.+)”, times the (?:head’s (query)|(position query)) parameters: "
+    + PRODUCT: is_of_query_latent,
+    r"^The latent of each (\w+): “(.+)” has (\S+) in dimension (\d+)\.$": has_latent,
     r"^The latent of “(.+)”, times the head’s (\w+) parameters: " + PRODUCT: is_made_of_latent,
     r"^What the head collected, times its value parameters: " + PRODUCT: is_multiplied,
     r"^The query of “(.+)”, times the head’s key parameters, transposed$": is_absorbed,

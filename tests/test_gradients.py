@@ -86,7 +86,7 @@ def passes():
             alibi=True,
         ),
         **{
-            f"latents, absorbed: {absorbed}": attend(
+            f"latents, absorbed: {absorbed}, of queries too: {bool(more)}": attend(
                 x,
                 parameters=Parameters(
                     **{
@@ -96,12 +96,20 @@ def passes():
                         "w_uv": draw((2, 7, 2)),
                     },
                     **{"w_qr": draw((2, 5, 2)), "w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
+                    **more,
                 ),
                 rotation=Rotation(9.0),
                 mask=np.tri(3, dtype=bool),
                 absorbed=absorbed,
             )
             for absorbed in (False, True)
+            for more in (
+                {},
+                {
+                    **{"w_q": None, "w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))},
+                    "w_qr": draw((2, 4, 2)),
+                },
+            )
         },
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise

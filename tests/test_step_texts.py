@@ -307,7 +307,7 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     assert ("each row sums to at most 1" in text(trace, "softmax")) == ("sinks" in trace)
     assert ("rows do add up to 1" in text(trace, "softmax")) == (summed and not by_hand)
     assert ("need not add up to 1" in text(trace, "softmax")) == by_hand
-    matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
+    matrices = [name for name in ("w_q", "w_uq", "w_k", "w_v") if name in trace]
     assert ("no matrices" in text(trace, "qkv")) == (not matrices)
     assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2) and "w_dkv" not in trace)
     assert ("each latent into a key" in text(trace, "qkv")) == ("w_uk" in trace["k"].inputs if "k" in trace else False)

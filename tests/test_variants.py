@@ -279,10 +279,26 @@ LATENT = {
     "g_latent": drawn(5),
     "w_o": drawn(HEADS * 3, 6),
 }
+QUERY_LATENT = {
+    "w_q": None,
+    "w_dq": drawn(6, 4),
+    "g_q_latent": drawn(4),
+    "w_uq": drawn(HEADS, 4, D),
+    "w_qr": drawn(HEADS, 4, 2),
+}
 CONTENT = {name: w for name, w in LATENT.items() if name not in ("w_qr", "w_kr")}
 
 
-@pytest.mark.parametrize(("given", "rotation"), [(LATENT, Rotation(100.0)), (LATENT, None), (CONTENT, None)])
+@pytest.mark.parametrize(
+    ("given", "rotation"),
+    [
+        (LATENT, Rotation(100.0)),
+        (LATENT, None),
+        (CONTENT, None),
+        (LATENT | QUERY_LATENT, Rotation(100.0)),
+        (CONTENT | QUERY_LATENT | {"w_qr": None}, None),
+    ],
+)
 @pytest.mark.parametrize("context", [None, drawn(9, 6)])
 def test_absorbed_and_made_into_keys_latents_have_one_output(given, rotation, context):
     options = {"parameters": Parameters(**given), "rotation": rotation, "mask": None if context is not None else CAUSAL}
@@ -295,20 +311,32 @@ def test_absorbed_and_made_into_keys_latents_have_one_output(given, rotation, co
     assert not {"q_absorbed", "latent_heads"} & naive.keys()
 
 
-@pytest.mark.parametrize("absorbed", [False, True])
-def test_latents_are_attention_in_a_loop_over_heads(absorbed):
-    """As DeepSeek writes it: keys with both parts side by side, those for positions the same in each head."""
-    trace = attend(X, parameters=Parameters(**LATENT), rotation=Rotation(100.0), mask=CAUSAL, absorbed=absorbed)
-    down = X @ LATENT["w_dkv"][0]
-    latent = down / np.sqrt((down**2).mean(axis=1, keepdims=True) + 1e-5) * LATENT["g_latent"]
+def rms(x, gain=1):
+    return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-5) * gain
+
+
+@pytest.mark.parametrize("queries", [{}, QUERY_LATENT])
+@pytest.mark.parametrize(("absorbed", "qk_norm"), [(False, False), (True, False), (False, True)])
+def test_latents_are_attention_in_a_loop_over_heads(absorbed, qk_norm, queries):
+    """As DeepSeek writes it: keys with both parts side by side, those for positions the same in each head.
+
+    With QK-norm, which none of DeepSeek's models has there, each part of content is normed.
+    """
+    given = LATENT | queries
+    options = {"rotation": Rotation(100.0), "mask": CAUSAL, "absorbed": absorbed, "qk_norm": qk_norm}
+    trace = attend(X, parameters=Parameters(**given), **options)
+    latent = rms(X @ given["w_dkv"][0], given["g_latent"])
+    asks = rms(X @ given["w_dq"], given["g_q_latent"]) if queries else X
+    norm = rms if qk_norm else np.asarray
+    w_q = given["w_uq"] if queries else given["w_q"]
     turned = Rotation(100.0, dims=2).compute
     found = []
     for head in range(HEADS):
-        q = np.hstack([X @ LATENT["w_q"][head], turned(X @ LATENT["w_qr"][head])])
-        k = np.hstack([latent @ LATENT["w_uk"][head], turned(X @ LATENT["w_kr"][0])])
+        q = np.hstack([norm(asks @ w_q[head]), turned(asks @ given["w_qr"][head])])
+        k = np.hstack([norm(latent @ given["w_uk"][head]), turned(X @ given["w_kr"][0])])
         scores = np.where(CAUSAL, q @ k.T / np.sqrt(D + 2), -np.inf)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        found.append(shares / shares.sum(axis=1, keepdims=True) @ latent @ LATENT["w_uv"][head])
+        found.append(shares / shares.sum(axis=1, keepdims=True) @ latent @ given["w_uv"][head])
     np.testing.assert_allclose(trace["heads"].value, found, rtol=1e-12, atol=1e-13)
 
 
@@ -351,13 +379,28 @@ def test_published_models_keep_as_many_numbers_of_a_token_as_they_say():
 @pytest.mark.parametrize(
     ("given", "options", "said"),
     [
-        ({"w_dkv": LATENT["w_dkv"]}, {}, "need w_q, w_dkv, w_uk and w_uv"),
+        ({"w_dkv": LATENT["w_dkv"]}, {}, "need w_q or w_uq, w_dkv, w_uk and w_uv"),
+        (LATENT | QUERY_LATENT | {"w_q": LATENT["w_q"]}, {}, "no w_q; got g_q_latent, w_dq, w_q, w_uq"),
+        (LATENT | QUERY_LATENT | {"w_dq": None}, {}, "need w_dq and w_uq, and no w_q; got g_q_latent, w_uq"),
+        (
+            LATENT | QUERY_LATENT | {"w_dq": drawn(5, 4)},
+            {},
+            "w_dq must have axes .*d_cq.* of lengths .6, 4.; got .5, 4.",
+        ),
+        (LATENT | QUERY_LATENT | {"w_uq": drawn(HEADS, 3, D)}, {}, "w_uq must have axes"),
+        (LATENT | QUERY_LATENT | {"w_qr": LATENT["w_qr"]}, {}, "w_qr must have axes .*d_cq"),
+        (LATENT | QUERY_LATENT | {"g_q_latent": drawn(5)}, {}, "g_q_latent must have axes"),
+        ({"w_k": W["w_k"], "w_dq": drawn(6, 4)}, {}, "need w_q or w_uq"),
         (LATENT | {"w_k": LATENT["w_uk"]}, {}, "neither w_k nor w_v"),
         (CONTENT | {"w_kr": LATENT["w_kr"]}, {}, "come together; got w_kr alone"),
         (LATENT | {"w_dkv": drawn(3, 6, 5)}, {}, "numbers of groups that divide it"),
         (LATENT | {"w_uk": drawn(HEADS, 4, D)}, {}, "w_uk doesn't fit latent"),
         (CONTENT, {"absorbed": True, "rotation": Rotation()}, "no w_qr and w_kr"),
-        (LATENT, {"absorbed": True, "qk_norm": True}, "no keys that a norm"),
+        (
+            LATENT,
+            {"absorbed": True, "qk_norm": True},
+            "no keys that a norm could be applied to; got qk_norm. Leave one of the two out",
+        ),
         (W, {"absorbed": True}, "got no w_dkv"),
     ],
 )
@@ -370,6 +413,7 @@ ANY = st.fixed_dictionaries(
     {
         "groups": st.sampled_from([1, 2, 4]),
         "latents": st.sampled_from(["", "", "naive", "absorbed"]),
+        "query_latent": st.booleans(),
         "gains": st.booleans(),
         "sinks": st.booleans(),
         "qk_norm": st.booleans(),
@@ -386,16 +430,19 @@ ANY = st.fixed_dictionaries(
 STEP = 1e-5
 
 
-def pass_with(groups, latents, gains, sinks, n_layers, mask, window_in, **options):
+def pass_with(groups, latents, query_latent, gains, sinks, n_layers, mask, window_in, **options):
     random = np.random.default_rng(5)
     draw = random.standard_normal
     given = {"w_q": draw((4, 6, 4)), "w_k": draw((groups, 6, 4)), "w_v": draw((groups, 6, 3)), "w_o": draw((12, 6)) / 3}
     if latents:
-        options |= {"qk_norm": False, "absorbed": latents == "absorbed"}
+        absorbed = latents == "absorbed"
+        options |= {"qk_norm": options["qk_norm"] and not absorbed, "absorbed": absorbed}
         given = {"w_q": given["w_q"], "w_o": given["w_o"], "w_dkv": draw((groups, 6, 3)), "w_uk": draw((4, 3, 4))}
         given |= {"w_uv": draw((4, 3, 3)), "g_latent": draw(3)}
         if options["rotation"]:
-            given |= {"w_qr": draw((4, 6, 4)), "w_kr": draw((groups, 6, 4))}
+            given |= {"w_qr": draw((4, 5 if query_latent else 6, 4)), "w_kr": draw((groups, 6, 4))}
+        if query_latent:
+            given |= {"w_q": None, "w_dq": draw((6, 5)), "w_uq": draw((4, 5, 4)), "g_q_latent": draw(5)}
     if gains and options["qk_norm"]:
         given |= {"g_q_norm": draw(4), "g_k_norm": draw(4)}
     if gains and options["norm"]:

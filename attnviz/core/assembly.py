@@ -121,7 +121,9 @@ def _check_absorbed(block: Block, has: Mapping[str, Stage]) -> None:
     if "w_dkv" not in has:
         raise ArrayError("What is absorbed are the matrices of keys and values from a latent; got no w_dkv.")
     if block.qk_norm:
-        raise ArrayError("Absorbed, there are no keys that a norm could be applied to; got qk_norm.")
+        raise ArrayError(
+            "Absorbed, there are no keys that a norm could be applied to; got qk_norm. Leave one of the two out."
+        )
     if block.rotation and not block.decoupled:
         raise ArrayError(
             "A rotation by positions can't be absorbed, so queries and keys have parts of their own for it; "

@@ -140,7 +140,7 @@ def attend(
         Where keys and values come from latents, whether queries and what heads find take over the matrices that would
         make them (MLA, absorbed): the same output, and each token's latent is all that is kept of it.
     latent_norm : RMSNorm
-        What norms the latents.
+        What norms the latents, those of queries too.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
 
@@ -152,8 +152,8 @@ def attend(
         that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
         q_rotated and k_rotated, after scaled capped and biased, after attention sink_share, running_max, running_sum
         and running_output, where there are such; where keys and values come from
-        latents, compressed and latent, q_r, k_r and the scores of both parts, and absorbed q_absorbed and latent_heads
-        in place of k and v; of an MLP hidden,
+        latents, compressed and latent, q_r, k_r and the scores of both parts, before q q_compressed and q_latent where
+        that comes from one, and absorbed q_absorbed and latent_heads in place of k and v; of an MLP hidden,
         active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
         each has stages of its own, as in scores_2; one mask is the same for all.
 

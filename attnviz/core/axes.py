@@ -18,6 +18,7 @@ _COORDINATES = {
     "d_k": "feature",
     "d_v": "feature",
     "d_c": "neuron",  # as a matrix has d_model or d_k beside it
+    "d_cq": "neuron",
     "d_n": "feature",
     "d_r": "feature",
     "d_model": "dimension",

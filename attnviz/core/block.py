@@ -55,7 +55,7 @@ class Block:
     block_size : int, optional
         Of how many keys a query reads at once; without it all, and a row of all shares is kept.
     latent_norm : RMSNorm
-        What norms latents, where keys and values come from such.
+        What norms latents, where keys and values, or queries too, come from such.
     expanded, absorbed : bool
         Whether latents are made into keys and values (naive), or queries and what heads find take the matrices of
         that over (absorbed).

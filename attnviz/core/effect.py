@@ -10,6 +10,7 @@ from attnviz.core.settings import LATENTS
 NEEDS: dict[str, Mapping[str, Sequence]] = {
     "mask_size": {"mask": SIZED},
     "latent_width": {"sharing": LATENTS},
+    "query_latent_width": {"sharing": LATENTS},
     "qk_norm": {"sharing": ("none", "pairs", "all")},
     "rope_base": {"rope": PAIRS},
     "rope_part": {"rope": PAIRS},

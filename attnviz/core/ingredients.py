@@ -44,7 +44,8 @@ def drawn(settings: Settings, layer: int) -> Parameters:
     name, seed = settings.initialiser, settings.seed
     found = INITIALISERS[name](settings.d_model, settings.n_heads, seed, layer)
     if settings.has_latents:
-        found = with_latent(name, found, settings.latent_width, settings.n_turned, seed, layer)
+        widths = (settings.latent_width, settings.query_latent_width)
+        found = with_latent(name, found, widths, settings.n_turned, seed, layer)
     elif settings.shared_by > 1:
         found = replace(found, **{each: getattr(found, each)[:: settings.shared_by] for each in ("w_k", "w_v")})
     if settings.sinks == "none":

@@ -111,9 +111,12 @@ def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) ->
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=whole("w_o", d_model))
 
 
-def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed: int, layer: int = 1) -> Parameters:
-    """Drawn parameters with keys and values of the same lengths from one latent of `width` numbers for each token.
+def with_latent(
+    initialiser: str, drawn: Parameters, widths: tuple[int, int], d_r: int, seed: int, layer: int = 1
+) -> Parameters:
+    """Drawn parameters with keys and values of the same lengths from one latent for each token.
 
+    Of both widths one is that of the latents, the other that of those that queries come from; 0 where there are none.
     With d_r each query and key has so many numbers more, to be turned by their positions.
     """
     n_heads, d_model, d_k = drawn.w_k.shape
@@ -122,10 +125,13 @@ def with_latent(initialiser: str, drawn: Parameters, width: int, d_r: int, seed:
         whole = DRAWS[initialiser](stream_in_layer(name, seed, layer), (rows, bands * columns), columns)
         return banded(whole, bands)
 
+    width, q_width = widths
     projections = {"w_dkv": draw("w_dkv", d_model, width, 1)}
     projections |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
+    if q_width:
+        projections |= {"w_q": None, "w_dq": draw("w_dq", d_model, q_width, 1)[0], "w_uq": draw("w_uq", q_width, d_k)}
     if d_r:
-        projections |= {"w_qr": draw("w_qr", d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
+        projections |= {"w_qr": draw("w_qr", q_width or d_model, d_r), "w_kr": draw("w_kr", d_model, d_r, 1)}
     return replace(drawn, w_k=None, w_v=None, **projections)
 
 

@@ -110,8 +110,8 @@ def _projection(rows: str) -> Callable[..., Operation]:
     operation = Projection(rows)
 
     def projection(block: Block, x: Stage, w: Stage, *b: Stage) -> Operation:
-        if w.shape[1] != x.shape[-1]:
-            expected = (w.shape[0], x.shape[-1], w.shape[2])
+        if w.shape[-2] != x.shape[-1]:
+            expected = (*w.shape[:-2], x.shape[-1], w.shape[-1])
             raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
         return operation
 
@@ -204,12 +204,15 @@ LAYER: tuple[Step, ...] = (
     Step("attn_norm", "x", _norm("attn_norm"), adds="g_attn_norm b_attn_norm", option="attn_norm"),
     Step("compressed", "context|attn_norm|x w_dkv", _projection("key")),
     Step("latent", "compressed", _norm("latent_norm"), adds="g_latent"),
+    Step("q_compressed", "attn_norm|x w_dq", _projection("query")),
+    Step("q_latent", "q_compressed", _norm("latent_norm"), adds="g_q_latent"),
+    Step("q", "q_latent w_uq", _projection("query")),
     *_projected("q", "attn_norm|x", "query"),
     Step("k", "latent w_uk", _of_head(), option="expanded"),
     *_projected("k", "context|attn_norm|x", "key"),
     Step("v", "latent w_uv", _of_head(), option="expanded"),
     *_projected("v", "context|attn_norm|x", "key"),
-    Step("q_r", "attn_norm|x w_qr", _projection("query")),
+    Step("q_r", "q_latent|attn_norm|x w_qr", _projection("query")),
     Step("k_r", "context|attn_norm|x w_kr", _projection("key")),
     Step("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
     Step("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),

@@ -41,10 +41,13 @@ LATENT_AXES = {
     "g_latent": ("d_c",),
     "w_uk": ("head", "d_c", "d_k"),
     "w_uv": ("head", "d_c", "d_v"),
+    "w_dq": ("d_model", "d_cq"),
+    "g_q_latent": ("d_cq",),
+    "w_uq": ("head", "d_cq", "d_k"),
     "w_qr": ("head", "d_model", "d_r"),
     "w_kr": ("group", "d_model", "d_r"),
 }
-"""Those of keys and values that come from a latent, and of the part of queries and keys that knows positions."""
+"""Those of keys, values and perhaps queries that come from latents, and of the part that knows positions."""
 
 ALL_AXES = PARAMETER_AXES | BLOCK_AXES
 _OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
@@ -72,9 +75,15 @@ class Parameters:
     w_uk : ndarray (heads, d_c, d_k), optional
     w_uv : ndarray (heads, d_c, d_v), optional
         Make the keys and values of each head of a latent.
-    w_qr : ndarray (heads, d_in, d_r), optional
+    w_dq : ndarray (d_in, d_cq), optional
+        Makes a latent of each query's token, for all heads, with `w_uq` in place of `w_q`; `w_qr` reads it too.
+    g_q_latent : ndarray (d_cq,), optional
+        The gain of its norm.
+    w_uq : ndarray (heads, d_cq, d_k), optional
+        Makes the queries of each head of such a latent.
+    w_qr : ndarray (heads, d_in or d_cq, d_r), optional
     w_kr : ndarray (groups, d_in, d_r), optional
-        Make the part of queries and keys that is turned by positions, beside that of `w_q` and `w_uk`.
+        Make the part of queries and keys that is turned by positions, beside that of `w_q` or `w_uq` and `w_uk`.
     w_o : ndarray (heads * d_v, d_out), optional
     b_q, b_k : ndarray (heads or groups, d_k), optional
     b_v : ndarray (heads or groups, d_v), optional
@@ -123,6 +132,9 @@ class Parameters:
     w_uv: np.ndarray | None = None
     w_qr: np.ndarray | None = None
     w_kr: np.ndarray | None = None
+    w_dq: np.ndarray | None = None
+    g_q_latent: np.ndarray | None = None
+    w_uq: np.ndarray | None = None
 
     def __post_init__(self):
         for name, stage in self.stages.items():
@@ -154,8 +166,10 @@ class Parameters:
         if (
             self.w_qr is not None
         ):  # beside those of positions, queries and keys have d_n numbers of content: d_n + d_r = d_k
-            for name in {"w_q", "b_q", "w_uk"} & made.keys():
+            for name in {"w_q", "b_q", "w_uk", "w_uq"} & made.keys():
                 made[name] = replace(made[name], axes=(*made[name].axes[:-1], "d_n"))
+            if self.w_dq is not None:
+                made["w_qr"] = replace(made["w_qr"], axes=("head", "d_cq", "d_r"))
         if self.has_groups:
             for name in _OF_GROUPS & made.keys():
                 made[name] = replace(made[name], axes=("group", *made[name].axes[1:]))
@@ -169,7 +183,7 @@ class Parameters:
     @property
     def d_k(self) -> int | None:
         """How many numbers of a query are compared with a key; None where no matrix says it."""
-        widths = [each.shape[-1] for each in (self.w_q, self.w_qr) if each is not None]
+        widths = [each.shape[-1] for each in (self.w_q, self.w_uq, self.w_qr) if each is not None]
         return sum(widths) or None
 
     @property
@@ -181,26 +195,30 @@ class Parameters:
     @cached_property
     def n_heads(self) -> int:
         """How many heads they are for; 1 where nothing is projected."""
-        return next((len(w) for w in (self.w_q, self.w_k, self.w_v) if w is not None), 1)
+        return next((len(w) for w in (self.w_q, self.w_uq, self.w_k, self.w_v) if w is not None), 1)
 
     def _check_latents(self) -> None:
         """Raise ArrayError unless keys and values come from latents wholly, or not at all."""
         if not self.has_latents:
             return
         has = {name for name in (*LATENT_AXES, "w_q", "w_k", "w_v") if getattr(self, name) is not None}
-        if not {"w_dkv", "w_uk", "w_uv", "w_q"} <= has or has & {"w_k", "w_v"}:
+        if not {"w_dkv", "w_uk", "w_uv"} <= has or not {"w_q", "w_uq"} & has or has & {"w_k", "w_v"}:
             raise ArrayError(
-                f"Keys and values from a latent need w_q, w_dkv, w_uk and w_uv, and neither w_k nor w_v; "
+                f"Keys and values from a latent need w_q or w_uq, w_dkv, w_uk and w_uv, and neither w_k nor w_v; "
                 f"got {', '.join(sorted(has))}."
             )
+        of_latent = has & {"w_dq", "w_uq", "g_q_latent"}
+        if of_latent and ("w_q" in has or not {"w_dq", "w_uq"} <= of_latent):
+            came = ", ".join(sorted(of_latent | has & {"w_q"}))
+            raise ArrayError(f"Queries from a latent need w_dq and w_uq, and no w_q; got {came}.")
         if ("w_qr" in has) != ("w_kr" in has):
             raise ArrayError(f"w_qr and w_kr come together; got {'w_qr' if 'w_qr' in has else 'w_kr'} alone.")
-        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_uk", "w_uv", "w_qr") if name in has}
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_uq", "w_uk", "w_uv", "w_qr") if name in has}
         groups = {name: len(getattr(self, name)) for name in ("w_dkv", "w_kr") if name in has}
         if len(set(counts.values())) > 1 or any(self.n_heads % n for n in groups.values()):
             raise ArrayError(
-                "w_q, w_uk, w_uv and w_qr must have one number of heads, and w_dkv and w_kr numbers of groups that "
-                f"divide it; got {counts | groups}."
+                "w_q or w_uq, w_uk, w_uv and w_qr must have one number of heads, and w_dkv and w_kr numbers of groups "
+                f"that divide it; got {counts | groups}."
             )
 
     def _check_heads(self) -> None:

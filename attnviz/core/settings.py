@@ -63,6 +63,9 @@ class Settings:
         all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
     latent_width : int
         How many numbers a latent has, 1 to 128.
+    query_latent_width : int
+        How many those have that queries come from, 0 to 128: with 0 there are none, and without a latent of keys
+        it means nothing.
     qk_norm : bool
         Whether queries and keys are normed; where they come from a latent, that is normed instead.
     rope : {"none", "neighbours", "halves"}
@@ -140,6 +143,12 @@ class Settings:
         "for each token (MLA). absorbed: the same output without making them, as queries and heads take over matrices.",
     )
     latent_width: int = _option(4, range(1, 129), "Latent width", "How many numbers of each token make all its keys.")
+    query_latent_width: int = _option(
+        0,
+        range(129),
+        "Query latent width",
+        "So many numbers of each token make all its queries, as in DeepSeek-V2 and V3. 0: what enters makes them.",
+    )
     qk_norm: bool = _option(False, (False, True), "Norm queries and keys (QK-norm)")
     rope: str = _option(
         "none",

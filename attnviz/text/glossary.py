@@ -310,6 +310,12 @@ TERMS = (
         "Groups of keys here: {k:first}.",
     ),
     Term(
+        "query latent",
+        r"\bquery latents?\b|\bd_cq\b",
+        "One short vector of a {unit}, of which the queries of all heads are made, with fewer parameters.",
+        "d_cq = {q_latent:length} here.",
+    ),
+    Term(
         "latent",
         r"\blatents?\b|\bMLA\b|\bd_c\b",
         "One short vector of a {unit}, of which the keys and values of all heads are made, and that is kept for them.",

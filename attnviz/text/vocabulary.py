@@ -18,6 +18,7 @@ AXES = {
     "d_k": "d_k",
     "d_v": "d_v",
     "d_c": "d_c",
+    "d_cq": "d_cq",
     "d_n": "d_n",
     "d_r": "d_r",
     "heads * d_k": "heads · d_k",

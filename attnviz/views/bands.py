@@ -33,7 +33,7 @@ from attnviz.views.band import (
     normed,
     turned,
 )
-from attnviz.views.sources import first_query
+from attnviz.views.sources import first_query, query_latent
 
 
 def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
@@ -48,7 +48,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
 def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     """The page of the sheet for the bands of a step: that of a layer's words, or of what comes of them.
 
-    Before them the first query has one.
+    Before them the first query has one, and the latent that queries come from in each layer.
 
     Of an MLP the neurons have a page of their own, and so has what they write, and the answer after it.
     """
@@ -56,6 +56,8 @@ def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
         return "query-1"
     layer = trace.layers[step.layer - 1].number
     names = {split_layer(name)[0] for name in step.stages}
+    if names & _OF_QUERY_LATENT:
+        return f"query-{layer}"
     if names & _OF_NEURONS:
         return f"neurons-{layer}"
     if names & _OF_MLP:
@@ -66,6 +68,7 @@ def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     return f"{'words' if is_of_words else 'join'}-{layer}"
 
 
+_OF_QUERY_LATENT = {"q_compressed", "q_latent"}
 _OF_NEURONS, _OF_MLP = {"mlp_norm", "hidden", "active"}, {"mlp", "mlp_residual"}
 
 
@@ -78,12 +81,16 @@ def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     base, _ = split_layer(stage.name)
     if comparison := compared_by(trace, stage):
         yield _compared(trace, comparison)
+    elif base == "q_compressed":
+        yield from query_latent(trace, stage)
+    elif base == "latent":
+        yield Band(sentence(trace, stage.name, "latent of each"), entry(stage.name).title, turned(stage))
     elif (
-        base == "v"
+        base in ("v", "q_latent")
         or is_query_or_key(trace, stage)
         or (base == "scaled" and is_unscaled(trace.layer_of(stage.name).trace))
     ):
-        return  # under the shares; beside the keys, or where these are from; the scores as they are
+        return  # under the shares; with its source; beside the keys, or where these are from; the scores as they are
     elif base == "concat":
         yield from _side_by_side(trace, stage)
     elif base == "contributions":

@@ -48,9 +48,17 @@ def formula(trace: Trace, stage: Stage) -> str:
 
 
 def first_query(trace: Trace) -> tuple[Band, ...]:
-    """The source of the first layer's query, the word's embedding, where a matrix makes it."""
-    query = trace[trace.layers[0].names["q"]]
-    return _source(trace, query).bands if is_product(query) else ()
+    """The source of the first layer's query, the word's embedding, where a matrix makes it; or of its latent."""
+    names = trace.layers[0].names
+    query = trace[names.get("q_compressed", names["q"])]
+    found = _source(trace, query).bands if is_product(query) else ()
+    is_latent = "q_compressed" in names
+    return found[: [band.factors for band in found].index(True) + 1] if is_latent else found
+
+
+def query_latent(trace: Trace, stage: Stage) -> tuple[Band, ...]:
+    """The source of the latent that queries come from, but for what the first page has of it already."""
+    return tuple(band for band in _source(trace, stage).bands if band not in first_query(trace))
 
 
 def _join(trace: Trace, output: Stage) -> Source:
@@ -91,7 +99,15 @@ def _source(trace: Trace, stage: Stage) -> Source:
     return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), formula(trace, stage), bands)
 
 
-_ONE = {"compressed": "latent", "q": "query", "k": "key", "v": "value", "q_r": "position query", "k_r": "position key"}
+_ONE = {
+    "q_compressed": "query latent",
+    "compressed": "latent",
+    "q": "query",
+    "k": "key",
+    "v": "value",
+    "q_r": "position query",
+    "k_r": "position key",
+}
 
 
 def _is_first_compared(trace: Trace, stage: Stage, names: Mapping[str, str]) -> bool:

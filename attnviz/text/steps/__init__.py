@@ -15,7 +15,7 @@ from attnviz.text.steps.alibi import ALIBI
 from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.blocks import BLOCKS
 from attnviz.text.steps.concatenation import CONCATENATION
-from attnviz.text.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT
+from attnviz.text.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT, QUERY_LATENT
 from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.mlp import MLP, MLP_RESIDUAL
 from attnviz.text.steps.neurons import NEURONS
@@ -36,7 +36,7 @@ from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
-_COMPARED = (LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
+_COMPARED = (QUERY_LATENT, LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
 _SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
 _ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
 LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)

@@ -1,4 +1,4 @@
-"""Latent: one short vector for each token, of which the keys and values of all heads are made."""
+"""Latent: one short vector for each token, of which the keys and values of all heads are made, or their queries."""
 
 import math
 from collections.abc import Mapping
@@ -22,23 +22,108 @@ def _kept(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"Here they are not made: with a KV cache, {latent} numbers are kept for each {{unit}}, not {made}."
 
 
-def _up(name: str, role: str, one: str, many: str) -> dict[str, Entry]:
-    """The entry of the matrix of each head that makes keys or values of latents."""
+def _parameters(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    """The sentence on how many parameters make queries, through latents and straight from what enters."""
+    matrices = [trace[name].shape for name in ("w_uq", "w_qr") if name in trace]
+    width, length = trace["w_dq"].shape[0], sum(n_heads * columns for n_heads, _, columns in matrices)
+    through = trace["w_dq"].size + sum(map(math.prod, matrices))
+    return f"So {through} parameters make all queries here, and straight from what enters {width * length} would."
+
+
+def _up(name: str, role: str, one: str, many: str, of: str = "latent") -> dict[str, Entry]:
+    """The entry of the matrix of each head that makes queries, keys or values of latents."""
     return {
         name: Entry(
             f"U^{role.upper()}_i",
             f"{one.capitalize()} parameters of latents",
-            f"each head's matrix that makes {many} of latents",
+            f"each head's matrix that makes {many} of {of}s",
             kind="parameter",
             stories=(
                 Story(
-                    f"In {{head}}, dimension {{row}} of a latent is multiplied by {{value}} on its way to dimension "
+                    f"In {{head}}, dimension {{row}} of a {of} is multiplied by {{value}} on its way to dimension "
                     f"{{column}} of the {one}.",
                 ),
             ),
         )
     }
 
+
+def _latents(names: tuple[str, str, str, str], symbol: str, one: str, whose: str, makes: str) -> dict[str, Entry]:
+    """The entries of latents, before the norm and after it, of the matrix that makes them and of the norm's gain."""
+    w, compressed, latent, gain = names
+    many, of_head = f"{one}s", "_i" * (symbol == "D")
+    normed = f"In dimension {{column}} of the {one} of “{{row}}”, the norm makes {{value}} of {{{compressed}}}"
+    return {
+        w: Entry(
+            f"W^{symbol}{of_head}",
+            f"{one.capitalize()} parameters",
+            f"the matrix that makes {many}",
+            kind="parameter",
+            stories=(
+                Story(
+                    "Dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the "
+                    f"{one}.",
+                ),
+            ),
+        ),
+        compressed: Entry(
+            f"{symbol}{of_head}",
+            f"{many.capitalize()} before the norm",
+            f"the one short row of each token{whose}",
+            one=f"{one} before the norm",
+            stories=(
+                Story(f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}; {PARTS}."),
+                Story(f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}."),
+            ),
+        ),
+        latent: Entry(
+            f"{symbol}^N{of_head}",
+            many.capitalize(),
+            f"what {makes} are made of",
+            one=one,
+            stories=(
+                Story(f"{normed}, with the gain {{{gain}}}.", of=has(gain)),
+                Story(f"{normed}."),
+            ),
+        ),
+        gain: Entry(
+            f"g^{symbol}",
+            f"{one.capitalize()} gain",
+            f"a factor for each dimension of a {one}",
+            kind="parameter",
+            stories=(Story(f"In dimension {{column}}, every {one} is multiplied by {{value}} after it is normed."),),
+        ),
+    }
+
+
+QUERY_LATENT = Step(
+    id="query-latent",
+    title="Query latent",
+    headings=(Section("latent", "One short vector for the queries of all heads"),),
+    why=(
+        Section(
+            "why",
+            "No :blue[**query**] is kept, but the matrices that make those of many heads are large; from one short "
+            "**query latent** they can be smaller.",
+        ),
+    ),
+    sections=(
+        Section(
+            "latent",
+            "A matrix makes one short row of each {unit} for all heads, and **RMSNorm** makes its **query latent** of "
+            "that; the :blue[query] of a head is a matrix away.",
+        ),
+        Section("parameters", _parameters),
+        Section("gain", "After the norm, each dimension has a **gain**.", has("g_q_latent")),
+    ),
+    stages=("q_compressed", "q_latent"),
+    entries={
+        **_latents(
+            ("w_dq", "q_compressed", "q_latent", "g_q_latent"), "B", "query latent", " for its queries", "queries"
+        ),
+        **_up("w_uq", "q", "query", "queries", "query latent"),
+    },
+)
 
 LATENT = Step(
     id="latent",
@@ -62,49 +147,7 @@ LATENT = Step(
     ),
     stages=("compressed", "latent"),
     entries={
-        "w_dkv": Entry(
-            "W^D_i",
-            "Latent parameters",
-            "the matrix that makes latents",
-            kind="parameter",
-            stories=(
-                Story(
-                    "Dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the "
-                    "latent.",
-                ),
-            ),
-        ),
-        "compressed": Entry(
-            "D_i",
-            "Latents before the norm",
-            "the one short row of each token",
-            one="latent before the norm",
-            stories=(
-                Story(f"Before the norm, the latent of “{{row}}” has {{value}} in dimension {{column}}; {PARTS}."),
-                Story("Before the norm, the latent of “{row}” has {value} in dimension {column}."),
-            ),
-        ),
-        "latent": Entry(
-            "D^N_i",
-            "Latents",
-            "what keys and values are made of",
-            one="latent",
-            stories=(
-                Story(
-                    "In dimension {column} of the latent of “{row}”, the norm makes {value} of {compressed}, with the "
-                    "gain {g_latent}.",
-                    of=has("g_latent"),
-                ),
-                Story("In dimension {column} of the latent of “{row}”, the norm makes {value} of {compressed}."),
-            ),
-        ),
-        "g_latent": Entry(
-            "g^D",
-            "Latent gain",
-            "a factor for each dimension of a latent",
-            kind="parameter",
-            stories=(Story("In dimension {column}, every latent is multiplied by {value} after it is normed."),),
-        ),
+        **_latents(("w_dkv", "compressed", "latent", "g_latent"), "D", "latent", "", "keys and values"),
         **_up("w_uk", "k", "key", "keys"),
         **_up("w_uv", "v", "value", "values"),
     },

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import both, has, lacks
+from attnviz.text.condition import Condition, always, both, has, lacks
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.latent import MADE, NOT_MADE
@@ -17,7 +17,7 @@ def _some_matrices(trace: Trace) -> bool:
 
 
 def _any_matrix(trace: Trace) -> bool:
-    return not lacks(*_MATRICES)(trace)
+    return not lacks(*_MATRICES, "w_uq")(trace)
 
 
 def _several_heads(trace: Trace) -> bool:
@@ -65,9 +65,10 @@ def _of_positions(trace: Trace, entries: Mapping[str, Entry]) -> str:
     n, many = trace["q_r"].shape[-1], len(trace["k_r"]) > 1
     whose = "each group’s heads share" if many else "all heads share"
     numbers = "one number" if n == 1 else f"{n} numbers"
+    unmade = "" if "q_latent" in trace else ", which no latent makes"
     return (
-        f"Beside that of content, a query and a key have a part of {numbers} for **positions**, which no latent makes; "
-        f"{whose} that of a key."
+        f"Beside that of content, a query and a key have a part of {numbers} for **positions**{unmade}; {whose} that "
+        "of a key."
     )
 
 
@@ -107,7 +108,7 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     makes = (
         Story(f"{says}, as it is given.", "given"),
         Story(f"{says}; of its input, {PARTS}.", of=has(w)),
-        *(Story(f"{says}{of_latent}", of=has(f"w_u{role}")) for of_latent in _OF_LATENT if role != "q"),
+        *(Story(f"{says}{of_latent}", of=has(f"w_u{role}")) for of_latent in _OF_LATENT),
         Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
         Story(f"{says}, its input times a column of parameters.", of=has(w)),
         Story(f"{says}: its input, as it is.", of=lacks(w)),
@@ -135,6 +136,13 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     }
 
 
+_READ_BY: Mapping[Role, tuple[tuple[str, str, Condition], ...]] = {
+    "q": (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent"))),
+    "k": (("what enters", "input", always),),
+}
+"""What the part for positions of queries or keys is made of, in general and of a token, and in which passes."""
+
+
 def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:
     """The entries of the part of queries or keys that knows positions, and of its matrix."""
     letter, says = role.upper(), f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
@@ -144,11 +152,13 @@ def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str
             f"Position {one} parameters",
             f"the matrix that makes the part of {many} for positions",
             kind="parameter",
-            stories=(
+            stories=tuple(
                 Story(
-                    "In {head}, dimension {row} of what enters is multiplied by {value} on its way to dimension "
+                    f"In {{head}}, dimension {{row}} of {whole} is multiplied by {{value}} on its way to dimension "
                     f"{{column}} of the {one}’s part for positions.",
-                ),
+                    of=of,
+                )
+                for whole, _, of in _READ_BY[role]
             ),
         ),
         f"{role}_r": Entry(
@@ -157,7 +167,10 @@ def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str
             f"the part of {many} for positions",
             role,
             one=f"position {one}",
-            stories=(Story(f"{says}; of its input, {PARTS}."), Story(f"{says}.")),
+            stories=(
+                *(Story(f"{says}; of its {own}, {PARTS}.", of=of) for _, own, of in _READ_BY[role]),
+                Story(f"{says}."),
+            ),
         ),
     }
 
@@ -167,7 +180,7 @@ PROJECTIONS = Step(
     title="Q, K, V",
     headings=(
         Section("projected", "What each token looks for, offers and passes on", _any_matrix),
-        Section("as given", "Queries, keys and values, as they are given", lacks(*_MATRICES)),
+        Section("as given", "Queries, keys and values, as they are given", lacks(*_MATRICES, "w_uq")),
     ),
     why=(
         Section(
@@ -202,7 +215,7 @@ PROJECTIONS = Step(
             "no matrices",
             "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
             "token looks for), :orange[**key**] (what it offers) and :green[**value**] (what it passes on).",
-            lacks(*_MATRICES),
+            lacks(*_MATRICES, "w_uq"),
         ),
         Section(
             "some matrices",

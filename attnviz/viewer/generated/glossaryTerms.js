@@ -285,6 +285,12 @@ export const TERMS = [
     here: "Groups of keys here: {k:first}.",
   },
   {
+    id: "query latent",
+    pattern: "\\bquery latents?\\b|\\bd_cq\\b",
+    says: "One short vector of a {unit}, of which the queries of all heads are made, with fewer parameters.",
+    here: "d_cq = {q_latent:length} here.",
+  },
+  {
     id: "latent",
     pattern: "\\blatents?\\b|\\bMLA\\b|\\bd_c\\b",
     says: "One short vector of a {unit}, of which the keys and values of all heads are made, and that is kept for them.",
