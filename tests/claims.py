@@ -358,12 +358,13 @@ OPENINGS = {
     rf"Before the norm, the (query )?latent of “(.+?)” has {N} in {DIMENSION}": lambda cell, of, row, number, at: (
         cell.own == ("q_compressed" if of else "compressed") and cell.is_at(row, at) and cell.says(number)
     ),
-    rf"In {DIMENSION} of the (query )?latent of “(.+?)”, the norm makes {N} of {N}": lambda cell, at, of, row, number, read: (
-        cell.own == ("q_latent" if of else "latent")
-        and cell.is_at(row, at)
-        and cell.says(number)
-        and read == short(cell.inputs[0][cell.index])
-        and np.allclose(cell.row(), normed_of(cell))
+    rf"In {DIMENSION} of the (query )?latent of “(.+?)”, the norm makes {N} of {N}": (
+        lambda cell, at, of, row, number, read: (
+            cell.own == ("q_latent" if of else "latent")
+            and cell.is_at(row, at)
+            and [number, read] == [short(cell.number()), short(cell.inputs[0][cell.index])]
+            and np.allclose(cell.row(), normed_of(cell))
+        )
     ),
     rf"In {DIMENSION}, every (query )?latent is multiplied by {N} after it is normed": lambda cell, at, of, number: (
         cell.own == ("g_q_latent" if of else "g_latent") and cell.label(-1) == at and number == short(cell.number())

@@ -148,7 +148,7 @@ def assert_changed(trace, total, after):
         scores = trace[trace.layer_of(total.cells.stage).names["scores"]]
         parts = [] if isinstance(scores.operation, DotProducts) else [trace[name] for name in scores.inputs]
         assert any([total.cells.stage, *names][-1] in each.inputs for each in (scores, *parts))
-    normed = [name for name in names if "_normed" in name or split_layer(name)[0] == "latent"]
+    normed = [name for name in names if "_normed" in name or split_layer(name)[0] in ("latent", "q_latent")]
     assert [band.cells.stage for band in after if band.array] == normed
 
 

@@ -56,7 +56,7 @@ DOING = {
     "Content",
 }
 """What is strong beside a band, as it says what is done there."""
-MODERN = ("a layer of 2025", "latents absorbed, with rope", "by blocks")
+MODERN = ("a layer of 2025", "latents absorbed, with rope", "by blocks", "queries from a latent, absorbed")
 ROOT = Path(__file__).parents[1]
 NO_TERMS = {
     "added",

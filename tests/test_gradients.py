@@ -86,16 +86,15 @@ def passes():
             alibi=True,
         ),
         **{
-            f"latents, absorbed: {absorbed}, of queries too: {bool(more)}": attend(
+            f"latents, absorbed: {absorbed}, of queries too: {'w_dq' in more}": attend(
                 x,
                 parameters=Parameters(
                     **{
-                        "w_q": draw((2, 5, 3)),
                         "w_dkv": draw((1, 5, 7)),
                         "w_uk": draw((2, 7, 3)),
                         "w_uv": draw((2, 7, 2)),
                     },
-                    **{"w_qr": draw((2, 5, 2)), "w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
+                    **{"w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
                     **more,
                 ),
                 rotation=Rotation(9.0),
@@ -104,9 +103,9 @@ def passes():
             )
             for absorbed in (False, True)
             for more in (
-                {},
+                {"w_q": draw((2, 5, 3)), "w_qr": draw((2, 5, 2))},
                 {
-                    **{"w_q": None, "w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))},
+                    **{"w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))},
                     "w_qr": draw((2, 4, 2)),
                 },
             )

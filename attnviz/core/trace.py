@@ -120,9 +120,11 @@ class Trace(Varied):
         return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
 
     def _enters(self, number: int) -> str:
-        """The stage that enters a layer: what its queries are made of, before any norm."""
-        read = self[layered("q", number)].inputs[0]
-        return self[read].inputs[0] if split_layer(read)[0] == "attn_norm" else read
+        """The stage that enters a layer: what its queries are made of in the end, as the first that isn't its own."""
+        read = layered("q", number)
+        while split_layer(read)[1] == number:
+            read = self[read].inputs[0]
+        return read
 
     @property
     @cached_by_template

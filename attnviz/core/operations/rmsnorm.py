@@ -96,7 +96,7 @@ class RMSNorm(Operation):
                 f"{own}: the squares add up to {{squares}}, and {{root}} is the root of {{squares}} ÷ "
                 f"{length} + {digits(self.epsilon)}",
                 formula,
-                "{z:bt}^{2}",
+                "({z:t})^{2}",
             ),
             arrays={"#square": squares, "#squares": total, "#root": np.sqrt(total / length + self.epsilon)},
         )

@@ -23,11 +23,14 @@ export function placing(stages) {
       const inside = ([name, place]) => [name, Math.min(place, (lengths[name] ?? Infinity) - 1)];
       return { ...selection, ...Object.fromEntries(Object.entries(selection).map(inside)) };
     },
-    // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one.
-    axisOf: (wanted, name) =>
-      [stages.get(name), ...stages.values()]
-        .flatMap(({ axes }) => axes)
-        .find(axis => axis.coordinates.length === 1 && (axis.name === wanted || axis.coordinates[0][0] === wanted)),
+    // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one. Elsewhere
+    // one of that name goes before: heads that share a group are each a head.
+    axisOf: (wanted, name) => {
+      const isNamed = axis => axis.name === wanted && axis.coordinates.length === 1,
+        isAlong = axis => axis.coordinates.length === 1 && axis.coordinates[0][0] === wanted;
+      const all = [...stages.values()].flatMap(({ axes }) => axes);
+      return axesOf(name).find(axis => isNamed(axis) || isAlong(axis)) ?? all.find(isNamed) ?? all.find(isAlong);
+    },
     address: (name, index) => `${name}[${index.join(",")}]`,
     // The cell of an address; null if the pass has no such cell.
     read: address => {
