@@ -69,7 +69,9 @@ def latent(own, config):
     q = by_heads(own["q_b_proj.weight"], n_heads)
     down, up = own["kv_a_proj_with_mqa.weight"].T[None], by_heads(own["kv_b_proj.weight"], n_heads)
     return {
-        "w_q": q[..., :d_n],
+        "w_dq": own["q_a_proj.weight"].T,
+        "g_q_latent": own["q_a_layernorm.weight"],
+        "w_uq": q[..., :d_n],
         "w_qr": q[..., d_n:],
         "w_dkv": down[..., :-d_r],
         "w_kr": down[..., -d_r:],
@@ -81,14 +83,12 @@ def latent(own, config):
 
 
 def passed_through_latents(number, *, absorbed):
-    """The pass of a layer of DeepSeek-V3: its queries come from a latent of their own, which enters here, normed."""
+    """The pass of a layer of DeepSeek-V3, from what enters it."""
     config, own = arrays_of("deepseek_v3", number)
-    down = own["hidden_states"] @ own["q_a_proj.weight"].T
     return attend(
-        RMSNorm(config["eps"]).compute(down, own["q_a_layernorm.weight"]),
         own["hidden_states"],
         parameters=Parameters(**latent(own, config)),
-        mask=MASKS["causal"](*[len(down)] * 2, 0),
+        mask=MASKS["causal"](*[len(own["hidden_states"])] * 2, 0),
         rotation=Rotation(config["rope_parameters"]["rope_theta"], "neighbours"),
         absorbed=absorbed,
         latent_norm=RMSNorm(config["eps"]),
@@ -163,11 +163,12 @@ def test_latents_are_deepseeks_made_into_keys_or_absorbed(number, absorbed):
     _, arrays = recorded("deepseek_v3")
     found = backward(trace.stages, {stage.name: stage.value for stage in trace}, {"output": arrays["upstream"]})
     slope = "slope.layers.{}.{}".format
-    close(found["g_latent"], arrays[slope(number, "kv_a_layernorm.weight")])
-    down, gain = own["hidden_states"] @ own["q_a_proj.weight"].T, own["q_a_layernorm.weight"]
-    of_down, of_gain = RMSNorm(config["eps"]).vjp(found["x"], down, gain)
-    close(of_gain, arrays[slope(number, "q_a_layernorm.weight")])
-    close(found["context"] + of_down @ own["q_a_proj.weight"], arrays[slope(number, "hidden_states")])
+    for ours, theirs in (
+        ("x", "hidden_states"),
+        ("g_latent", "kv_a_layernorm.weight"),
+        ("g_q_latent", "q_a_layernorm.weight"),
+    ):
+        close(found[ours], arrays[slope(number, theirs)])
 
 
 def _halves(turned):

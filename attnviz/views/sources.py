@@ -95,7 +95,7 @@ def _source(trace: Trace, stage: Stage) -> Source:
         Band(sentence(trace, stage.name, f"{base} sum"), entry(stage.name).title, line(stage), factors=True),
         *(band for each in _before_scores(trace, stage) for band in _changed(trace, each)),
     )
-    word = "query" if stage.axes[1] == "query" else "key"
+    word = stage.axes[-2]
     return Source(_ONE[base], word, sentence(trace, stage.name, f"{base} from"), formula(trace, stage), bands)
 
 
