@@ -90,7 +90,7 @@ def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
         async with process(redis) as here:
             async with process(redis) as there:
                 made, secrets = await here.make()
-                code = secrets["code"]
+                code = secrets.code
                 await here.do(made, command(commands.Move, place=QUESTION))
                 held = await there.find(code)
                 await there.do(held, command(commands.Join, seat="phone"))
@@ -110,7 +110,7 @@ def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
             found = await later.find(code)
             assert repr(found.room) == before
             assert found.room.question.counts == [[(2, 1)]]
-            assert found.room.has_key(secrets["key"])
+            assert found.room.has_key(secrets.key)
 
     run(story())
 
@@ -119,7 +119,7 @@ def test_what_two_processes_do_at_once_has_one_order(redis):
     async def story():
         async with process(redis) as here, process(redis) as there:
             made, secrets = await here.make()
-            held = await there.find(secrets["code"])
+            held = await there.find(secrets.code)
             await here.do(made, command(commands.Move, place=QUESTION))
             await there.current(held)
             seats = [f"phone {n}" for n in range(40)]
@@ -165,7 +165,7 @@ def test_what_is_done_while_a_process_rejoins_is_kept(redis):
             await here.current(made)
             assert answers == []
             assert made.room.question.counts == [[(2, 1)]]
-            held = await there.find(secrets["code"])
+            held = await there.find(secrets.code)
             assert held.room.question.counts == [[(2, 1)]], "it is in Redis, too"
 
     run(story())
@@ -175,7 +175,7 @@ def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
     async def story():
         async with process(redis) as here, process(redis) as there:
             made, secrets = await here.make()
-            held = await there.find(secrets["code"])
+            held = await there.find(secrets.code)
             await here.do(made, command(commands.Join, seat="phone"))
             await there.do(held, command(commands.Join, seat="other phone"))
             redis.stop()

@@ -105,3 +105,49 @@ class ClassNow(Sent):
     waits: bool
     is_apart: bool
     audience: Audience | UnsetType = UNSET
+
+
+class OwnAnswer(Sent):
+    """The answer that a seat gave to a round of the question of a place."""
+
+    number: Place
+    round: Annotated[int, Meta(ge=1)]
+    value: float
+
+
+class OwnNow(Sent):
+    """A seat's own answer, for who comes back; null where it has given none."""
+
+    answer: OwnAnswer | None
+
+
+class Seat(Sent):
+    """A seat in a class.
+
+    Attributes
+    ----------
+    code
+        The room's.
+    key
+        For the speaker alone: who has it leads the class.
+    link
+        For whoever opened the room: who has it needs no code.
+    """
+
+    code: NonEmpty
+    seat: NonEmpty
+    key: NonEmpty | UnsetType = UNSET
+    link: NonEmpty | UnsetType = UNSET
+
+
+class Led(Sent):
+    """The place that the speaker led the class to: its number, and whether it has numbers of their own."""
+
+    number: Place
+    is_own: bool
+
+
+class Offer(Sent):
+    """The code by which another device of the speaker's joins."""
+
+    code: NonEmpty

@@ -14,14 +14,17 @@ from msgspec import NODEFAULT, inspect
 
 from attnviz.contract.answer import Answer
 from attnviz.contract.article import Article
-from attnviz.contract.classroom import ClassNow
+from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.constants import numerals, where
 from attnviz.contract.document import SentDocument
 from attnviz.contract.lesson import LessonsPage, Moment
 from attnviz.contract.request import ActsRequest
+from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
-MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, ClassNow, SentDocument)
+OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
+OF_TALKS = (OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage)
+MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
 """The messages to a browser, and from it."""
 
 _HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from attnviz.contract.lesson import Fill, Question
+from attnviz.contract.talk import OfferedQuestion
 from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
@@ -40,8 +40,8 @@ _SPECIAL = frozenset("{}*$`:")
 """Of markup: a word with one of these stands in no prompt of ours."""
 
 
-def offered(passes: Passes) -> list[dict[str, Any]]:
-    """Each question as a talk's file has it, `ask`, and its answer in words."""
+def offered(passes: Passes) -> list[OfferedQuestion]:
+    """The questions that the pass has an answer to."""
     questions = []
     for ask in _asks(passes):
         try:
@@ -53,7 +53,7 @@ def offered(passes: Passes) -> list[dict[str, Any]]:
             continue  # this pass has no answer to it
         if not isinstance(question, Fill) and len(question.right) == len(question.candidates):
             continue  # nobody could be wrong
-        questions.append({"ask": msgspec.to_builtins(ask), "answer": answer_text(question)})
+        questions.append(OfferedQuestion(ask=msgspec.to_builtins(ask), answer=answer_text(question)))
     return questions
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Annotated
 
-import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, to_builtins
 
+from attnviz.contract.talk import OfferedQuestions, OpenedTalk, OwnTalk, WrittenFile
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
@@ -80,17 +80,21 @@ def _(request: MomentAsked) -> bytes:
 
 @reply.register
 def _(request: QuestionsAsked) -> bytes:
-    return msgspec.json.encode({"questions": offered(opened_politely(request.at, request.uploads, request.uploads))})
+    return to_json(OfferedQuestions(questions=offered(opened_politely(request.at, request.uploads, request.uploads))))
 
 
 @reply.register
 def _(request: FileAsked) -> bytes:
-    return msgspec.json.encode({"file": write(request.talk)})
+    return to_json(WrittenFile(file=write(request.talk)))
 
 
 @reply.register
 def _(request: TalkAsked) -> bytes:
-    return msgspec.json.encode({"talk": _talk(request)})
+    return to_json(OpenedTalk(talk=_sent(_talk(request))))
+
+
+def _sent(talk: Talk) -> OwnTalk:
+    return OwnTalk(title=talk.title, moment=to_builtins(talk.moment), uploads=talk.uploads)
 
 
 def _talk(request: TalkAsked) -> Talk:
@@ -102,4 +106,4 @@ def _talk(request: TalkAsked) -> Talk:
 @reply.register
 def _(request: ExportAsked) -> bytes:
     made = of_lesson(request.form, request.lesson) if request.talk is None else of_talk(request.form, request.talk)
-    return msgspec.json.encode({"file": made})
+    return to_json(WrittenFile(file=made))

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from attnviz.classroom import commands, requests
 from attnviz.classroom.codes import hash_of, new_secret
 from attnviz.classroom.guesses import Guesses, network_of
+from attnviz.contract.classroom import Seat
 from attnviz.server.room_store import ROOMS
 from attnviz.server.rooms import MAX_HERE, Held
 
@@ -43,8 +44,8 @@ async def held_of(code: str, seat: str) -> Held:
     return held
 
 
-async def join(request: Request, code: str, message: requests.Join) -> dict[str, str]:
-    """Let somebody in; returns the room's code and a seat, and a key to another device of the speaker's.
+async def join(request: Request, code: str, message: requests.Join) -> Seat:
+    """Let somebody in; another device of the speaker's gets a key too.
 
     Raises
     ------
@@ -59,14 +60,14 @@ async def join(request: Request, code: str, message: requests.Join) -> dict[str,
     if message.link:
         _count_link(time.monotonic())
     if message.seat:
-        return {"code": held.room.code, "seat": message.seat}
+        return Seat(code=held.room.code, seat=message.seat)
     if held.room.code != code:  # the code of another device of the speaker's
         return await _take(held, code)
     if held.is_full:
         raise RefusedError(503, FULL)
     seat = new_secret()
     await ROOMS.do(held, commands.Join(time=time.time(), seat=seat))
-    return {"code": code, "seat": seat}
+    return Seat(code=code, seat=seat)
 
 
 async def _by_code(request: Request, code: str) -> Held:
@@ -90,8 +91,7 @@ def _count_link(now: float) -> None:
     _links.append(now)
 
 
-async def _take(held: Held, code: str) -> dict[str, str]:
-    secrets = {"key": new_secret(), "seat": new_secret()}
-    taken = commands.Take(time=time.time(), code=code, key=hash_of(secrets["key"]), seat=secrets["seat"])
-    await ROOMS.do(held, taken)
-    return {"code": held.room.code} | secrets
+async def _take(held: Held, code: str) -> Seat:
+    taken = Seat(code=held.room.code, seat=new_secret(), key=new_secret())
+    await ROOMS.do(held, commands.Take(time=time.time(), code=code, key=hash_of(taken.key), seat=taken.seat))
+    return taken

@@ -16,6 +16,7 @@ from attnviz.classroom.codes import code_in, new_code
 from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.table import table
+from attnviz.contract.classroom import Led, Offer
 from attnviz.scene.document.encoding import to_json
 from attnviz.server.responses import NO_STORE, TooLargeError, body_of, compressed_response, json_response
 from attnviz.server.room_door import FULL, RefusedError, held_of, join
@@ -83,8 +84,8 @@ async def _read(request: Request, most: int) -> bytes:
 
 
 async def _make() -> Response:
-    _, secrets = await ROOMS.make()
-    return json_response(to_json(secrets))
+    _, seat = await ROOMS.make()
+    return json_response(to_json(seat))
 
 
 async def _followed(held: Held, message: requests.Answer | requests.Point | requests.Around) -> Response:
@@ -97,7 +98,7 @@ async def _followed(held: Held, message: requests.Answer | requests.Point | requ
         case requests.Around(seat=seat, is_around=is_around):
             (held.around.add if is_around else held.around.discard)(seat)
             held.tell(speaker_alone=True)
-    return json_response(to_json({}))
+    return json_response(b"{}")
 
 
 async def _led(held: Held, message: requests.Speakers) -> Response:
@@ -107,7 +108,7 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
         case requests.Move(at=at, question=question, moment=moment, is_shown=is_shown):
             place = await _in_lane(place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
-            return json_response(to_json({"number": held.room.number, "isOwn": place.is_own}))
+            return json_response(to_json(Led(number=held.room.number, is_own=place.is_own)))
         case requests.Press(by=by):
             await ROOMS.do(held, commands.Press(time=now, by=by))
         case requests.Open(is_open=is_open):
@@ -117,13 +118,13 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
         case requests.Hand():
             code = new_code()
             await ROOMS.do(held, commands.Hand(time=now, code=code))
-            return json_response(to_json({"code": code}))
+            return json_response(to_json(Offer(code=code)))
         case requests.Counts():
             text = await _in_lane(table, held.room)
             return Response(text, media_type="text/csv", headers=NO_STORE)
         case requests.End():
             await ROOMS.do(held, commands.End(time=now))
-    return json_response(to_json({}))
+    return json_response(b"{}")
 
 
 async def _moment(request: Request) -> Response:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from attnviz.classroom.room import Room
+from attnviz.contract.classroom import OwnAnswer, OwnNow
 from attnviz.scene.document.encoding import to_json
 from attnviz.server.rooms import Held
 
@@ -20,7 +21,7 @@ async def stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
     held.streams[seat] += 1
     held.tell(speaker_alone=True)
     try:
-        yield b"retry: 500\nevent: own\ndata: " + to_json({"answer": _own_answer(held.room, seat)}) + b"\n\n"
+        yield b"retry: 500\nevent: own\ndata: " + to_json(OwnNow(answer=_own_answer(held.room, seat))) + b"\n\n"
         while True:
             name, text = held.event(is_speaker)
             if name != known:
@@ -42,7 +43,7 @@ async def stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
         held.tell(speaker_alone=True)
 
 
-def _own_answer(room: Room, seat: str) -> dict | None:
+def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
     question = room.question
     value = question.rounds[-1].get(seat) if question else None
-    return None if value is None else {"number": room.number, "round": len(question.rounds), "value": value}
+    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value)

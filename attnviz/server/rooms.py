@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from attnviz.classroom.codes import hash_of, new_code, new_secret
 from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
 from attnviz.classroom.room import Room, RoomError
-from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round
+from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
@@ -144,25 +144,19 @@ class Rooms:
     def __init__(self) -> None:
         self.held: dict[str, Held] = {}
 
-    async def make(self) -> tuple[Held, dict[str, str]]:
-        """Open a room; returns its secrets too.
+    async def make(self) -> tuple[Held, Seat]:
+        """Open a room; returns the seat of whoever opens it too, with all secrets.
 
         Raises
         ------
         RoomError
             If there are `MAX_ROOMS`.
         """
-        secrets = {"key": new_secret(), "link": new_secret(), "seat": new_secret()}
-        made = Make(
-            time=time.time(),
-            code=await self.free_code(),
-            key=hash_of(secrets["key"]),
-            link=hash_of(secrets["link"]),
-            seat=secrets["seat"],
-        )
+        seat = Seat(code=await self.free_code(), seat=new_secret(), key=new_secret(), link=new_secret())
+        made = Make(time=time.time(), code=seat.code, key=hash_of(seat.key), link=hash_of(seat.link), seat=seat.seat)
         held = self.held[made.code] = self.holding(made)
         await self.begun(held, made)
-        return held, {"code": made.code} | secrets
+        return held, seat
 
     async def find(self, code: str) -> Held | None:
         """The room of a code, if it is not over."""

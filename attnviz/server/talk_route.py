@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 from urllib.parse import parse_qsl
 
-import msgspec
 from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from attnviz.contract.received import RequestError, received
+from attnviz.contract.talk import ShownUploads, WrittenPage
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError
@@ -45,7 +45,7 @@ class PageAsked(Asked, tag="page", frozen=True):
 
 @reply.register
 def _(request: PageAsked) -> bytes:
-    return to_json({"page": talk_file(request.talk)})
+    return to_json(WrittenPage(page=talk_file(request.talk)))
 
 
 class UploadsAsked(Asked, tag="uploads", frozen=True):
@@ -65,7 +65,7 @@ class UploadsGiven(Asked, tag="give", frozen=True):
 @reply.register
 def _(request: UploadsAsked) -> bytes:
     written = dict(parse_qsl(request.at, keep_blank_values=True))
-    return msgspec.json.encode({"uploads": of_scene(parse(written, _session(request.tab).uploads).scene)})
+    return to_json(ShownUploads(uploads=of_scene(parse(written, _session(request.tab).uploads).scene)))
 
 
 @reply.register

@@ -71,6 +71,55 @@ export interface ClassNow {
   audience?: Audience;
 }
 
+/** A seat's own answer, for who comes back; null where it has given none. */
+export interface OwnNow {
+  answer: OwnAnswer | null;
+}
+
+/** A seat in a class. */
+export interface Seat {
+  code: string;
+  seat: string;
+  key?: string;
+  link?: string;
+}
+
+/** The place that the speaker led the class to: its number, and whether it has numbers of their own. */
+export interface Led {
+  number: number;
+  isOwn: boolean;
+}
+
+/** The code by which another device of the speaker's joins. */
+export interface Offer {
+  code: string;
+}
+
+/** The questions that a scene has an answer to. */
+export interface OfferedQuestions {
+  questions: Array<OfferedQuestion>;
+}
+
+/** The talk of a file, a link or a lesson. */
+export interface OpenedTalk {
+  talk: OwnTalk;
+}
+
+/** The files of somebody's own that a scene shows, as base64, by name. */
+export interface ShownUploads {
+  uploads: Record<string, string>;
+}
+
+/** A talk as a file, or its questions. */
+export interface WrittenFile {
+  file: string;
+}
+
+/** A talk as one HTML file. */
+export interface WrittenPage {
+  page: string;
+}
+
 /** A document as it is sent: of what other documents have too the browser may have been sent the parts before. */
 export interface SentDocument {
   stages: Record<string, StageNumbers>;
@@ -142,6 +191,13 @@ export interface Audience {
   counts: Array<Array<[number, number]>>;
   pointed: Array<Pointed>;
   pressed: number;
+}
+
+/** A talk's title, its moments as its file has them, and the files of somebody's own that they show, by name. */
+export interface OwnTalk {
+  title: string;
+  moment: Array<Record<string, unknown>>;
+  uploads: Record<string, string>;
 }
 
 /** A pass but for its numbers, by a name; the parts are null where the browser has them. */
@@ -297,6 +353,19 @@ export interface CellQuestion {
 export interface Round {
   number: number;
   isOpen: boolean;
+}
+
+/** The answer that a seat gave to a round of the question of a place. */
+export interface OwnAnswer {
+  number: number;
+  round: number;
+  value: number;
+}
+
+/** A question that a scene has an answer to. */
+export interface OfferedQuestion {
+  ask: Record<string, unknown>;
+  answer: string;
 }
 
 /** The numbers of a stage. */

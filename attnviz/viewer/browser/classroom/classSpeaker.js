@@ -7,9 +7,11 @@ const LATER_MS = 1000;
 
 // `line` is that of classLine.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
 export function makeSpeaker(line, storeOf) {
-  let room = read(storeOf), // {code, key, link, seat}
-    now = null, // ClassNow of generated/contract.d.ts
-    stop = null,
+  /** @type {import("../../generated/contract").Seat | null} */
+  let room = read(storeOf);
+  /** @type {import("../../generated/contract").ClassNow | null} */
+  let now = null;
+  let stop = null,
     beat = null,
     wanted = null, // {at, question, isShown} as it should be
     sent = "", // as it was told last
@@ -64,12 +66,14 @@ export function makeSpeaker(line, storeOf) {
     isSending = true;
     const telling = JSON.stringify(wanted),
       { isDone, status, data, said: why } = await post({ do: "move", ...JSON.parse(telling) });
+    /** @type {import("../../generated/contract").Led | null} */
+    const led = data;
     isSending = false;
     if (!room) return;
     if (isDone) {
       sent = telling;
-      number = data.number;
-      said = data.isOwn ? "These numbers are your own: no address holds them, so the class can’t follow here." : "";
+      number = led.number;
+      said = led.isOwn ? "These numbers are your own: no address holds them, so the class can’t follow here." : "";
     } else {
       said = why;
       if (status === 400)

@@ -13,8 +13,10 @@ export async function takeSeat(line, code, hash, storeOf, wait) {
   for (const each of asks) {
     const answer = await asked(line, code, each, wait);
     if (answer.isDone) {
-      keep(storeOf, code, answer.data.seat);
-      return answer.data;
+      /** @type {import("../../generated/contract").Seat} */
+      const taken = answer.data;
+      keep(storeOf, code, taken.seat);
+      return taken;
     }
     said = answer.said;
   }

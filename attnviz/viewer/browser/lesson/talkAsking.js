@@ -9,6 +9,16 @@ export function makeTalkAsking(site, templates, uploads) {
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json();
   };
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
+  const askQuestions = said => ask({ kind: "questions", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenFile>} */
+  const askFile = ask;
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenPage>} */
+  const askPage = said => ask({ kind: "page", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").OpenedTalk>} */
+  const askTalk = said => ask({ kind: "talk", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").ShownUploads>} */
+  const askUploads = said => ask({ kind: "uploads", ...said });
   const fetched = async moment => {
     const sent = await ask({ kind: "moment", moment, uploads: await uploads.of(uploadsOf([moment])) });
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
@@ -26,20 +36,20 @@ export function makeTalkAsking(site, templates, uploads) {
     },
     questions: async moment => {
       const files = await uploads.of(uploadsOf([moment]));
-      return (await ask({ kind: "questions", at: moment.at, uploads: files })).questions;
+      return (await askQuestions({ at: moment.at, uploads: files })).questions;
     },
-    fileOf: async talk => (await ask({ kind: "file", talk: await whole(talk) })).file,
-    questionsFileOf: async (talk, form) => (await ask({ kind: "export", form, talk: await whole(talk) })).file,
-    pageOf: async talk => (await ask({ kind: "page", talk: await whole(talk) })).page,
+    fileOf: async talk => (await askFile({ kind: "file", talk: await whole(talk) })).file,
+    questionsFileOf: async (talk, form) => (await askFile({ kind: "export", form, talk: await whole(talk) })).file,
+    pageOf: async talk => (await askPage({ talk: await whole(talk) })).page,
     // The talk of a file, a link or a lesson; its files are kept.
     async talkOf(said) {
-      const { uploads: files = {}, ...talk } = (await ask({ kind: "talk", ...said })).talk;
+      const { uploads: files, ...talk } = (await askTalk(said)).talk;
       await uploads.keep(files);
       return talk;
     },
     // The names of the files that a scene of a tab shows, which are kept.
     async uploadsOfScene(tab, at) {
-      const { uploads: files } = await ask({ kind: "uploads", tab, at });
+      const { uploads: files } = await askUploads({ tab, at });
       await uploads.keep(files);
       return Object.keys(files);
     },

@@ -3,6 +3,11 @@
 const LATER_MS = 1000; // until what had no answer is asked again
 const GONE = [403, 404];
 
+/** @returns {import("../../generated/contract").ClassNow} */
+const nowOf = text => JSON.parse(text);
+/** @returns {import("../../generated/contract").OwnNow} */
+const ownOf = text => JSON.parse(text);
+
 // What asks the server at `site`; `templates` puts together what it sends of a pass.
 export function makeClassLine(site, templates) {
   const url = (path, parameters) =>
@@ -48,8 +53,8 @@ export function makeClassLine(site, templates) {
         source?.close();
         if (isOver) return;
         source = new EventSource(url("room/events", { room: code, seat, around: isAround() ? "1" : "0" }));
-        source.onmessage = ({ data }) => told.now(JSON.parse(data));
-        source.addEventListener("own", ({ data }) => told.own(JSON.parse(data).answer));
+        source.onmessage = ({ data }) => told.now(nowOf(data));
+        source.addEventListener("own", ({ data }) => told.own(ownOf(data).answer));
         source.onerror = async () => {
           told.lost();
           if (source.readyState !== EventSource.CLOSED) return; // the browser asks again
