@@ -13,11 +13,12 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from attnviz.classroom.codes import LETTERS
-from attnviz.contract.classroom import ClassNow
+from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.server import room_door, rooms
 from attnviz.server.room_store import ROOMS
 
+DECLARED = {"make": Seat, "join": Seat, "move": Led, "hand": Offer}
 LESSON = "?lesson=who-is-it&moment=1&present=1"
 
 
@@ -30,7 +31,10 @@ def _nobody_has_been_here(monkeypatch):
 
 async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
     headers = {} if key is None else {"x-room-key": key}
-    return await raw(code, json.dumps(sent).encode(), app, network, **headers)
+    answer = await raw(code, json.dumps(sent).encode(), app, network, **headers)
+    if answer.status == 200 and sent["do"] in DECLARED:
+        msgspec.json.decode(answer.text, type=DECLARED[sent["do"]])
+    return answer
 
 
 async def raw(code, body, app=APP, network="192.0.2.7", **headers):
@@ -90,6 +94,7 @@ def test_a_class_follows_answers_and_is_told_what_it_may_know():
         msgspec.convert(now, ClassNow)
         assert (await post(code, do="answer", seat=seat, number=1, round=1, value=4)).status == 200
         (_, _, own), (_, _, _) = await listen(code.lower(), seat, 2)
+        msgspec.convert(own, OwnNow)
         assert own["answer"]["value"] == 4, "who comes back knows what they said"
         *_, (_, _, seen) = await listen(code, made["seat"], 2)
         assert seen["audience"]["counts"] == [[[4, 1]]]

@@ -5,18 +5,33 @@ import json
 import re
 import zlib
 
+import msgspec
 import pytest
 from asgi import APP, ask
 from documents import whole
 from test_talk import CAT, TALKS
 
+from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
 from attnviz.lessons.talk import read_json, to_json, write
 from attnviz.server.talk_route import MAX_REQUEST_BYTES, PATH
 from attnviz.viewer.bundle import module
 
+DECLARED = {
+    "questions": OfferedQuestions,
+    "file": WrittenFile,
+    "export": WrittenFile,
+    "talk": OpenedTalk,
+    "page": WrittenPage,
+    "uploads": ShownUploads,
+}
+
 
 def post(**said):
-    return ask(APP, PATH, "POST", body=json.dumps(said).encode())
+    """The answer to a request, which is as the contract declares it unless it refuses."""
+    answer = ask(APP, PATH, "POST", body=json.dumps(said).encode())
+    if answer.status == 200 and said["kind"] in DECLARED:
+        msgspec.json.decode(answer.text, type=DECLARED[said["kind"]])
+    return answer
 
 
 def test_a_moment_comes_with_its_pass_and_its_answer():

@@ -114,7 +114,7 @@ def test_a_moment_shows_their_numbers_and_its_page_holds_the_pass():
     shares = np.frombuffer(base64.b64decode(document["stages"]["attention"]["values"][0]))
     assert shares.tobytes() == ARRAYS.trace()["attention"].value[0].tobytes()
     questions = offered(opened_politely(TALK.moment[0].at, TALK.uploads, TALK.uploads))
-    assert {"word", "share"} <= {each["ask"]["kind"] for each in questions}
+    assert {"word", "share"} <= {each.ask["kind"] for each in questions}
     page = talk_file(TALK)
     assert "सी" in page
     assert not any(each in page for each in TALK.uploads.values()), "it computes nothing, and needs none of them"
