@@ -23,6 +23,7 @@ OPTIONS = (
     {"layers": 3, "mask": "window", "window_in": "every second layer"},
     {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": "all but every sixth layer"},
     {"sharing": "absorbed", "rope": "neighbours", "latent_width": 3},
+    {"sharing": "absorbed", "rope": "neighbours", "query_latent_width": 3},
 )
 SCENES = [
     *(Scene(options=Options(**values)) for values in OPTIONS),
@@ -151,6 +152,7 @@ CLAIMS = {
     "Keys of each head / from a latent (MLA)": (has_stage("latent", False), makes_keys(True)),
     "Keys of each head / absorbed (MLA)": (has_stage("latent", False), makes_keys(False)),
     "MLA: naive / absorbed, one output": (makes_keys(True), makes_keys(False)),
+    "Queries from what enters / from a latent": (has_stage("q_latent", False), has_stage("q_latent", True)),
     "Without a norm before attention / with": (has_stage("attn_norm", False), has_stage("attn_norm", True)),
     "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
     "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),

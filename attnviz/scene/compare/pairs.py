@@ -36,6 +36,7 @@ class Pair:
 
 _WITH = (
     ("norm", "Without a norm before attention / with", "rmsnorm"),
+    ("query_latent_width", "Queries from what enters / from a latent", 4),
     ("qk_norm", "Without QK-norm / with", True),
     ("rope", "Without RoPE / with", "neighbours"),
     ("softcap", "Without a softcap / with", "1"),

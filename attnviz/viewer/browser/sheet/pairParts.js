@@ -23,7 +23,10 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
 function pairOf(pass, ofA, b, { paintB, opened }) {
   const { text } = pass.document.other.stages[b.cells.name],
     { unit } = pass.document.words;
-  if (!ofA) return [{ ...b, side: "B", isAlone: true, note: text }];
+  if (!ofA)
+    return [
+      { ...b, side: "B", isAlone: true, note: text === SAME ? `${SAME}, but A has no ${lackedByA(pass, b)}` : text },
+    ];
   if (hasWords(b.cells.columns) && !isAnyInA(pass, b))
     return [{ ...b, side: "B", isAlone: true, note: `A has other ${unit}s` }];
   const a = { ...alongside(pass, whole(ofA), whole(b)), side: "A" },
@@ -35,6 +38,13 @@ function pairOf(pass, ofA, b, { paintB, opened }) {
     return [{ ...b, names, side: "", ends, note: "the same, added up in other shares" }];
   }
   return [{ ...b, names, side: "", note: text === SAME ? SAME : `same for this ${unit}` }];
+}
+
+// What A lacks for a part whose numbers it has: the stage that they are multiplied by or mixed to; else the part as such.
+/** @param {Pass} pass */
+function lackedByA(pass, { left, right }) {
+  const lacked = [left, right].find(slot => slot && !pass.document.other.stages[slot.name].matched);
+  return lacked ? pass.stages.get(lacked.name).title.toLowerCase() : "such row";
 }
 
 // A part of A over that of B.
