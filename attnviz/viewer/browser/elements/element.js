@@ -34,11 +34,16 @@ function sayingOf({ dataset, textContent }) {
   return dataset.act ?? dataset.cell ?? textContent;
 }
 
-// Puts other elements into a box. Where one had the keyboard, the one that says the same gets it, or what is marked as the
-// place where one is, or else the first.
+// Puts other elements into a box, and keeps the keyboard's place there.
 export function redraw(box, children) {
+  keepingPlace(box, () => box.replaceChildren(...children));
+}
+
+// Has what is in a box become something else. Where one had the keyboard, the one that says the same then gets it, or what is
+// marked as the place where one is, or else the first.
+export function keepingPlace(box, act) {
   const held = hasKeyboard(box) ? sayingOf(box.getRootNode().activeElement) : null;
-  box.replaceChildren(...children);
+  act();
   if (held === null) return;
   const alike = [...box.querySelectorAll("button")].find(each => sayingOf(each) === held);
   (alike ?? box.querySelector("[aria-current]") ?? box.querySelector("button"))?.focus({ preventScroll: true });

@@ -18,10 +18,11 @@ export function makeHeads(tools) {
   let buttons = [],
     built = "",
     drawn = null,
-    shown = null;
+    shown = null,
+    turned = null; // the button of another head than before
 
   const build = (name, heads) => {
-    if (`${name} ${heads}` === built) return;
+    if (`${name} ${heads}` === built) return false;
     built = `${name} ${heads}`;
     drawn = null;
     buttons = Array.from({ length: heads }, (_, head) => {
@@ -37,7 +38,7 @@ export function makeHeads(tools) {
       return Object.assign(button, { thumb });
     });
     line.classList.toggle("many", heads > MAX_NAMED_HEADS);
-    line.replaceChildren(...buttons);
+    return true;
   };
   const choose = head => tools.go(withHead(shown.where, head));
   rovingFocus(line, () => [buttons], choose);
@@ -49,7 +50,7 @@ export function makeHeads(tools) {
       const heads = name ? pass.stages.get(name).shape[0] : 1;
       box.hidden = heads < 2;
       if (box.hidden) return;
-      build(name, heads);
+      const isOther = build(name, heads);
       const { colours } = look;
       buttons.forEach((button, head) => {
         if (drawn?.pass !== look.pass || drawn.colours !== colours) {
@@ -64,14 +65,16 @@ export function makeHeads(tools) {
         }
         button.setAttribute("aria-checked", head === where.cell.head);
       });
+      if (isOther) line.replaceChildren(...buttons); // once they are drawn: a canvas on a page that is new there costs a layout
       write(note, isSent(pass, name) ? "" : "Grey heads are not loaded yet: click one to load it.");
       setTabStop(buttons, buttons[where.cell.head]);
-      if (drawn?.head !== where.cell.head) {
-        // only the row of heads scrolls, never the page
-        const { offsetLeft, offsetWidth } = buttons[where.cell.head];
-        line.scrollLeft = offsetLeft - (line.clientWidth - offsetWidth) / 2;
-      }
+      if (drawn?.head !== where.cell.head) turned = buttons[where.cell.head];
       drawn = { pass: look.pass, colours, head: where.cell.head };
+    },
+    // Only the row of heads scrolls, never the page.
+    connect() {
+      if (turned) line.scrollLeft = turned.offsetLeft - (line.clientWidth - turned.offsetWidth) / 2;
+      turned = null;
     },
   };
 }

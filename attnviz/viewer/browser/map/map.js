@@ -35,7 +35,9 @@ export function makeMap(tools) {
   rovingFocus(box, () => [diagram.steps()]);
   let drawn = null,
     shown = null,
-    breadth = null;
+    breadth = null,
+    isFitted = true, // the titles in their room
+    isInSight = true; // the present step
 
   const draw = () => {
     const { pass, where, colours } = shown;
@@ -68,8 +70,9 @@ export function makeMap(tools) {
       if (!isOther && (isMoved || !areAsLarge)) afterFrame(diagram.connect); // other steps the diagram connects as it sees them
       afterFrame(drawThumbs); // what one asked for is in neither
     }
-    if (isOther || isMoved) fit();
-    if (isMoved || drawn.step !== where.step) show(current);
+    if (isMoved) fit();
+    isFitted &&= isMoved || !isOther;
+    isInSight &&= !isMoved && drawn.step === where.step;
     drawn = { pass, colours, breadth, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
   };
@@ -80,12 +83,17 @@ export function makeMap(tools) {
   const drawThumbs = () => {
     for (const thumb of diagram.thumbs()) thumb.draw(shown.pass, shown.colours);
   };
-  const show = button => {
-    if (button) box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
+  const connect = () => {
+    if (!isFitted) fit();
+    const current = isInSight ? null : diagram.rows.querySelector("[aria-current]");
+    if (current) box.scrollLeft = current.offsetLeft - (box.clientWidth - current.offsetWidth) / 2;
+    isFitted = isInSight = true;
   };
   new ResizeObserver(() => {
     breadth = null;
-    if (shown) draw();
+    if (!shown) return;
+    draw();
+    connect();
   }).observe(box);
   document.fonts.addEventListener("loadingdone", fit);
   return {
@@ -94,6 +102,7 @@ export function makeMap(tools) {
       shown = { pass, where, colours };
       draw();
     },
+    connect,
   };
 }
 

@@ -4,9 +4,8 @@ import { blockOf } from "./block.js";
 import { element } from "../elements/element.js";
 import { fit } from "./fit.js";
 import { makeMatrices } from "./matrices.js";
-import { drawReadout, rowsOfReadout } from "./readout.js";
+import { makeReadout } from "./readout.js";
 import { APART } from "./room.js";
-import { rovingFocus } from "../elements/roving.js";
 import { slotsIn } from "./slot.js";
 import { focusOf } from "../scene/state.js";
 
@@ -17,15 +16,14 @@ const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 // `acts` are point(slot, place or null) and pick(slot, place).
 export function makeBoard(acts, bars) {
   const board = element("div", "board"),
-    readout = element("div", "readout");
-  const matrices = makeMatrices(acts);
-  rovingFocus(readout, () => rowsOfReadout(readout));
-  board.append(matrices.element, readout, bars);
+    readout = makeReadout(acts),
+    matrices = makeMatrices(acts);
+  board.append(matrices.element, readout.element, bars);
   const layOut = (blocks, room, present, read) => {
     const options = optionsOf(room, present);
     let fitted = fit(blocks, room, options);
     board.classList.toggle("read", !fitted.written);
-    if (fitted.written) readout.replaceChildren();
+    if (fitted.written) readout.clear();
     else {
       read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
       fitted = fit(blocks, { ...room, ...beside(room, readout) }, options);
@@ -47,7 +45,7 @@ export function makeBoard(acts, bars) {
     draw(pictures, room, paintOf, { pass, where }) {
       const slots = slotsIn(pictures);
       const fitted = layOut(blocksIn(pictures, paintOf), room, where.present, most => {
-        drawReadout(readout, slots, { pass, paintOf }, focusOf(pass, where), acts, most);
+        readout.update(slots, { pass, paintOf }, focusOf(pass, where), most);
       });
       const places = fitted.pictures.flat(2).filter(Boolean);
       matrices.draw(slots, places, fitted, paintOf);
@@ -64,9 +62,10 @@ function blocksIn(pictures, paintOf) {
 }
 
 // The room that a readout leaves: on paper it is below the matrices, as nobody scrolls its lists there.
-function beside({ isNarrow, isPaper, width, height }, readout) {
-  if (isPaper) return { height: height - readout.offsetHeight - APART };
-  return { width: width - (isNarrow ? 0 : readout.offsetWidth + APART) };
+function beside(room, readout) {
+  const { isNarrow, isPaper, width, height } = room;
+  if (isPaper) return { height: height - readout.element.offsetHeight - APART };
+  return { width: width - (isNarrow ? 0 : readout.widthIn(room) + APART) };
 }
 
 function optionsOf({ isNarrow, isPaper, base, least }, present) {

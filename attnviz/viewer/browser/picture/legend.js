@@ -5,7 +5,8 @@ import { scaleOf } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { digits, short } from "../pass/numeral.js";
 
-export function drawLegend(slots, paint, paintOf = _slot => paint) {
+// What is in it: scales, each with the symbols of its stages where there are several, and swatches.
+export function legendOf(slots, paint, paintOf) {
   const scales = new Map();
   for (const slot of slots) {
     const { scale, limit } = scaleOf(slot, paintOf(slot));
@@ -17,21 +18,27 @@ export function drawLegend(slots, paint, paintOf = _slot => paint) {
     const symbols = scales.get(key)?.symbols ?? new Set();
     scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });
   }
-  return [
-    ...[...scales.values()].map(each => drawScale(each, paint, scales.size > 1)),
-    ...(slots.some(slot => hasHidden(slot.name, paintOf(slot))) ? [drawSwatch("hidden", "hidden")] : []),
-    ...[...overriddenBy(slots, paintOf)].map(by => drawSwatch("marked", by)),
-    ...(slots.some(slot => hasApart(slot, paint)) ? [drawSwatch("apart", "differs")] : []),
-  ];
+  return {
+    scales: [...scales.values()].map(each => ({ ...each, symbols: scales.size > 1 ? [...each.symbols] : [] })),
+    swatches: [
+      ...(slots.some(slot => hasHidden(slot.name, paintOf(slot))) ? [["hidden", "hidden"]] : []),
+      ...[...overriddenBy(slots, paintOf)].map(by => ["marked", by]),
+      ...(slots.some(slot => hasApart(slot, paint)) ? [["apart", "differs"]] : []),
+    ],
+  };
 }
 
-function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) {
+export function drawLegend({ scales, swatches }, colours) {
+  return [...scales.map(each => drawScale(each, colours)), ...swatches.map(each => drawSwatch(...each))];
+}
+
+function drawScale({ kind, scale, ends, symbols }, colours) {
   const line = element("span", "scale");
   const bar = element("span", `bar ${scale}`),
     ramp = element("span", "ramp");
   ramp.style.background = gradient(scale, colours);
   bar.append(element("span", "", ends[0]), ramp, element("span", "", ends[1])); // which no line breaks
-  line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), bar);
+  line.append(kind, ...(symbols.length ? [drawSymbols(symbols)] : []), bar);
   return line;
 }
 

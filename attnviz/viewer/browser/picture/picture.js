@@ -4,13 +4,14 @@ import { makeBoard } from "./board.js";
 import { foldTerms, giveCorner, hasCorner } from "./corner.js";
 import { element } from "../elements/element.js";
 import { sharedLimit } from "./face.js";
-import { drawLegend } from "./legend.js";
+import { drawLegend, legendOf } from "./legend.js";
 import { narrowed } from "./narrowing.js";
 import { watchRoom } from "./room.js";
 import { sidesOf } from "./sides.js";
 import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
+import { whenOther } from "../elements/whenOther.js";
 
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
@@ -42,6 +43,8 @@ export function makePicture(tools, brush = NO_BRUSH) {
   let shown = null,
     pointed = null;
 
+  const writeLegend = whenOther(([entries, colours]) => legend.replaceChildren(...drawLegend(entries, colours)));
+  const isTooLow = whenOther(([, [, height]]) => legend.offsetHeight > height); // a corner for it
   const mark = () => board.mark(shown, pointed ?? focusOf(shown.pass, shown.where), Boolean(pointed));
   const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
@@ -79,7 +82,8 @@ export function makePicture(tools, brush = NO_BRUSH) {
     const paints = paint => slot => (slot.side === "A" ? { ...paint, ...beside } : paint);
     bars.update(pass, where, look);
     bars.element.hidden ||= Boolean(pass.other) || where.present; // they are of one row of B alone, and have small letters
-    legend.replaceChildren(...drawLegend(slots, given, paints(given)));
+    const entries = legendOf(slots, given, paints(given));
+    writeLegend([entries, look.colours]);
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const drawn = () => {
       const room = roomOn([where.step, where.present, legend.childElementCount, legend.className]);
@@ -92,8 +96,8 @@ export function makePicture(tools, brush = NO_BRUSH) {
     };
     let { room, cell, places } = drawn();
     if (isCornered) giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
-    if (isCornered && !where.present && legend.offsetHeight > places[0].y + cell[1] * slots[0].size[0]) {
-      // the corner is too low for it
+    const corner = [room, places[0].y + cell[1] * slots[0].size[0], document.fonts.status];
+    if (isCornered && !where.present && isTooLow([entries, corner])) {
       legend.classList.remove("in-corner");
       ({ room, cell, places } = drawn());
       giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);

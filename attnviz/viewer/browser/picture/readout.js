@@ -1,38 +1,56 @@
 // The readout: the row and the column of the cell one looks at, with words and digits, where the cells are too small for them.
-import { element, redraw } from "../elements/element.js";
+import { element, keepingPlace, write } from "../elements/element.js";
 import { faceAt } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { plain } from "../pass/latex.js";
-import { setTabStop } from "../elements/roving.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { makeScroller } from "../elements/scroller.js";
+import { whenOther } from "../elements/whenOther.js";
 
-// As many lines as there is room for `most` of.
-export function drawReadout(box, slots, { pass, paintOf }, focus, acts, most) {
-  const lists = linesOf(
-    slots.filter(({ side }) => side !== "A"),
-    pass,
-    focus,
-  )
-    .slice(0, Math.max(most, 2))
-    .map(line => drawList(line, paintOf(line.slot), acts));
-  const before = [...box.querySelectorAll("ol")].map(list => list.scrollTop);
-  redraw(box, lists);
-  const cells = rowsOfReadout(box).flat();
-  setTabStop(cells, cells.find(each => each.matches(":focus")) ?? cells[0]);
-  [...box.querySelectorAll("ol")].forEach((list, i) => {
-    if (before[i]) list.scrollTop = before[i]; // asking costs a layout
-  });
-}
-
-// Its numbers as they stand: lists beside each other.
-export function rowsOfReadout(box) {
-  const lists = [...box.querySelectorAll("ol")].map(list =>
-    [...list.children].map(item => item.querySelector("button")),
-  );
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, row) => lists.map(list => list[row]).filter(Boolean)).filter(
-    ({ length }) => length,
-  );
+// Its lists stay and say something else, so that they stay scrolled as they are. `acts` are point(slot, place or null) and
+// pick(slot, place).
+export function makeReadout(acts) {
+  const box = element("div", "readout");
+  let lists = [];
+  // Its numbers as they stand: lists beside each other.
+  const rows = () => {
+    const all = lists.map(list => list.cells()),
+      longest = Math.max(0, ...all.map(({ length }) => length));
+    return Array.from({ length: longest }, (_, row) => all.map(cells => cells[row]).filter(Boolean)).filter(
+      ({ length }) => length,
+    );
+  };
+  const draw = (lines, paintOf) => {
+    if (lists.length !== lines.length) {
+      lists = lines.map(() => makeList(acts));
+      box.replaceChildren(...lists.map(list => list.element));
+    }
+    lists.forEach((list, nth) => {
+      list.update(lines[nth], paintOf(lines[nth].slot));
+    });
+    const cells = rows().flat();
+    setTabStop(cells, cells.find(each => each.matches(":focus")) ?? cells[0]);
+  };
+  const widthOf = whenOther(() => box.offsetWidth);
+  rovingFocus(box, rows);
+  return {
+    element: box,
+    clear() {
+      lists = [];
+      box.replaceChildren();
+    },
+    // As many lines as there is room for `most` of.
+    update(slots, { pass, paintOf }, focus, most) {
+      const lines = linesOf(
+        slots.filter(({ side }) => side !== "A"),
+        pass,
+        focus,
+      ).slice(0, Math.max(most, 2));
+      keepingPlace(box, () => draw(lines, paintOf));
+    },
+    // How wide it is in a room. Asking costs a layout, and only other words and other letters make it another.
+    widthIn: room => widthOf([room, document.fonts.status, lists.map(list => list.words)]),
+  };
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
@@ -68,37 +86,72 @@ function lineAt(slot, place, axis, focus) {
   };
 }
 
-function drawList({ slot, length, labels, name, focus, placeAt }, paint, acts) {
-  const box = element("section", `line ${slot.stage.role}`);
-  const title = element("h3");
-  const symbol = element("span", "symbol");
-  symbol.append(typeset(slot.symbol));
-  title.append(symbol, element("span", "name", name));
-  const list = makeScroller(element("ol"));
-  list.setAttribute("aria-label", `${plain(slot.symbol)} ${name}`);
-  list.append(
-    ...Array.from({ length }, (_, n) => {
-      const item = element("li", n === focus ? "lit" : ""),
-        cell = drawCell(slot, paint, placeAt(n), acts);
-      item.ariaHidden = cell.className === "to-come";
-      item.append(element("span", "name", labels[n]), cell);
-      return item;
-    }),
-  );
+function makeList(acts) {
+  const box = element("section"),
+    title = element("h3"),
+    symbol = element("span", "symbol"),
+    name = element("span", "name"),
+    list = makeScroller(element("ol"));
+  let items = [],
+    words = null;
+  title.append(symbol, name);
   box.append(title, list);
-  return box;
+  const writeSymbol = whenOther(latex => symbol.replaceChildren(typeset(latex)));
+  return {
+    element: box,
+    cells: () => items.map(item => item.button),
+    // All in it that is of another width where it says something else.
+    get words() {
+      return words;
+    },
+    update({ slot, length, labels, name: of, focus, placeAt }, paint) {
+      words = [slot.symbol, of, labels, focus];
+      box.className = `line ${slot.stage.role}`;
+      writeSymbol(slot.symbol);
+      write(name, of);
+      list.setAttribute("aria-label", `${plain(slot.symbol)} ${of}`);
+      if (items.length !== length) {
+        items = Array.from({ length }, () => makeItem(acts));
+        list.replaceChildren(...items.map(item => item.element));
+      }
+      items.forEach((item, n) => {
+        item.update(labels[n], n === focus, slot, placeAt(n), paint);
+      });
+    },
+  };
 }
 
-// A number to click; nothing to press while it is to come.
-function drawCell(slot, paint, place, acts) {
-  const { kind, text, colour = "", ink = "" } = faceAt(slot, paint, ...place);
-  if (kind === "to-come") return element("span", kind);
-  const cell = element("button", kind, text);
-  cell.type = "button";
-  cell.dataset.cell = `${slot.name}[${slot.index(...place)}]`;
-  Object.assign(cell.style, { backgroundColor: colour, color: ink });
-  cell.onclick = () => acts.pick(slot, place);
-  cell.onpointerenter = cell.onfocus = () => acts.point(slot, place);
-  cell.onpointerleave = cell.onblur = () => acts.point(slot, null);
-  return cell;
+// A word and its number to click; nothing to press while that is to come.
+function makeItem(acts) {
+  const item = element("li"),
+    word = element("span", "name"),
+    blank = element("span", "to-come"),
+    number = element("button");
+  let slot = null,
+    place = null;
+  number.type = "button";
+  number.onclick = () => acts.pick(slot, place);
+  number.onpointerenter = number.onfocus = () => acts.point(slot, place);
+  number.onpointerleave = number.onblur = () => acts.point(slot, null);
+  item.append(word, number);
+  return {
+    element: item,
+    get button() {
+      return item.lastChild === number ? number : null;
+    },
+    update(label, isLit, nextSlot, nextPlace, paint) {
+      slot = nextSlot;
+      place = nextPlace;
+      const { kind, text, colour = "", ink = "" } = faceAt(slot, paint, ...place);
+      const shown = kind === "to-come" ? blank : number;
+      if (item.lastChild !== shown) item.lastChild.replaceWith(shown);
+      item.className = isLit ? "lit" : "";
+      item.ariaHidden = shown === blank;
+      write(word, label);
+      write(number, text);
+      number.className = kind;
+      number.dataset.cell = `${slot.name}[${slot.index(...place)}]`;
+      Object.assign(number.style, { backgroundColor: colour, color: ink });
+    },
+  };
 }

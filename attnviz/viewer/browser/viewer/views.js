@@ -51,11 +51,13 @@ export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog,
   );
 
   const narrow = [way, map, training, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
-    large = [sheet, picture, wholePass]; // which get the room that is left
-  const drawn = [...narrow, ...large, status, announcer, code, { update: thread.connect }, glossary]; // arcs ask where all stands
+    large = [sheet, picture, wholePass], // which get the room that is left
+    connected = [map, heads, thread]; // which ask where things stand, once all are written
+  const drawn = [...narrow, ...large, status, announcer, code, glossary];
   return {
     update(pass, where, look) {
       for (const view of drawn) view.update(pass, where, look);
+      for (const view of connected) view.connect();
     },
     isNew: () => stepText.isNew,
     end() {
