@@ -16,7 +16,7 @@ from attnviz.text.steps import steps_of
 from attnviz.text.steps.answer import verdict
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits
-from attnviz.views.stages import numbers
+from attnviz.views.stages import ALL, numbers
 
 
 def fitted_at(written, make_pass=pass_or_reason):
@@ -67,9 +67,8 @@ def read(answer):
 
 def document_of(trace):
     """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its texts are read from."""
-    heads = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     first = [vars(each) for each in starts(trace)]
-    drawn = numbers(trace, limits(trace, steps_of(trace)), heads)
+    drawn = numbers(trace, limits(trace, steps_of(trace)), ALL)
     read = {
         "stages": drawn,
         "before": {},

@@ -14,7 +14,7 @@ RECORD = [
     ("pass", [["change", {"cell": "q[0,1,2]", "value": 2.5}], ["mute", {"stage": "heads", "place": 0}]]),
     ("audit", [["change", {"cell": "w_q[0,0,0]", "value": 1e308}]]),
     ("script", [["drop", 0]]),
-    ("pass", [["swap", [0, 1]], ["flip", "attention[0,1,0]"], ["need", 0]]),
+    ("pass", [["swap", [0, 1]], ["flip", "attention[0,1,0]"], ["need", "q[0,0,0]"]]),
     (
         "pass",
         [["unpin", True], ["source", "microgpt"], ["draw", {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 3}]],

@@ -101,7 +101,7 @@ DOES = {
     ),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
-    "need": (PASSES, 0, lambda scene: scene),
+    "need": (PASSES, "attention[0,1,0]", lambda scene: scene),
 }
 """Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
 
@@ -196,7 +196,7 @@ OF_ANOTHER_PASS = {
     "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
     "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
     "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
-    "need": [10**30, -1, "0", [0, 2], [0, 0], [[0]], 2],
+    "need": [10**30, 1, False, "0", "scores[2,0,0]", "x[0,0]", ["q[0,0,0]"], {"of": "q[0,0,0]"}],
 }
 
 
@@ -229,7 +229,7 @@ def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
 def test_the_head_that_was_asked_for_last_stands_last():
     place = Session(KINDS["own"])
     for head in (0, 1, 0):
-        place.do("need", head)
+        place.do("need", f"q[{head},0,0]")
     assert place.extras.heads == (1, 0)
 
 

@@ -51,9 +51,9 @@ def test_half_a_character_is_a_mark_that_stands_for_it(tab):
 def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
     made = []
     monkeypatch.setattr(pass_cache, "placed", lambda *given: made.append(given[0]) or placed(*given))
-    answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
+    answer(tab, ("need", "q[0,0,0]"), ("slopes", "scores[1,1,1]"), ("need", "q[1,0,0]"))
     assert len(made) == 1
-    answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", 0))
+    answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", "q[0,0,0]"))
     assert len(made) == 3, "one of the scene before, and one of that with a muted head"
     assert tab.session.resolved().trace is not tab.session.resolved().trace, "nothing is kept"
 

@@ -191,7 +191,7 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     assert not all(sent)
     assert None not in first["stages"]["attention"]["values"], "heads are looked at side by side"
     assert len(json.dumps(first)) <= 1_900_000
-    more = document(fitted, heads=range(8))
+    more = document(fitted, whole=True)
     assert more["stages"]["scores"]["values"][7] is not None
     assert len(json.dumps(more)) <= 5_000_000
 
@@ -203,8 +203,33 @@ def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
         assert inside[-1] in heads_to_send(trace, wanted, 10)
 
 
-def test_a_small_pass_has_all_its_heads():
+def test_a_small_pass_has_all_its_heads_and_rows():
     assert heads_to_send(resolve(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
+    by_blocks = document(fitted_at({"blocks": "2", "heads": "2"}))
+    assert not any(None in stage["values"] for stage in by_blocks["stages"].values())
+
+
+BY_BLOCKS = {"sentence": " ".join(f"w{n}" for n in range(64)), "d_model": "128", "heads": "1", "blocks": "1"}
+
+
+def rows_sent(fitted, **asked):
+    """For each row of the running output whether it is sent, and the document."""
+    sent = document(fitted, **asked)
+    return [piece is not None for piece in sent["stages"]["running_output"]["values"]], sent
+
+
+def test_what_a_query_collects_by_blocks_is_sent_row_by_row_and_in_a_file_whole():
+    """Of 64 words that would be 5.6 MB: a row for each, of 64 keys and 128 dimensions."""
+    fitted = fitted_at(BY_BLOCKS | {"cell": "1.60.1.1.1"})
+    there, first = rows_sent(fitted)
+    assert len(json.dumps(first)) <= 3_000_000
+    assert [query for query, is_sent in enumerate(there) if is_sent] == [0, 59, 60, 61, 62, 63][-sum(there) :]
+    there, asked = rows_sent(fitted, queries=(7,), slopes_of="output[7,1]")
+    assert there[7]
+    assert there[59], "the selected one stays"
+    assert [piece is not None for piece in asked["slopes"]["values"]["running_output"]] == there
+    assert len(json.dumps(asked)) <= 5_000_000
+    assert all(rows_sent(fitted, whole=True)[0])
 
 
 def test_what_a_change_moved_is_sent_with_the_numbers_before():
@@ -323,8 +348,8 @@ def test_slopes_are_sent_of_the_heads_whose_numbers_are():
 @pytest.mark.parametrize("heads", ["1", "128"])
 def test_the_costliest_address_is_answered_by_at_most_5_MB_and_8_with_all_heads(heads):
     address = largest.ADDRESS | {"heads": heads, "positions": "sinusoidal", "mask": "window", "mask_size": "64"}
-    for wanted, most in (((), 5_000_000), (range(128), 8_000_000)):
-        assert len(json.dumps(document(fitted_at(address), heads=wanted, slopes_of="output[1,1]"))) <= most
+    for whole, most in ((False, 5_000_000), (True, 8_000_000)):
+        assert len(json.dumps(document(fitted_at(address), whole=whole, slopes_of="output[1,1]"))) <= most
 
 
 def test_slopes_beyond_float64_are_a_sentence():
@@ -340,7 +365,7 @@ def test_slopes_beyond_float64_are_a_sentence():
 def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
     for stage in TRACES[name].stages:
         by_head = stage.is_headed
-        pieces = chunks(stage.value, by_head=by_head, heads=[0])
+        pieces = chunks(stage.value, [[0]] if by_head else ())
         if not by_head:
             assert len(pieces) == 1
             continue

@@ -121,13 +121,13 @@ def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
     at = opened(**LARGE)
     there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
     for head in [each for each in range(8) if each not in there]:
-        assert did(at, "need", head)["pass"]["stages"]["attention"]["values"][head]
+        assert did(at, "need", f"scores[{head},0,0]")["pass"]["stages"]["attention"]["values"][head]
 
 
 def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
     at = opened(**LARGE | {"heads": "128"})
     at.session_state["tab"].session.extras = Extras(heads=tuple(range(1, 100)))
-    written = did(at, "need", 100)["pass"]
+    written = did(at, "need", "scores[100,0,0]")["pass"]
     there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
     assert {0, 100} <= {*there}, "and the selected one"
     assert len(there) < 100

@@ -69,8 +69,13 @@ def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
 
 
 def test_what_is_asked_for_after_something_else_is_answered_with_both():
-    both = Extras(heads=(1, 2), slopes_of="q[0,0,0]", notices=("one",)).then(Extras(heads=(1, 3), notices=("other",)))
-    assert both == Extras(heads=(2, 1, 3), slopes_of="q[0,0,0]", notices=("other",))
+    one = Extras(heads=(1, 2), queries=(5,), slopes_of="q[0,0,0]", notices=("one",))
+    both = one.then(Extras(heads=(1, 3), queries=(5, 4), notices=("other",)))
+    assert both == Extras(heads=(2, 1, 3), queries=(5, 4), slopes_of="q[0,0,0]", notices=("other",))
+
+
+def test_all_of_a_pass_is_sent_once_and_what_was_asked_for_by_itself_again():
+    assert Extras(heads=(1,), queries=(5,), whole=True).kept(Scene()) == Extras(heads=(1,), queries=(5,))
 
 
 def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):

@@ -12,7 +12,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.models import MODELS
-from attnviz.scene.acts.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
+from attnviz.scene.acts.messages import cell_in, change_in, option_in, place_in, places_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
@@ -101,15 +101,6 @@ def test_a_neuron_is_read_by_its_place_among_neurons():
 
 def test_a_head_is_read_with_the_heads_of_its_layer():
     assert writer_in(TRACE, {"stage": "heads", "place": 1}) == (1, "heads")
-
-
-@pytest.mark.parametrize(
-    ("message", "heads"),
-    [(2, (2,)), ([0, 2], (0, 2)), ([], ()), ([0, 3], ()), ([1, 1], ()), ([0] * 100_000, ()), (None, ()), ("0", ())],
-    ids=lambda each: repr(each)[:20],
-)
-def test_heads_are_asked_for_one_or_several_at_once(message, heads):
-    assert heads_in(message, 3) == heads
 
 
 @pytest.mark.parametrize(

@@ -136,14 +136,13 @@ def _page_of(trace: Trace | Comparison) -> Page:
         raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **looks)
-    every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
-    document = _document(SceneWithPass(scene, trace, trace, other=a), Extras(heads=every_head))
+    document = _document(SceneWithPass(scene, trace, trace, other=a), Extras(whole=True))
     result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(
             f"A page of {_size(result.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
-            f"{counted(len(every_head), 'head')}; one with fewer is smaller.",
+            f"{counted(trace.lengths['head'], 'head')}; one with fewer is smaller.",
             stacklevel=3,
         )
     return result

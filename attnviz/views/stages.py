@@ -23,10 +23,16 @@ from attnviz.core.trace import Trace
 from attnviz.text.micropython import called
 from attnviz.text.steps import entry, steps_of
 from attnviz.text.vocabulary import AXES, stories_of, symbol
-from attnviz.views.numbers import Chunks, chunks
+from attnviz.views.numbers import Chunks, Sent, chunks
 
 HIDES = ("masked", "attention")
 """Stages in which the cells of hidden keys are drawn as hidden."""
+
+ALL = Sent()
+"""All numbers of a pass are sent."""
+
+_OF_HEADS = ("h", "(g r)")
+"""How the pattern of an array begins that has a part for each head."""
 
 
 def stages(trace: Trace) -> dict[str, StageShape]:
@@ -37,18 +43,23 @@ def stages(trace: Trace) -> dict[str, StageShape]:
 
 
 def numbers(
-    trace: Trace, limits: Mapping[str, float], heads: Collection[int], whole: Collection[str] = ()
+    trace: Trace, limits: Mapping[str, float], sent: Sent, whole: Collection[str] = ()
 ) -> dict[str, StageNumbers]:
-    """The numbers of every stage, and where they are from; only of `heads`, but for those that are `whole`."""
+    """The numbers of every stage, and where they are from; only those `sent`, but for stages that are `whole`."""
     return {
-        stage.name: _numbers(trace, stage, limits[stage.name], heads, None if stage.name in whole else heads)
+        stage.name: _numbers(trace, stage, limits[stage.name], sent, ALL if stage.name in whole else sent)
         for stage in trace.stages
     }
 
 
-def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
-    """The numbers of a stage, those of one head in one piece."""
-    return chunks(stage.value, by_head=stage.is_headed, heads=heads)
+def values(stage: Stage, sent: Sent = ALL) -> Chunks:
+    """The numbers of a stage, those of one head, or of one query of it, in one piece."""
+    return chunks(stage.value, sent[:2] if by_row(stage) else sent[:1] if stage.is_headed else ())
+
+
+def by_row(stage: Stage) -> bool:
+    """Whether a stage is sent row by row: of each head and query it has a matrix."""
+    return stage.is_headed and len(stage.shape) > 3
 
 
 def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt: str) -> StageShape:
@@ -73,17 +84,15 @@ def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt:
     )
 
 
-def _numbers(
-    trace: Trace, stage: Stage, limit: float, heads: Collection[int], own_heads: Collection[int] | None
-) -> StageNumbers:
+def _numbers(trace: Trace, stage: Stage, limit: float, sent: Sent, sent_of_it: Sent) -> StageNumbers:
     rule = trace.rule(stage.name)
     return StageNumbers(
         limit=limit,
-        values=values(stage, own_heads),
+        values=values(stage, sent_of_it),
         overridden=sorted(_run(index, stage.shape) for index in stage.overridden),
         overridden_by=stage.overridden_by or "set by hand",
         recipe=stage.operation.recipe if stage.is_given else "",
-        rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, heads)),
+        rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, sent)),
     )
 
 
@@ -122,10 +131,10 @@ def _rule(stage: Stage, rule: Rule) -> RuleShape:
     )
 
 
-def _arrays(rule: Rule, heads: Collection[int]) -> dict[str, RuleArray]:
+def _arrays(rule: Rule, sent: Sent) -> dict[str, RuleArray]:
     slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
     patterns = {of.source: of.pattern for of in slots}
     return {
-        name: RuleArray(values=chunks(array, by_head=patterns[name].startswith("h"), heads=heads))
+        name: RuleArray(values=chunks(array, sent[:1] if patterns[name].startswith(_OF_HEADS) else ()))
         for name, array in rule.arrays.items()
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bytesOf, fileName, headsMissing, sizeText } from "../../attnviz/viewer/browser/viewer/download.js";
+import { bytesOf, fileName, isWhole, sizeText } from "../../attnviz/viewer/browser/viewer/download.js";
 
 const documentOf = (values, sentence) => ({
   stages: { x: { values: ["AAAA"] }, q: { values } },
@@ -11,7 +11,7 @@ const documentOf = (values, sentence) => ({
 test("heads that were not sent are counted as those that were", () => {
   const sent = documentOf(["AAAA", null, null]),
     whole = documentOf(["AAAA", "AAAA", "AAAA"]);
-  assert.deepEqual([headsMissing(sent), headsMissing(whole)], [[1, 2], []]);
+  assert.deepEqual([isWhole(sent), isWhole(whole)], [false, true]);
   assert.equal(bytesOf(sent, 100), 100 + JSON.stringify(whole).length);
 });
 

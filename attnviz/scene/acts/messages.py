@@ -78,13 +78,6 @@ def stroke_in(trace: Trace, message: object) -> Stroke | None:
     return None if any(None in each for each in places) else Stroke(head, places, hides)
 
 
-def heads_in(message: object, length: int) -> tuple[int, ...]:
-    """The heads that a message asks for, one or a list of them, counted from 0; none if it asks for anything else."""
-    listed = message if isinstance(message, list) else [message]
-    places = tuple(place_in(each, length) for each in listed[: length + 1])
-    return () if None in places or len(set(places)) < len(listed) else places
-
-
 def places_in(message: object, length: int) -> tuple[int, int] | None:
     """Two places among so many, counted from 0, if the message is a list of them."""
     if not isinstance(message, list) or len(message) != 2:

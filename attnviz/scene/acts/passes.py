@@ -8,7 +8,7 @@ from attnviz.analysis.flips.contest import contest_of
 from attnviz.contract.looks import VIEWS
 from attnviz.core.painting import MAX_PAINTED, Painting
 from attnviz.scene.acts.done import Done
-from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in, stroke_in
+from attnviz.scene.acts.messages import cell_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.parameters import drawing_in
@@ -18,6 +18,7 @@ from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.words import swapped
 from attnviz.text.steps import steps_of
 from attnviz.text.steps.mask import MASK
+from attnviz.views.stages import by_row
 
 
 def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
@@ -80,7 +81,13 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
 
 
 def _need(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
-    return Done(scene, Extras(heads=heads_in(message, resolved.trace.lengths["head"])))
+    """Have the row of a cell sent, or for true all there is."""
+    if message is True:
+        return Done(scene, Extras(whole=True))
+    stage, index = cell_in(resolved.trace, message) or ("", ())
+    if not stage or not resolved.trace[stage].is_headed:
+        return Done(scene)
+    return Done(scene, Extras(heads=index[:1], queries=index[1:2] if by_row(resolved.trace[stage]) else ()))
 
 
 def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> Done:

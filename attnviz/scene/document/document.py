@@ -19,6 +19,7 @@ from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
 from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
 from attnviz.contract.where import Selected, Where
 from attnviz.core.errors import ArrayError
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.continuing import next_data
@@ -36,11 +37,13 @@ from attnviz.text.flips import headline, sentences
 from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
+from attnviz.views.numbers import Sent
 from attnviz.views.scales import limits
-from attnviz.views.stages import numbers, values
+from attnviz.views.stages import ALL, by_row, numbers, values
 
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
+MAX_ROW_BYTES = 500_000  # of stages that are sent row by row: at first the rows next to the one in focus
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 
 DOOR = Door(event="source", value=OWN, label="or type your own sentence")
@@ -80,7 +83,7 @@ class Body(NamedTuple):
 def body(resolved: SceneWithPass, extras: Extras = NO_EXTRAS) -> Body:
     """The body of the document of a scene that has a pass, with what else was asked for.
 
-    A pass too large to be sent at once is sent with the heads of `extras`, the latest first.
+    A pass too large to be sent at once is sent with the heads and rows of `extras`, the latest first.
     """
     parts = _numbers(resolved, extras)
     parameters, parts.stages = parameters_of(resolved.trace, parts.stages)
@@ -128,12 +131,11 @@ def document_json(
 
 def _numbers(resolved: SceneWithPass, extras: Extras) -> PassNumbers:
     scene, trace, original = resolved.scene, resolved.trace, resolved.original
-    most = MAX_BYTES if extras.heads else MAX_UNASKED_BYTES
-    heads = heads_to_send(trace, (*extras.heads, selected(scene, trace).head), most)
+    sent = _to_send(trace, extras, selected(scene, trace))
     training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return PassNumbers(
-        stages=numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
+        stages=numbers(trace, limits(trace, steps_of(trace)), sent, _seen_side_by_side(trace)),
         starts=[Selected(**vars(each)) for each in starts(trace)],
         typed=n_typed(scene),
         model=model_data(trace, training),
@@ -143,8 +145,8 @@ def _numbers(resolved: SceneWithPass, extras: Extras) -> PassNumbers:
             for change in scene.changes
         ],
         moved=[Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
-        before={name: values(original[name], heads) for name in moved},
-        slopes=slopes(trace, extras.slopes_of, heads) if extras.slopes_of else None,
+        before={name: values(original[name], sent) for name in moved},
+        slopes=slopes(trace, extras.slopes_of, sent) if extras.slopes_of else None,
         flips=flips_data(trace, extras.flips_of) if extras.flips_of else None,
         imprint=imprint(scene),
         painted=None if scene.source in READY_MADE else scene.hidden is not None,
@@ -193,8 +195,8 @@ def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:
     )
 
 
-def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> Slopes | None:
-    """The slopes of a cell, for some heads or all, or why there are none; None if the pass has no such cell."""
+def slopes(trace: Trace, address: str, sent: Sent = ALL) -> Slopes | None:
+    """The slopes of a cell, as many as are sent, or why there are none; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
         return None
@@ -207,7 +209,7 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
     return Slopes(
         of=str(cell),
         text=movement.steepest(trace, cell.stage, cell.index, slopes_of),
-        values={name: values(sloped[name], heads) for name in slopes_of if name != cell.stage},
+        values={name: values(sloped[name], sent) for name in slopes_of if name != cell.stage},
     )
 
 
@@ -224,12 +226,34 @@ def flips_data(trace: Trace, address: str) -> Flips | None:
     return Flips(of=str(cells[0]), text=headline(trace, contest), stages=stages)
 
 
+def _to_send(trace: Trace, extras: Extras, focus: Selection) -> Sent:
+    most = MAX_BYTES if extras.heads or extras.whole else MAX_UNASKED_BYTES
+    wanted = range(trace.lengths["head"]) if extras.whole else ()
+    heads = heads_to_send(trace, (*wanted, *extras.heads, focus.head), most)
+    if extras.whole:
+        return Sent(heads)
+    return Sent(heads, queries_to_send(trace, (*extras.queries, focus.query), len(heads)))
+
+
+def queries_to_send(trace: Trace, wanted: Sequence[int], n_sent: int) -> frozenset[int]:
+    """The queries whose rows of so many heads are sent: those wanted, latest first, then those after the latest."""
+    n_heads, n_queries = trace.lengths["head"], trace.lengths["query"]
+    n_rows = n_heads * n_queries
+    of_one = sum(stage.size for stage in trace.stages if by_row(stage)) / n_rows * n_sent * _BYTES_PER_NUMBER
+    room = max(int(MAX_ROW_BYTES // of_one), 1) if of_one else n_queries
+    inside = [query for query in reversed(wanted) if 0 <= query < n_queries]
+    last = inside[0] if inside else 0
+    after = ((last + step) % n_queries for step in range(n_queries))
+    return frozenset(list(dict.fromkeys((*inside, *after)))[:room])
+
+
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
     """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
-    with_heads = [stage for stage in trace.stages if stage.is_headed]
+    sent = [stage for stage in trace.stages if not by_row(stage)]
+    with_heads = [stage for stage in sent if stage.is_headed]
     n_heads = with_heads[0].shape[0]
     of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES_PER_NUMBER
-    rest = sum(stage.size for stage in trace.stages) * _BYTES_PER_NUMBER - of_one * n_heads
+    rest = sum(stage.size for stage in sent) * _BYTES_PER_NUMBER - of_one * n_heads
     room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])

@@ -22,6 +22,10 @@ class Extras:
         What was typed as a seed.
     heads : tuple of int
         The heads of a large pass that were asked for, the latest last.
+    queries : tuple of int
+        The queries of stages that are sent row by row that were asked for, the latest last.
+    whole : bool
+        Whether all heads and queries are sent, for a file.
     slopes_of : str
         The address of a cell whose slopes are sent.
     flips_of : str
@@ -37,6 +41,8 @@ class Extras:
     notices: tuple[str, ...] = ()
     seed: str | None = None
     heads: tuple[int, ...] = ()
+    queries: tuple[int, ...] = ()
+    whole: bool = False
     slopes_of: str = ""
     flips_of: str = ""
     with_names: bool = False
@@ -46,18 +52,22 @@ class Extras:
     @property
     def asks(self) -> bool:
         """Whether anything is sent that a first visit's document lacks."""
-        return bool(self.heads or self.slopes_of or self.flips_of or self.with_names)
+        return bool(self.heads or self.queries or self.whole or self.slopes_of or self.flips_of or self.with_names)
 
     def then(self, later: Extras) -> Extras:
-        """These, with what another act says after them in place of the like; heads are sent for both."""
+        """These, with what another act says after them in place of the like; heads and queries are sent for both."""
         parts = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
-        heads = (*(head for head in self.heads if head not in later.heads), *later.heads)
-        return replace(self, **parts | {"heads": heads})
+        asked = {name: _both(getattr(self, name), getattr(later, name)) for name in ("heads", "queries")}
+        return replace(self, **parts | asked)
 
     def kept(self, scene: Scene) -> Extras:
-        """The extras of later answers: the heads, and the seed as it was typed until the scene has another."""
+        """The extras of later answers: heads, queries, and the seed as it was typed until the scene has another."""
         is_left = self.seed and has_options(scene) and not typed_seed(scene, self)[0]
-        return Extras(seed=None if is_left else self.seed or None, heads=self.heads)
+        return Extras(seed=None if is_left else self.seed or None, heads=self.heads, queries=self.queries)
+
+
+def _both(asked: tuple[int, ...], later: tuple[int, ...]) -> tuple[int, ...]:
+    return (*(each for each in asked if each not in later), *later)
 
 
 NO_EXTRAS = Extras()

@@ -165,7 +165,7 @@ class Answers:
         made, a = self._body(resolved, session, extras), resolved.other
         if a is None:
             return document_json(made, resolved, arrival=arrival, templates=templates)
-        body_of_a = self._body(a, session, Extras(heads=extras.heads))
+        body_of_a = self._body(a, session, Extras(heads=extras.heads, queries=extras.queries, whole=extras.whole))
         other = other_pass(a, resolved, document_json(body_of_a, a, templates=(*templates, *made.names)))
         return document_json(made, resolved, arrival=arrival, templates=templates, other=other, other_trace=a.trace)
 

@@ -25,7 +25,7 @@ def writers_data(trace: Trace) -> Writers | None:
     writers = stream.parts(trace, token)
     return Writers(
         writers=[_writer(trace, part, token) for part in writers],
-        values=chunks(np.array([part.values for part in writers]), by_head=False),
+        values=chunks(np.array([part.values for part in writers])),
         by_key=None if is_set else _largest(by_key(trace)),
     )
 
@@ -58,7 +58,7 @@ def _largest(added: np.ndarray) -> ByKey:
     """From which key each head adds most to each logit, by its size, and how much."""
     places = np.abs(added).argmax(axis=1)
     values = np.take_along_axis(added, places[:, None], axis=1)[:, 0]
-    return ByKey(places=places.tolist(), values=chunks(values, by_head=False))
+    return ByKey(places=places.tolist(), values=chunks(values))
 
 
 def _of_heads(layer: Layer) -> Iterator[np.ndarray]:

@@ -113,7 +113,7 @@ def _figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
 
 def _numbers(values: np.ndarray) -> dict[str, str]:
     """An array bit for bit, as Plotly writes one."""
-    (bits,) = chunks(values, by_head=False)
+    (bits,) = chunks(values)
     return {"dtype": "f8", "bdata": bits, "shape": ", ".join(map(str, values.shape))}
 
 

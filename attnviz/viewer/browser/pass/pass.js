@@ -1,5 +1,5 @@
 // Passes: what a document holds, asked by the name of a stage and an index in it.
-import { flattened, isHeaded } from "./axes.js";
+import { flattened, isHeaded, unflattened } from "./axes.js";
 import { numbersOf } from "./chunks.js";
 import { derivation, given } from "./derivation.js";
 import { strengthsOf } from "./parts.js";
@@ -23,6 +23,13 @@ export function readPass(document) {
     other, // another pass, or null
     ...placing(stages),
     ...numbering(stages, numbers),
+    // The address of the first of the numbers that are sent together with that of a cell.
+    firstSentWith: (name, index) => {
+      const { shape, length, values } = stages.get(name),
+        size = length / values.length;
+      const first = Math.floor(flattened(shape, index) / size) * size;
+      return pass.address(name, unflattened(shape, first));
+    },
     isOverridden: (name, index) => stages.get(name).overridden.has(flatOf(name, index)),
     isHidden: (name, index) => {
       const { hiddenBy } = stages.get(name);

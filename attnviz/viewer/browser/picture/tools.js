@@ -42,8 +42,11 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     ask: question => move(() => ({ ask: question })),
     wantSlopes,
     train: at => send("checkpoint", at),
-    // A head that was not sent with the document.
-    want: (name, index) => errands.begin("need", index[0], later => later.number(name, index) !== undefined),
+    // A number that was not sent with the document, and all those that come with it.
+    want: (name, index) => {
+      const first = now().pass.firstSentWith(name, index);
+      errands.begin("need", first, later => later.number(name, index) !== undefined);
+    },
     set,
     wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
     // The number that turns a row over is set, beside the pass as it was; one looks at the row, where the flip shows.

@@ -4,16 +4,12 @@ import { element } from "../elements/element.js";
 const MAX_NAME = 60; // characters of a file's name
 const MARKUP = /</g;
 
-// The heads whose numbers were not sent with a pass.
-export function headsMissing({ stages }) {
-  const chunks =
-    Object.values(stages)
-      .map(({ values }) => values)
-      .find(values => values.includes(null)) ?? [];
-  return chunks.flatMap((chunk, head) => (chunk === null ? [head] : []));
+// Whether all numbers of a pass were sent.
+export function isWhole({ stages }) {
+  return !Object.values(stages).some(({ values }) => values.includes(null));
 }
 
-// About how many bytes the file has, of which its shell has some: heads that are still to come are as large as those here.
+// About how many bytes the file has, of which its shell has some: what is still to come is as large as what is here.
 export function bytesOf(document, shell) {
   const whole = (_, value) => {
     const known =
@@ -66,7 +62,7 @@ export function saveFile(text, name, type = "text/html") {
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }
 
-// The page to keep, of what now() gives, {pass, where}: where heads of it are missing, it is saved once they have come.
+// The page to keep, of what now() gives, {pass, where}: where numbers of it are missing, it is saved once they have come.
 // Returns {start(), arrived()}: arrived() is told of each pass that comes.
 export function makeDownload(host, now) {
   let isWanted = false;
@@ -77,9 +73,8 @@ export function makeDownload(host, now) {
   };
   return {
     start() {
-      const missing = headsMissing(now().pass.document);
-      isWanted = !host.alone && missing.length > 0;
-      if (isWanted) host.send("need", missing);
+      isWanted = !host.alone && !isWhole(now().pass.document);
+      if (isWanted) host.send("need", true);
       else save();
     },
     arrived: () => isWanted && save(),
