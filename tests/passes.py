@@ -266,6 +266,7 @@ ALL_SET["sharing"] = "all"  # with keys from a latent there is no QK-norm
 """Every option, but for the size and the seed, set to something else than its default."""
 
 IN_LAYERS = ALL_SET | {"layers": 2, "mask": "causal window", "mask_size": 2, "window_in": "every second layer"}
+IN_LAYERS |= {"rope_base_global": "100"}
 """The same in layers, one with a window and a global one."""
 
 OF_ALL_SET = trace_of(Settings("the cat sat on the mat", **ALL_SET))

@@ -13,7 +13,9 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.layers import layered, split_layer
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.selection import Selection
+from attnviz.text.steps import steps_of
 
 TOKENS, D_MODEL, D_K, D_V, ANSWERS, LAYERS = 4, 5, 3, 2, 7, 2
 random = np.random.default_rng(11)
@@ -255,6 +257,30 @@ def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit_and_both
 def test_a_window_on_both_sides_leaves_every_key_to_a_global_layer():
     trace = trace_of(Settings(SENTENCE, layers=2, mask="window", window_in="every second layer"))
     assert [int(trace[f"mask_{layer}"].value.sum()) for layer in (1, 2)] == [7 + 2 * 6, 7 * 7]
+
+
+@pytest.mark.parametrize("window_in", GLOBAL)
+def test_global_layers_turn_by_a_base_of_their_own_and_each_says_both(window_in):
+    picked = {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": window_in, "rope": "halves"}
+    trace = trace_of(Settings(SENTENCE, d_model=16, **picked, rope_base="100", rope_base_global="1000000"))
+    bases = {number: 1_000_000 if GLOBAL[window_in](number) else 100 for number in range(1, 7)}
+    steps = {step.id: "".join(run[1] for run in step.text) for step in steps_of(trace) if "rotation" in step.id}
+    for number, layer in enumerate(trace.layers, start=1):
+        base, rotated = bases[number], layer.trace["q_rotated"]
+        turned = Rotation(float(base), "halves", 8).compute(layer.trace["q"].value)
+        np.testing.assert_array_equal(rotated.value, turned)
+        said = steps[f"rotation-{number}"]
+        others = [str(each) for each in bases if bases[each] != base]
+        where = f"layers {', '.join(others[:-1])} and {others[-1]}" if len(others) > 1 else "layer 6"
+        there = f" here, and {100 if base > 100 else '1,000,000'} in {where}" if others else ""
+        assert f"as the base is {base:,}{there}." in said
+
+
+def test_without_a_global_layer_its_base_changes_nothing():
+    for more in ({"mask": "causal"}, {"mask": "window", "layers": 5, "window_in": "all but every sixth layer"}):
+        picked = {"layers": 2, "rope": "halves", **more}
+        one, other = (trace_of(Settings(SENTENCE, **picked, rope_base_global=base)) for base in ("same", "10"))
+        np.testing.assert_array_equal(one.output.value, other.output.value)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ OPTIONS = (
     {"layers": 2, "mask": "causal"},
     {"layers": 3, "mask": "window", "window_in": "every second layer"},
     {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": "all but every sixth layer"},
+    {"layers": 2, "mask": "causal window", "window_in": "every second layer", "rope": "halves"},
     {"sharing": "absorbed", "rope": "neighbours", "latent_width": 3},
     {"sharing": "absorbed", "rope": "neighbours", "query_latent_width": 3},
 )
@@ -52,6 +53,19 @@ def reaches(*layers):
 
 def has_heads(n):
     return lambda now, scene, trace: len(trace["attention"].value) == n
+
+
+def has_layers(n):
+    return lambda now, scene, trace: len(resolve(scene).trace.layers) == n
+
+
+def has_bases(*bases):
+    """Whether RoPE has these bases, layer by layer."""
+
+    def holds(now, scene, trace):
+        return [layer.trace["q_rotated"].operation.base for layer in resolve(scene).trace.layers] == [*bases]
+
+    return holds
 
 
 def d_k_of(trace):
@@ -156,12 +170,14 @@ CLAIMS = {
     "Without a norm before attention / with": (has_stage("attn_norm", False), has_stage("attn_norm", True)),
     "Without QK-norm / with": (has_stage("q_normed", False), has_stage("q_normed", True)),
     "Without RoPE / with": (has_stage("q_rotated", False), has_stage("q_rotated", True)),
+    "RoPE with one base / another in global layers": (has_bases(1e4, 1e4), has_bases(1e4, 1e6)),
     "Without a softcap / with": (has_stage("capped", False), has_stage("capped", True)),
     "Without ALiBi / with": (has_stage("biased", False), has_stage("biased", True)),
     "Without sinks / with": (adds_up_to_one(True), adds_up_to_one(False)),
     "Softmax at once / by blocks": (has_stage("running_max", False), has_stage("running_max", True)),
     "Without positions / with": (has_positions(False), has_positions(True)),
     **{f"One head / {n}": (has_heads(1), has_heads(n)) for n in (2, 3, 4)},
+    **{f"One layer / {n}": (has_layers(1), has_layers(n)) for n in (2, 3, 6)},
     "This seed / the next": (is_now, is_of_the_next_seed),
     "Before training / after": (is_trained(False), is_trained(True)),
     "Without attention / with": (writes(output=False, mlp=True), writes(output=True, mlp=True)),

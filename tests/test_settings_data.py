@@ -28,6 +28,7 @@ KINDS = {
     "layers with a window": Scene(options=Options(mask="causal window", layers=2)),
     "latents": Scene(options=Options(sharing="latent")),
     "a rotation": Scene(options=Options(rope="halves")),
+    "global layers": Scene(options=Options(rope="halves", mask="window", layers=2, window_in="every second layer")),
     "many heads": Scene(options=Options(d_model=120)),
     **{model: Scene(**parts_for_source(model)) for model in MODELS},
     "unknown words": Scene(source="who-is-it", sentence="hello"),
@@ -176,6 +177,8 @@ def test_what_is_offered_is_what_there_is(scene):
             known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window", "causal window"))
+        has_global = scene.options.layers >= {"every layer": 7, "every second layer": 2}.get(scene.options.window_in, 6)
+        assert ("rope_base_global" in offers) == (has_global and has_window and scene.options.rope != "none")
         assert ("rope_base" in offers) == ("rope_part" in offers) == (scene.options.rope != "none")
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]

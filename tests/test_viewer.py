@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
+from attnviz.core.order import LAYER
 from attnviz.models import MODELS
 from attnviz.scene.acts.messages import cell_in, change_in, option_in, place_in, places_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
@@ -199,6 +200,17 @@ def test_what_only_types_say_is_not_sent():
     assert not any(
         line.strip().startswith("/** @") and line.endswith("*/") for line in bundle(module("component")).split("\n")
     )
+
+
+def test_the_viewer_knows_no_variant_of_attention_by_name():
+    """Neither a stage nor an option that a layer may lack, nor a model: a new operation asks nothing of the viewer."""
+    options = {"qk_norm", "rotation", "softcap", "alibi", "block_size", "absorbed", "decoupled"}
+    names = {step.name for step in LAYER if step.option in options} - {"heads"} | options - {"rotation"}
+    names |= {"rope", "sinks", "sink_share", "latent", "gqa", "mla", "flashattention", "llama", "gemma", "qwen"}
+    word = re.compile(rf"\b({'|'.join(sorted(names))})(_\d+)?\b", re.IGNORECASE)
+    modules = [*BROWSER.rglob("*.js"), *BROWSER.rglob("*.css")]
+    assert {f"{path.name}: {found[0]}" for path in modules for found in word.finditer(path.read_text())} == set()
+    assert len(modules) > 100
 
 
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():

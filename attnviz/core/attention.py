@@ -60,7 +60,7 @@ def trace_of(settings: Settings | str) -> Trace:
         residual=settings.layers > 1,
         norm=None if settings.norm == "none" else settings.norm,
         qk_norm=settings.qk_norm and not settings.has_latents,
-        rotation=settings.rotation,
+        rotation=tuple(settings.rotation_in_layer(layer) for layer in layers),
         softcap=None if settings.softcap == "none" else float(settings.softcap),
         alibi=settings.alibi,
         block_size=None if settings.blocks == "none" else int(settings.blocks),

@@ -71,3 +71,12 @@ def mask_in_layer(mask: str, window_in: str, layer: int) -> str:
     """
     every = GLOBAL_LAYERS[window_in]
     return WITHOUT_WINDOW.get(mask, mask) if every and layer % every == 0 else mask
+
+
+def has_global_layer(mask: str, window_in: str, n_layers: int) -> bool:
+    """Whether one of so many layers lacks the window of the others.
+
+    >>> [has_global_layer("causal window", "all but every sixth layer", n_layers) for n_layers in (5, 6)]
+    [False, True]
+    """
+    return any(mask_in_layer(mask, window_in, layer) != mask for layer in range(1, n_layers + 1))

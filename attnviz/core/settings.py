@@ -19,6 +19,7 @@ from attnviz.core.wholesettings import check_whole
 LATENTS = ("latent", "absorbed")
 SHARING = ("none", "pairs", "all", *LATENTS)
 """Which heads share keys and values, or whether these come from a latent, and whether its matrices are absorbed."""
+ROPE_BASES = ("10", "100", "10000", "500000", "1000000")
 ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
 """How much of a query is turned: one in how many of its dimensions."""
 
@@ -71,6 +72,8 @@ class Settings:
     rope : {"none", "neighbours", "halves"}
         Which dimensions are the pairs that are turned by their positions.
     rope_base : {"10", "100", "10000", "500000", "1000000"}
+    rope_base_global : {"same", "10", "100", "10000", "500000", "1000000"}
+        The base in global layers, where `window_in` makes some.
     rope_part : {"all", "half", "quarter"}
         How much of a query is turned: its first dimensions, at least one pair. With keys from a latent it is a part
         of its own, that much more.
@@ -159,10 +162,17 @@ class Settings:
     )
     rope_base: str = _option(
         "10000",
-        ("10", "100", "10000", "500000", "1000000"),
+        ROPE_BASES,
         "RoPE’s base",
         "The larger it is, the slower later pairs turn. 10000: RoFormer and Llama 2. 500000: Llama 3. 1000000: Qwen 3. "
         "10 and 100: for a few words.",
+    )
+    rope_base_global: str = _option(
+        "same",
+        ("same", *ROPE_BASES),
+        "RoPE’s base in global layers",
+        "Global layers are those without the window of the others. same: they have the base of the others. 1000000: "
+        "as in Gemma 3, beside 10000 in the others.",
     )
     rope_part: str = _option(
         "all",
@@ -180,7 +190,7 @@ class Settings:
         "Window in",
         "Which layers have the window; the others are global, and no key is too far away in them. every layer: as in "
         "Mistral 7B. every second layer: the first, the third and so on, as in Gemma 2 and gpt-oss. "
-        "all but every sixth layer: as in Gemma 3.",
+        "all but every sixth layer: as in Gemma 3; of fewer than 6 layers none is global.",
     )
     sinks: str = _option(
         "none",
@@ -235,10 +245,13 @@ class Settings:
         turned = max(2, d_k // ROPE_PARTS[self.rope_part] // 2 * 2)
         return 0 if self.rope == "none" else turned if self.has_latents else min(turned, d_k // 2 * 2)
 
-    @property
-    def rotation(self) -> Rotation | None:
-        """What turns queries and keys, if anything does."""
-        return None if self.rope == "none" else Rotation(float(self.rope_base), self.rope, self.n_turned or None)
+    def rotation_in_layer(self, layer: int) -> Rotation | None:
+        """What turns queries and keys in a layer, counted from 1, if anything does."""
+        if self.rope == "none":
+            return None
+        is_global = self.mask_in_layer(layer) != self.mask
+        base = self.rope_base_global if is_global and self.rope_base_global != "same" else self.rope_base
+        return Rotation(float(base), self.rope, self.n_turned or None)
 
     def mask_in_layer(self, layer: int) -> str:
         """The name of the mask in a layer, counted from 1."""

@@ -39,6 +39,7 @@ _WITH = (
     ("query_latent_width", "Queries from what enters / from a latent", 4),
     ("qk_norm", "Without QK-norm / with", True),
     ("rope", "Without RoPE / with", "neighbours"),
+    ("rope_base_global", "RoPE with one base / another in global layers", "1000000"),
     ("softcap", "Without a softcap / with", "1"),
     ("alibi", "Without ALiBi / with", True),
     ("sinks", "Without sinks / with", "zero"),
@@ -91,6 +92,10 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         yield Pair("heads", f"One head / {options.n_heads}", other(n_heads=1), now)
     elif more:
         yield Pair("heads", f"One head / {more[0]}", now, other(n_heads=more[0]))
+    if options.layers > 1:
+        yield Pair("layers", f"One layer / {options.layers}", other(layers=1), now)
+    else:
+        yield Pair("layers", "One layer / 2", now, other(layers=2))
     yield from _of_sharing(now, other)
     for name, label, value in _WITH:
         if not has_effect(options, name):

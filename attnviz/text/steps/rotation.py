@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+from attnviz.core.layers import split_layer
 from attnviz.core.numerals import digits
 from attnviz.core.trace import Trace
 from attnviz.text.condition import Condition, has, lacks
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
+from attnviz.text.wording import listed
 
 
 def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -22,13 +24,25 @@ def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
     if half == 1:
         how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
         return f"{how}; it turns by 1 for each position."
+    others = [f"{other} in layer{'s' * (len(each) > 1)} {listed(each)}" for other, each in _other_bases(trace).items()]
+    there = f" here, and {listed(others)}" if others else ""
     base, slowest = f"{rotation.base:,.12g}", digits(rotation.base ** (2 / rotation.dims - 1))
-    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}."
+    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}{there}."
 
 
 def _is_partial(trace: Trace) -> bool:
     rotated = trace["q_rotated"]
     return rotated.operation.dims < rotated.shape[-1]
+
+
+def _other_bases(trace: Trace) -> dict[str, list[str]]:
+    """The bases of other layers that differ from this one's, each with its layers."""
+    found: dict[str, list[str]] = {}
+    for stage in trace:
+        name, layer = split_layer(stage.name)
+        if name == "q_rotated" and layer and stage.operation.base != trace["q_rotated"].operation.base:
+            found.setdefault(f"{stage.operation.base:,.12g}", []).append(str(layer))
+    return found
 
 
 def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
