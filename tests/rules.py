@@ -37,8 +37,8 @@ def said(trace, name, index):
     def cells_at(at):
         return {each: read(slot, at) for each, slot in rule.slots.items() if "i" in at or "i" not in slot.pattern}
 
-    def numbers_at(at):
-        return {each: cell.value for each, cell in cells_at(at).items()}
+    def numbers_of(cells):
+        return {each: cell.value for each, cell in cells.items()}
 
     last = {letter: size - 1 for letter, size in rule.sizes.items() if letter != "i"}
     here = last | places_of(rule.result, index, rule.sizes)
@@ -48,14 +48,15 @@ def said(trace, name, index):
         runs = any("i" in rule.slots[each].pattern for each in line.cells)
         count = int(read(rule.until, here).value) if rule.until else rule.sizes.get("i", 1)
         for at in [{**here, "i": i} for i in range(count)] if runs else [here]:
-            cells, numbers = cells_at(at), numbers_at(at)
+            cells = cells_at(at)
+            numbers = numbers_of(cells)
             of = [cells[each] for each in line.cells]
             value = numbers[line.value] if line.value else result_of(line, [cell.value for cell in of])
             lines.append((of, filled(line.text, numbers), value))
             terms += [filled(variant.term, numbers)] * runs
     others = {"n": str(len(lines)), "terms": " + ".join(elided(terms))}
-    texts = [filled(text, numbers_at(here), others) for text in (variant.conclusion, variant.formula)]
-    return Said(lines, *texts, numbers_at(here))
+    numbers = numbers_of(cells_at(here))
+    return Said(lines, *(filled(text, numbers, others) for text in (variant.conclusion, variant.formula)), numbers)
 
 
 def result_of(line, numbers):

@@ -38,7 +38,7 @@ class Node:
         """The stage; that of the last time, if it was made of the same, as mistakes have most stages in common."""
         if self._last:
             before, of, value = self._last
-            if before == precision and all(map(operator.is_, of, given)):
+            if (before is precision or before == precision) and all(map(operator.is_, of, given)):
                 return value
         self._last[:] = precision, list(given), self.make(given, precision)
         return self._last[2]

@@ -103,10 +103,10 @@ def half_step(digits: Digits | None, array: np.ndarray) -> np.ndarray | float:
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """An array, and how far each number of a correct pass may be from it."""
+    """An array, and how far each number of a correct pass may be from it; None: nothing was ever rounded."""
 
     value: np.ndarray
-    error: np.ndarray
+    _error: np.ndarray | None
 
     @classmethod
     def given(cls, value: np.ndarray, precision: Precision, digits: Digits | None = None) -> Rounded:
@@ -122,12 +122,17 @@ class Rounded:
     @classmethod
     def unrounded(cls, value: np.ndarray) -> Rounded:
         """Numbers that were never rounded."""
-        return cls(value, np.broadcast_to(_NOTHING, value.shape))
+        return cls(value, None)
 
     @property
     def is_unrounded(self) -> bool:
         """Whether nothing was ever rounded."""
-        return self.error.base is _NOTHING
+        return self._error is None or self._error.base is _NOTHING
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """How far each number may be off."""
+        return np.broadcast_to(_NOTHING, self.value.shape) if self._error is None else self._error
 
     @cached_property
     def single(self) -> Rounded:
