@@ -1,0 +1,24 @@
+"""Glossary: each term of the field that stands on a screen, in one sentence, with a number of the pass.
+
+Whoever adds an operation adds its term (`Term.operation`); `python -m attnviz.viewer.glossary` gives the terms to the
+browser, which finds their numbers in the pass that it shows.
+"""
+
+import re
+
+from attnviz.text.glossary.attention import ATTENTION
+from attnviz.text.glossary.cache import CACHE
+from attnviz.text.glossary.layers import LAYERS
+from attnviz.text.glossary.models import MODELS
+from attnviz.text.glossary.numbers import NUMBERS
+from attnviz.text.glossary.scores import SCORES
+from attnviz.text.glossary.vectors import VECTORS
+
+TERMS = (*ATTENTION, *VECTORS, *LAYERS, *SCORES, *CACHE, *MODELS, *NUMBERS)
+"""Of two that would begin at one place the former is marked there."""
+
+
+def explained(label: str) -> str:
+    """The sentence of a label that is a term; nothing where it is none."""
+    matches = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
+    return next((term.says.replace("{unit}", "token") for term in matches), "")
