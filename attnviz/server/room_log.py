@@ -110,7 +110,7 @@ class RoomLog:
         return _text(room) if room else None
 
     async def meet(self, code: str, name: str, presence: tuple) -> list[tuple]:
-        """What all other processes have said of who is here by way of them, for what the one of that name says."""
+        """Who is here by way of all other processes, as they said last, for what the one of that name says."""
         key = f"{_stream(code)}:here"
         async with self._redis.pipeline() as pipe:
             pipe.hset(key, name, msgspec.json.encode(presence))

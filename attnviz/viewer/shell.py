@@ -58,7 +58,7 @@ def inert(document: bytes) -> str:
 
 
 def hash_source(script: str) -> str:
-    """What a policy calls a script that stands in a page."""
+    """A script that stands in a page, as a policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 

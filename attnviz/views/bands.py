@@ -150,7 +150,7 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
 
 
 def _sink_share(trace: Trace, stage: Stage) -> Matrix | None:
-    """What the sink takes of a row of attention, if there is one."""
+    """The sink's share of a row of attention, if there is one."""
     base, _ = split_layer(stage.name)
     taken = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
     return Matrix(taken, None, None) if taken else None

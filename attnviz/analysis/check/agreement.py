@@ -16,7 +16,7 @@ from attnviz.analysis.check.rounding import Precision, Rounded, half_step
 from attnviz.analysis.check.stages import GAINS, score_stages, stages
 
 _NEARER = 0.5
-"""What a mistake leaves of a difference that it explains, at most."""
+"""The part of a difference that a mistake which explains it leaves, at most."""
 
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""

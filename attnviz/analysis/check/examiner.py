@@ -93,7 +93,7 @@ class Examiner:
         return found if found.explains_all else replace(found, untried=tuple(self._untried(found, may_be_turned)))
 
     def _untried(self, found: Diagnosis, may_be_turned: bool) -> Iterator[Untried]:
-        """What was left out before nothing was found that explains all."""
+        """The parts of the search that were left out before nothing was found that explains all."""
         first, (nearest, _) = found.first, self.tied[0]
         n_scores = nearest.trace["scores"].value.size if "scores" in nearest.trace else 0
         if not may_pair(self.precision, first) and first.stage in from_scores_on():

@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Untried(Enum):
-    """What was left out of a search."""
+    """The parts of a search that were left out."""
 
     PAIRS = "two mistakes at once, in numbers too coarse to tell them apart"
     READINGS = "readings of the arrays after the likeliest ones"

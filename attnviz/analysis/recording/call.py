@@ -18,7 +18,7 @@ COMPUTED = ("q", "k", "v", "attention", "concat", "output")
 """The arrays of a call that the module computes; the others are its parameters and what it was called with."""
 
 _ADDED = ("alibi", POSITION_BIAS)
-"""What a module is called with besides its masks that is added to scores."""
+"""The arguments of a module, besides its masks, that are added to scores."""
 
 _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
 

@@ -66,7 +66,7 @@ class AttentionModule:
 
     @property
     def scale(self) -> float | None:
-        """What it multiplies scores by, as Hugging Face's models declare it: Gemma and T5 have one of their own."""
+        """The factor of its scores, as Hugging Face's models declare it: Gemma and T5 have one of their own."""
         declared = getattr(self.module, "scaling", None)
         is_known = type(self.module).__module__.startswith("transformers.")
         return float(declared) if is_known and isinstance(declared, int | float) else None

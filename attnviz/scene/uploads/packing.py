@@ -83,7 +83,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
-    """What somebody gave, as an `.npz`: `unpacked` gives it back, to the last bit."""
+    """An upload as an `.npz`: `unpacked` gives it back, to the last bit."""
     if isinstance(upload, OwnParameters):
         layer = msgspec.json.encode(Layer.of(upload.block)).decode()
         arrays = {**upload.given, _LAYER: np.array([layer]), _WORDS: np.array(upload.words)}
@@ -99,7 +99,7 @@ def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
 def unpacked(content: bytes) -> OwnParameters | Choice | OwnStages:
-    """What somebody gave, of an `.npz` that may hold anything.
+    """The upload in an `.npz` that may hold anything.
 
     Raises
     ------

@@ -22,7 +22,7 @@ _ROWS = 16
 """So many rows tell a number."""
 
 _NEARER = 0.05
-"""What a number leaves of the difference that it explains, at most."""
+"""The part of a difference that a number which explains it leaves, at most."""
 
 _FAR = 100.0
 """Beyond so many times the largest score a cap isn't felt, and under that part of it nothing else is."""
@@ -93,7 +93,7 @@ class Fit:
         return (bend * limit, limit) if limit > 0 else None
 
     def rest(self) -> float:
-        """What a factor and a cap leave of the difference."""
+        """The difference that a factor and a cap leave."""
         before, found = self._off(self.ours), self.factor_and_limit
         scores = found[1] * np.tanh(found[0] / found[1] * self.ours) if found else (self.factor() or 1) * self.ours
         return self._off(scores) / before if before else 0.0

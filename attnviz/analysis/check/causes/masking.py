@@ -16,7 +16,7 @@ from attnviz.core.operations.hide import Hide
 from attnviz.core.trace import Trace
 
 _FINITE = (-1.0, -10.0)
-"""What people write in the place of −∞."""
+"""The numbers that people write in the place of −∞."""
 
 
 def maskings(setting: Setting) -> Iterator[Mistake]:

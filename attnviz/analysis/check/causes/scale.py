@@ -64,7 +64,7 @@ def _alike(one: float, other: float) -> bool:
 
 
 def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
-    """What people divide scores by, by its name."""
+    """The divisors of scores that people take, by name."""
     n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
     found = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}

@@ -27,7 +27,7 @@ def last_word(about: str) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Cause:
-    """What is said of a mistake.
+    """The sentences on a mistake.
 
     Attributes
     ----------
