@@ -48,7 +48,8 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
 def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     """The page of the sheet for the bands of a step: that of a layer's words, or of what comes of them.
 
-    Before them the first query has one, and the latent that queries come from in each layer.
+    Before them the first query has one, and the latents that queries, and that keys and values come from in each layer:
+    pages that begin with "query" are not put on paper.
 
     Of an MLP the neurons have a page of their own, and so has what they write, and the answer after it.
     """
@@ -58,6 +59,8 @@ def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
     names = {split_layer(name)[0] for name in step.stages}
     if names & _OF_QUERY_LATENT:
         return f"query-{layer}"
+    if "latent" in names:
+        return f"query-latents-{layer}"
     if names & _OF_NEURONS:
         return f"neurons-{layer}"
     if names & _OF_MLP:

@@ -46,8 +46,9 @@ def _other_bases(trace: Trace) -> dict[str, list[str]]:
 
 
 def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    dims = trace["q_rotated"].operation.dims
-    return f"Only the first {dims} dimensions are turned; the others don’t know the position."
+    rotated = trace["q_rotated"]
+    of = f"{rotated.operation.dims} of {rotated.shape[-1]} dimensions{' for positions' * ('q_r' in trace)}"
+    return f"Only the first {of} are turned; the others don’t know the position."
 
 
 def _reads(role: str, source: str) -> Condition:
