@@ -84,3 +84,10 @@ test("the last column has room for the name of a place, and many narrow ones tak
     }
   }
 });
+
+test("a box of 4K is filled, and one of a usual screen has the lines that it had", () => {
+  const [usual, large] = [700, 1700].map(height => sized(height === 1700 ? 3400 : 1240, height, 6, false).set);
+  assert.ok(usual["--line"] <= 2 * 15.2);
+  assert.ok(large["--line"] >= 4 * 15.2, `${large["--line"]}`);
+  assert.ok(large["--digits"] >= 2 * 15.2, `${large["--digits"]}`);
+});

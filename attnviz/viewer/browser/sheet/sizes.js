@@ -18,6 +18,7 @@ const PAPER_PX = 12,
 const MOST = { line: 2, digits: 2.2 },
   MOST_PRESENTED = { line: 4, digits: 2.2 },
   MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
+const LARGE_BOX_PX = 720; // a higher one, as on a screen of 4K, has larger lines and letters
 const LEAST_END_PX = 56; // the last column, where "head 1, 8" stands
 const MOST_NARROW = 16,
   LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
@@ -85,7 +86,8 @@ export function setSizes(
     isNarrow = !isPaper && isNarrowPage(),
     width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above,
-    base = Number.parseFloat(getComputedStyle(box).fontSize);
+    larger = isPaper || isNarrow ? 1 : Math.max(1, height / LARGE_BOX_PX),
+    base = larger * Number.parseFloat(getComputedStyle(box).fontSize);
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const roomOf = some =>
     height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
