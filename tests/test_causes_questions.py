@@ -45,6 +45,8 @@ def test_sixteen_bits_on_the_way_are_called_harmless_and_a_larger_difference_is_
     found = compare(trace, {"attention": powers / powers.sum(-1, keepdims=True)})
     assert found.first.stage == "attention"
     assert found.causes == ()
-    assert "If your code computes in float16 on the way, this is its rounding, which is harmless." in str(found)
+    assert "If your code computes in float16 on the way, its rounding may leave as much, which is harmless." in str(
+        found
+    )
     powers = np.exp(bits + 0.2 * of(bits.shape))
     assert "harmless" not in str(compare(trace, {"attention": powers / powers.sum(-1, keepdims=True)}))

@@ -239,3 +239,37 @@ def test_rows_that_see_nothing_may_hold_anything(stage):
     anything[:, :, :2] = 1 / 3
     mine = saved(own(visible), stage, mask=visible) | ({"attention": anything} if stage == "attention" else {})
     assert compare(None, mine).first is None
+
+
+def test_code_is_for_a_mask_in_which_true_is_what_it_is_in_theirs():
+    wrong = own(~PADDED & np.ones((N, N), bool), "mask inverted")
+    hides = compare(None, saved(wrong, "output", key_padding_mask=PADDED))
+    assert hides.code == (
+        "Wrong: scores = scores.masked_fill(~mask, -torch.inf)",
+        "Right: scores = scores.masked_fill(mask, -torch.inf)",
+    )
+    shows = compare(None, saved(wrong, "output", mask=~PADDED), true_is="visible")
+    assert shows.code == (
+        "Wrong: scores = scores.masked_fill(mask, -torch.inf)",
+        "Right: scores = scores.masked_fill(~mask, -torch.inf)",
+    )
+
+
+def test_a_mask_that_nothing_decides_is_read_so_that_each_query_sees_a_key():
+    random = np.random.default_rng(2)
+    x, w, w_o = (random.normal(size=shape) for shape in ((6, 12), (36, 12), (12, 12)))
+    visible = np.tri(6, dtype=bool)
+
+    def shares(scores):
+        exponentials = np.exp(scores / 2)
+        return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+    heads = [
+        shares(q @ k.T) @ v
+        for q, k, v in zip(*([x @ each.T for each in np.split(part, 3)] for part in np.split(w, 3)), strict=True)
+    ]
+    arrays = {"x": x, "in_proj_weight": w, "out_proj.weight": w_o, "output": np.hstack(heads) @ w_o.T}
+    found = compare(None, arrays | {"mask": visible})
+    assert [cause.id for cause in found.causes] == ["mask not applied"]
+    np.testing.assert_array_equal(found.trace["mask"].value, visible)
+    assert "hidden key" not in str(found)

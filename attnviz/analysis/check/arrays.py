@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,9 +14,21 @@ from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.fused import Cut, cuts
 from attnviz.analysis.check.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
 from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, is_in_three, is_scale, named, recognised
+from attnviz.analysis.check.names import (
+    Meaning,
+    Orientation,
+    is_by_heads,
+    is_in_three,
+    is_scale,
+    is_softcap,
+    named,
+    recognised,
+)
 from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
 from attnviz.core.errors import OwnArraysError
+
+_CALLED = (["query"], ["query", "key", "value"])
+"""The arguments of `nn.MultiheadAttention`, which it projects."""
 
 NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
@@ -81,6 +93,25 @@ class Conventions:
 NONE_STATED = Conventions()
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers among someone's arrays that say how scores are made.
+
+    Attributes
+    ----------
+    scale : float, optional
+        What scores are multiplied by; 1 / √d_k by default.
+    softcap : float, optional
+        The limit that no score gets beyond.
+    """
+
+    scale: float | None = None
+    softcap: float | None = None
+
+
+NO_NUMBERS = Numbers()
+
+
 def own_arrays(
     arrays: Mapping[str, np.ndarray], stated: Conventions = NONE_STATED
 ) -> tuple[list[OwnArrays], tuple[str, ...]]:
@@ -109,19 +140,27 @@ def own_arrays(
     return [_by_stages(known, stated, cut) for cut in _cuts(known, stated)], unread
 
 
-def scale_in(arrays: Mapping[str, np.ndarray]) -> tuple[float | None, dict[str, np.ndarray]]:
-    """The number among the arrays that says by what scores are multiplied, if there is one; and the other arrays.
+def numbers_in(arrays: Mapping[str, np.ndarray]) -> tuple[Numbers, dict[str, np.ndarray]]:
+    """The numbers among the arrays that say how scores are made, and the other arrays.
 
     Raises
     ------
     OwnArraysError
-        If it is no number above 0.
+        If one is no number above 0.
     """
-    rest = {name: array for name, array in arrays.items() if not is_scale(name) or np.size(array) != 1}
-    scales = [float(numeric(name, as_array(name, arrays[name])).item()) for name in arrays if name not in rest]
-    if any(not 0 < each < np.inf for each in scales):
-        raise OwnArraysError(f"A scale is what scores are multiplied by, a number above 0; got {scales[0]:g}.")
-    return (scales[0] if scales else None), rest
+    scale, rest = _number_in(arrays, is_scale, "A scale is what scores are multiplied by")
+    softcap, rest = _number_in(rest, is_softcap, "A softcap is the limit that no score gets beyond")
+    return Numbers(scale, softcap), rest
+
+
+def _number_in(
+    arrays: Mapping[str, np.ndarray], is_named: Callable[[str], bool], rule: str
+) -> tuple[float | None, dict[str, np.ndarray]]:
+    rest = {name: array for name, array in arrays.items() if not is_named(name) or np.size(array) != 1}
+    found = [float(numeric(name, as_array(name, arrays[name])).item()) for name in arrays if name not in rest]
+    if any(not 0 < each < np.inf for each in found):
+        raise OwnArraysError(f"{rule}, a number above 0; got {found[0]:g}.")
+    return (found[0] if found else None), rest
 
 
 def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions) -> list[Cut | None]:
@@ -174,6 +213,23 @@ def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
     return [{stage: called[stage] for stage in stages() if stage in called}, own]
 
 
+def with_query_entering(own: OwnArrays) -> list[OwnArrays]:
+    """The arrays; before them, where they have W_Q and no x, with what `nn.MultiheadAttention` calls query as x."""
+    given = {letter: own[letter] for letter in "qkv" if letter in own}
+    if {"x", "context"} & set(own) or "w_q" not in own or [each.name.lower() for each in given.values()] not in _CALLED:
+        return [own]
+    query, *others = given.values()
+    entering = {"x": query}
+    if others:
+        key, value = others
+        if not np.array_equal(key.value, value.value):
+            return [own]
+        if not np.array_equal(query.value, key.value):
+            entering["context"] = key
+    called = {**{stage: array for stage, array in own.items() if stage not in given}, **entering}
+    return [{stage: called[stage] for stage in stages() if stage in called}, own]
+
+
 def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.ndarray]]:
     """An array in attnviz's layout, for each layout that it may have."""
     for layout in layouts_of(stage):
@@ -183,8 +239,10 @@ def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.
 
 
 def _are_shares(scores: np.ndarray) -> bool:
-    """Whether scores are attention, as Keras calls it."""
-    return bool((scores >= 0).all() and (np.abs(scores.sum(axis=-1) - 1) < NEAR_ONE).all())
+    """Whether scores are attention, as Keras calls it; a query that sees no key may have a row of zeros."""
+    sums = scores.sum(axis=-1)
+    are_ones = np.abs(sums - 1) < NEAR_ONE
+    return bool((scores >= 0).all() and are_ones.any() and (are_ones | (sums == 0)).all())
 
 
 def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) -> OwnArray:

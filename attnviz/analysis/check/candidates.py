@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import OwnArray, OwnArrays, forms
+from attnviz.analysis.check.arrays import Numbers, OwnArray, OwnArrays, forms
 from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.layouts import Layout, Sizes
-from attnviz.analysis.check.masks import OtherMask, others_than
+from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
 from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden, with_pattern
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rotation import Rotation
@@ -77,6 +77,12 @@ class Candidate:
         return self.reading.mask.others if self.reading.mask else ()
 
     @property
+    def hides_all_keys(self) -> bool:
+        """Whether some query sees no key, with the masks as they were read."""
+        mask = self.reading and self.reading.mask
+        return bool(mask and not seen_in(mask.value).any(axis=-1).all())
+
+    @property
     def patterned(self) -> Iterator[Candidate]:
         """The passes with a sliding window or ALiBi's biases besides, which few files hold."""
         return map(Candidate.of, with_pattern(self.reading)) if self.reading else iter(())
@@ -122,15 +128,15 @@ class Candidates:
     hopeless: set[Hashable] = field(default_factory=set)
 
     @classmethod
-    def of(cls, own: OwnArrays, n_heads: int | None, scale: float | None) -> Candidates:
-        """Those that begin with the arrays; scores are multiplied by `scale`, or divided by √d_k without one.
+    def of(cls, own: OwnArrays, n_heads: int | None, numbers: Numbers) -> Candidates:
+        """Those that begin with the arrays, whose scores are made as `numbers` say.
 
         Raises
         ------
         OwnArraysError
             If the arrays make no pass.
         """
-        return cls(own, [Candidate.of(each) for each in readings(own, n_heads, scale)])
+        return cls(own, [Candidate.of(each) for each in readings(own, n_heads, numbers)])
 
     @cached_property
     def with_more_hidden(self) -> list[Candidate]:

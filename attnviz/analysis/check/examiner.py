@@ -248,7 +248,9 @@ class Examiner:
         rough = [state_of(self.own, *each, self._rough).stages for each in found]
         ranks = [rank_of(stages) for stages in rough]
         off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
-        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:MAX_CANDIDATES]
+        blind = [each.hides_all_keys for each, _ in found]
+        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
+        nearest = nearest[:MAX_CANDIDATES]
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
     def _nodes(self, candidate: Candidate) -> Nodes:

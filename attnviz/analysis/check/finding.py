@@ -12,9 +12,10 @@ from attnviz.analysis.check.arrays import (
     NONE_STATED,
     Conventions,
     OwnArrays,
+    numbers_in,
     own_arrays,
-    scale_in,
     with_heads_called_output,
+    with_query_entering,
 )
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
@@ -79,6 +80,12 @@ class Finding:
         found, reading = self.diagnosis, self.diagnosis.candidate.reading
         layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
         return layouts | dict(reading.layouts if reading else {})
+
+    @property
+    def true_hides(self) -> bool:
+        """Whether True hides a key in their masks."""
+        reading = self.diagnosis.candidate.reading
+        return bool(reading and reading.mask and reading.mask.true_hides)
 
     @cached_property
     def trace(self) -> Trace | None:
@@ -145,11 +152,11 @@ def examine(
     is_of_several = len(layers_of(arrays)) > 1
     arrays = arrays if layer is None else of_layer(arrays, layer)
     layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
-    scale, arrays = scale_in(arrays)
+    numbers, arrays = numbers_in(arrays)
     owns, unread = own_arrays(arrays, stated)
     if trace is None:
-        owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [partial(Candidates.of, own, stated.n_heads, scale) for own in owns]
+        owns = [way for own in owns for each in with_query_entering(own) for way in with_heads_called_output(each)]
+        ways = [partial(Candidates.of, own, stated.n_heads, numbers) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from attnviz.analysis.check.names import is_scale, named
+from attnviz.analysis.check.names import is_scale, is_softcap, named
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.layers import split_layer
 
@@ -25,7 +25,7 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
     for name in names:
         own, layer = split_layer(name)
         match = NUMBERED.fullmatch(name)
-        if match and (named(name) or is_scale(name)):
+        if match and (named(name) or is_scale(name) or is_softcap(name)):
             found.setdefault(int(match["layer"]), {})[name] = name
         elif layer and named(own):  # as attnviz's own files have it
             found.setdefault(layer, {})[name] = own
@@ -55,4 +55,4 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
 
 def _is_shared(name: str) -> bool:
     known = named(name)
-    return is_scale(name) or (known is not None and known.stage in ("mask", "context"))
+    return is_scale(name) or is_softcap(name) or (known is not None and known.stage in ("mask", "context"))

@@ -94,6 +94,8 @@ class MaskReading:
         "window on both sides", those that are `size` positions away or more. Or what is added to scores besides them:
         "ALiBi" or "ALiBi, causal".
     size : int
+    true_hides : bool
+        Whether True hides a key in all of them, as it was read or is known.
     """
 
     value: np.ndarray
@@ -101,6 +103,7 @@ class MaskReading:
     hidden: tuple[str, ...] = ()
     besides: str = ""
     size: int = 0
+    true_hides: bool = False
 
     def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
         """With an axis of queries in each mask."""
@@ -151,7 +154,7 @@ def _together(masks: Sequence[OwnMask], meanings: Sequence[Meaning | None]) -> M
         others.append(OtherMask("mask not applied", "", np.ones(others[0].value.shape, dtype=bool)))
     chosen = zip(masks, meanings, strict=True)
     hidden = tuple(each.name for each, meaning in chosen if each.is_free and meaning == "hidden")
-    return MaskReading(_all_of(read), tuple(others), hidden)
+    return MaskReading(_all_of(read), tuple(others), hidden, true_hides=set(meanings) == {"hidden"})
 
 
 def _all_of(masks: list[np.ndarray]) -> np.ndarray:

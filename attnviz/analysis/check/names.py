@@ -158,6 +158,12 @@ def is_scale(name: str) -> bool:
     return bool(re.fullmatch(r"(?:.*[./])?scal(?:e|ing)", name, re.IGNORECASE | re.DOTALL))
 
 
+def is_softcap(name: str) -> bool:
+    """Whether a number of this name is the limit that no score gets beyond: in Gemma's configuration, and Flash's."""
+    pattern = r"(?:.*[./])?(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?"
+    return bool(re.fullmatch(pattern, name, re.IGNORECASE | re.DOTALL))
+
+
 def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The name of the array for each stage that is named; several of the mask, all of which hide keys.
 

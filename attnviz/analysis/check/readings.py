@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.arrays import NO_NUMBERS, Numbers, OwnArrays
 from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
 from attnviz.analysis.check.masks import HIDES, MaskReading, besides, patterned
 from attnviz.analysis.check.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
@@ -49,7 +49,7 @@ class Reading:
     adds_to_gains: bool = False
 
 
-def readings(own: OwnArrays, n_heads: int | None = None, scale: float | None = None) -> list[Reading]:
+def readings(own: OwnArrays, n_heads: int | None = None, numbers: Numbers = NO_NUMBERS) -> list[Reading]:
     """The ways of reading what the pass begins with in which all arrays fit each other, the simplest first.
 
     Where their shapes allow it, all matrices are laid out alike. What is known of an array isn't tried otherwise.
@@ -78,7 +78,7 @@ def readings(own: OwnArrays, n_heads: int | None = None, scale: float | None = N
             f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
             f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
-    return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, scale)]
+    return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, numbers)]
 
 
 def _numbers_of_heads(own: OwnArrays) -> list[int]:
@@ -158,16 +158,16 @@ def _may_mix(own: OwnArrays) -> bool:
     return len(flat) == 2 and all(each.orientation is None for each in flat)
 
 
-def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], scale: float | None) -> list[Reading]:
+def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: Numbers) -> list[Reading]:
     arrays = {
         stage: arranged(own[stage].value, layout, stage, fitted(layout, own[stage].value.shape, sizes))
         for stage, layout in layouts.items()
         if stage != "mask"
     }
-    d_k = sizes.get("d")
+    d_k, scale = sizes.get("d"), numbers.scale
     if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
         scale = None  # as it is anyway, and is spoken of so
-    blocks = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in blocks_of(set(own))]
+    blocks = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in _blocks(own, numbers)]
     found = [Reading(sizes, layouts, arrays, block) for block in blocks]
     if gains := [each for each in GAINS if each in arrays]:
         more = arrays | {each: 1 + arrays[each] for each in gains}
@@ -176,6 +176,12 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], scale: fl
         return found
     masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks]
     return [replace(each, arrays={**each.arrays, "mask": mask.value}, mask=mask) for mask in masks for each in found]
+
+
+def _blocks(own: OwnArrays, numbers: Numbers) -> list[Block]:
+    if numbers.softcap is None:
+        return blocks_of(set(own))
+    return [replace(each, softcap=numbers.softcap) for each in blocks_of(set(own) - {"capped"})]
 
 
 def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:

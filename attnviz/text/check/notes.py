@@ -74,7 +74,9 @@ def unknown(found: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if found.within:
-        rounds = f"If your code computes in {found.within} on the way, this is its rounding, which is harmless."
+        rounds = (
+            f"If your code computes in {found.within} on the way, its rounding may leave as much, which is harmless."
+        )
         return [*sentences, rounds]
     if found.may_be_turned and "turned" in found.may_be:
         which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
@@ -85,12 +87,16 @@ def unknown(found: Diagnosis) -> list[str]:
     elif found.wrong_sum:
         (*head, query), total = found.wrong_sum
         of_head = "".join(f" of head {each + 1}" for each in head)
-        sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {total:.4g}, not to 1.")
+        sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {_signed(total)}, not to 1.")
     elif found.may_be:
         *most, last = (_UNKNOWN[each] for each in found.may_be)
         names = f"{', '.join(most)} or {last}" if most else last
         sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
     return sentences
+
+
+def _signed(number: float) -> str:
+    return f"{number:.4g}".replace("-", "−")
 
 
 def _of_a_rotation(rotation: Rotation, d_k: int) -> str:

@@ -71,6 +71,8 @@ class Comparison:
         Those of `trace` that the causes make otherwise, as these make them.
     at : str
         The first that differs, as `trace` names it; empty where nothing does.
+    true_hides : bool
+        Whether True hides a key in their masks.
     """
 
     stages: tuple[Agreement, ...]
@@ -90,6 +92,7 @@ class Comparison:
     block: Block | None
     mistaken: Mapping[str, np.ndarray]
     at: str
+    true_hides: bool
 
     def __str__(self) -> str:
         return "\n".join((*self.verdict, *self.code, *self.notes))
@@ -122,7 +125,7 @@ class Comparison:
         """A line of code that makes the first cause, and the right one, as people write attention in PyTorch."""
         if not self.causes:
             return ()
-        wrong, right = code(self.causes[0])
+        wrong, right = code(self.causes[0], self.true_hides)
         return f"Wrong: {wrong}", f"Right: {right}"
 
     @property
@@ -240,6 +243,7 @@ def compare(
         finding.block,
         finding.mistaken,
         finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
+        finding.true_hides,
     )
 
 
