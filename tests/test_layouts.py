@@ -1,4 +1,4 @@
-"""How often the browser lays a page out: what is drawn of another pass is written first, and asks where it stands once."""
+"""How often the browser lays a page out: another pass is written first, and asks where it stands once."""
 
 from urllib.parse import parse_qsl
 
@@ -13,7 +13,8 @@ ASKS = """async ([one, other]) => {
         await drawn();
     }
     const watcher = new MutationObserver(() => {});
-    watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
+    const all = { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true };
+    watcher.observe(document, all);
     const isChange = ({ type, target, attributeName, oldValue }) =>
         type !== "attributes" || target.getAttribute(attributeName) !== oldValue;
     const asks = [], put = [];
@@ -21,7 +22,7 @@ ASKS = """async ([one, other]) => {
         const before = Object.getOwnPropertyDescriptor(owner, name), part = isCalled ? "value" : "get";
         put.push(() => Object.defineProperty(owner, name, before));
         Object.defineProperty(owner, name, { ...before, [part]: function () {
-            if (watcher.takeRecords().some(isChange)) asks.push(`${name} of ${this.className.baseVal ?? this.className}`);
+            if (watcher.takeRecords().some(isChange)) asks.push(`${name} of ${this.getAttribute("class")}`);
             return before[part].call(this);
         } });
     };
