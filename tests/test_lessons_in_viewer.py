@@ -14,7 +14,7 @@ from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
 
-SIZES = ((1024, 768), (1366, 768), (1920, 1080))
+LEAST = (1024, 768)
 PHONE = (390, 844)
 FIRST = "?lesson=who-is-it&moment="
 
@@ -279,7 +279,7 @@ def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture
 
 
 def test_a_remark_for_the_mouse_is_not_presented(taught):
-    page = taught("?lesson=microgpt&moment=5&present=1", size=SIZES[0])
+    page = taught("?lesson=microgpt&moment=5&present=1", size=LEAST)
     expect(page.locator(".sheet .sentence")).to_be_visible()
     expect(page.locator(".sheet .sentence .note")).not_to_be_visible()
 
@@ -341,7 +341,7 @@ def test_after_the_last_moment_there_is_no_next(taught):
 
 
 def test_what_stands_aside_is_presented_where_it_is_asked_about(taught):
-    page = taught("?lesson=heads&moment=6&present=1", size=SIZES[0])
+    page = taught("?lesson=heads&moment=6&present=1", size=LEAST)
     expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
     page.keyboard.press("PageDown")
     [(framed, text)] = page.evaluate(_FRAMED)
@@ -416,8 +416,8 @@ SMALL = """() => {
 """Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
 
 LAYOUTS = [
-    *((size, "", (SCROLLED,)) for size in SIZES[:2]),  # the widest are tried presented
-    *((size, "&present=1", (SCROLLED, SMALL, IN_LINES)) for size in ((1024, 768), (3840, 2160))),
+    (LEAST, "", (SCROLLED,)),  # the narrowest has most lines; the widest are tried presented
+    *((size, "&present=1", (SCROLLED, SMALL, IN_LINES)) for size in (LEAST, (3840, 2160))),
     (PHONE, "", (SIDEWAYS,)),
 ]
 """Sizes of windows, whether something is presented in them, and what must not be found there."""
