@@ -106,3 +106,10 @@ def test_a_shuffled_sentence_lines_up_and_the_same_words_are_joined(opened):
     expect(focus).to_have_count(2)
     boxes = [each.bounding_box() for each in focus.all()]
     assert abs(boxes[0]["y"] - boxes[1]["y"]) < 1 or abs(boxes[0]["x"] - boxes[1]["x"]) < 1
+
+
+def test_of_the_same_latents_in_another_order_it_is_said_what_a_lacks(opened):
+    page = opened("?view=sheet&step=weighted-sum", sharing="absorbed", beside="sharing=latent&rope=none")
+    said = page.locator(".sheet").inner_text()
+    assert "same in both, but A has no absorbed queries" in said
+    assert "same in both, but A has no collected latents" in said
