@@ -27,6 +27,11 @@ _BESIDES = {
     "ALiBi, causal": "Your attention is causal, and ALiBi's bias is added to its scores; {lacks}.",
 }
 
+_NOT_CAUSAL = (
+    "In your attention every query sees every key; no mask was in the file. A model that writes text hides later keys: "
+    "is yours one?"
+)
+
 
 def how_read(finding: Finding) -> list[str]:
     """A sentence on each array that was read otherwise than attnviz has it."""
@@ -52,6 +57,8 @@ def how_read(finding: Finding) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
+    if found.first is None and found.candidate.turned_by and _hides_nothing(finding):
+        sentences.append(_NOT_CAUSAL)
     if reading and reading.block.scale:
         sentences.append(f"Scores are multiplied by {reading.block.scale:.6g}, your scale.")
     if reading and reading.adds_to_gains:
@@ -119,6 +126,13 @@ def _of_an_output(finding: Finding) -> list[str]:
     if "heads" in own and named(own["heads"].name).stage == "output":
         return [f"Your {shortened(own['heads'].name)} was read as attnviz's head outputs, as no W_O was in the file."]
     return []
+
+
+def _hides_nothing(finding: Finding) -> bool:
+    """Whether several queries see every key, and no mask in the file says so."""
+    reading = finding.diagnosis.candidate.reading
+    besides = bool(reading and reading.mask and reading.mask.besides)
+    return not besides and "mask" not in finding.own and finding.diagnosis.candidate.sizes.get("t", 1) > 1
 
 
 def _of_masks(mask: MaskReading) -> list[str]:
