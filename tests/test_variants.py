@@ -162,6 +162,13 @@ def by_blocks(block_size, mask=CAUSAL, **more):
     return [attend(X, parameters=Parameters(**W, **more), mask=mask, block_size=size) for size in (None, block_size)]
 
 
+def test_of_the_row_of_shares_beside_it_a_step_by_blocks_says_that_it_is_not_needed():
+    _, blocks = by_blocks(2)
+    assert "attention" in blocks
+    reason = "".join(text for _, text in next(step for step in steps_of(blocks) if step.id == "blocks").reason)
+    assert "no row of all shares is needed" in reason
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     block_size=st.integers(1, N + 3),

@@ -203,7 +203,7 @@ class Settings:
         "none",
         ("none", "1", "2", "4", "8", "16"),
         "Softmax by blocks",
-        "So many keys are read at once (FlashAttention), and no row of all shares is kept. none: all keys at once.",
+        "So many keys are read at once (FlashAttention), and no row of all shares is needed. none: all keys at once.",
     )
 
     def __post_init__(self):

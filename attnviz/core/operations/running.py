@@ -1,4 +1,4 @@
-"""Online softmax: block after block of keys, with a running maximum, sum and output; no row of shares is ever kept.
+"""Online softmax: block after block of keys, with a running maximum, sum and output; no row of shares is needed.
 
 After each block a query keeps the largest score so far, m, the sum of exp(score - m), l, and the sum of these times the
 values, o. Where a block brings a larger score, exp(m - m') makes the old l and o what they would have been with it. In

@@ -73,7 +73,7 @@ CACHE = (
     Term(
         "by blocks",
         r"\bby blocks\b|\blast block\b",
-        "Some keys after the others, so that no row of all shares is kept; what was collected is divided at the end.",
+        "Some keys after the others, so that no row of all shares is needed; what was collected is divided at the end.",
         operation="LastQuotient",
     ),
 )

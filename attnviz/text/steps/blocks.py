@@ -28,7 +28,7 @@ BLOCKS = Step(
     why=(
         Section(
             "why",
-            "Read block after block, a text may be long: no row of all shares is ever kept, only a maximum, a sum and "
+            "Read block after block, a text may be long: no row of all shares is needed, only a maximum, a sum and "
             "an output for each query (FlashAttention).",
         ),
     ),

@@ -347,7 +347,7 @@ export const TERMS = [
   {
     id: "by blocks",
     pattern: "\\bby blocks\\b|\\blast block\\b",
-    says: "Some keys after the others, so that no row of all shares is kept; what was collected is divided at the end.",
+    says: "Some keys after the others, so that no row of all shares is needed; what was collected is divided at the end.",
     here: "",
   },
   {
