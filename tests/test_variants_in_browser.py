@@ -54,3 +54,10 @@ def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, setting
         resized(page, width, height)
         becomes(page, lambda: page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, True, width)
     resized(page, 1366, 768)
+
+
+def test_beside_the_words_rows_a_matrix_of_one_word_names_its_own(opened):
+    page = opened(at(step="blocks", view="matrices"), sentence="the cat sat", blocks="2")
+    resized(page, 1366, 768)
+    named = page.locator(".matrix", has_text="Running output").locator(".labels.of-rows span")
+    expect(named.filter(visible=True)).to_have_text(["the", "cat", "sat"])

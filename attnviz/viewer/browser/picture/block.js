@@ -18,7 +18,7 @@ export function blockOf(slot, paint) {
     columns,
     rowLabel: Math.max(...slot.rows.labels.map(width)),
     columnLabel: Math.max(...slot.columns.labels.map(width)),
-    rowNames: slot.rows.labels.join("\n"),
+    rowNames: [slot.word, ...slot.rows.labels].join("\n"), // one word's rows are no others, whatever they are called
     columnNames: slot.columns.labels.join("\n"),
     before: given.sign ? 0.9 + width(given.sign) : 0,
     after: given.after ? 0.9 + width(given.after) : 0,

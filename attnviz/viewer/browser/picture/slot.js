@@ -1,6 +1,6 @@
 // Slots: one place of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
-import { isOfHeads } from "../pass/axes.js";
+import { hasWords, isOfHeads } from "../pass/axes.js";
 import { ofHead, transposed } from "../pass/latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
@@ -17,12 +17,14 @@ export function makeSlot(pass, given, selection, order = {}) {
   const others = axes.map((_, axis) => axis).filter(axis => axis !== rows && axis !== columns);
   const headed = others.find(axis => isOfHeads(axes[axis]));
   const of = others.find(axis => axis !== headed);
-  const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
+  const heldAt = of === undefined ? "" : axes[of].labels[held[of]];
+  const across = { ...NO_AXIS, labels: [heldAt] };
   const orders = [rows, columns].map(axis => axes[axis] && order[axisName(axes[axis])]);
   const slot = {
     name,
     given,
     stage,
+    word: of !== undefined && hasWords(axes[of]) ? heldAt : "", // of which alone it is
     rows: ordered(axes[rows] ?? across, orders[0]),
     columns: ordered(axes[columns] ?? across, orders[1]),
     symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed], rows !== null && rows > columns),
