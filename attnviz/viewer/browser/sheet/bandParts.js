@@ -20,7 +20,7 @@ export function slotted(pass, { selection, attention }, bands) {
       right = of(band.right);
     return {
       ...each,
-      key: `${band.cells.stage} ${band.array} ${band.left ? "multiplied" : band.right ? "mixed" : ""}`, // latents stand alone, too
+      key: [band.cells.stage, band.array, ...(band.left ? ["times"] : band.right ? ["mixed"] : [])].join(" "), // latents stand alone, too
       selection,
       attention,
       cells,
