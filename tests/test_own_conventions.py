@@ -72,6 +72,15 @@ def test_keras_attention_scores_are_shares_where_a_query_sees_no_key_too():
     assert compare(None, arrays, true_is="visible").first is None
 
 
+def test_scores_that_a_port_calls_scaled_may_be_masked_already():
+    q, k = (split(X @ W[each].T) for each in "qk")
+    scaled = np.where(np.tri(N, dtype=bool), q @ k.swapaxes(1, 2) / D**0.5, -np.inf)
+    arrays = {"hidden_states": X, **HUGGING_FACE, **passed(seen=np.tri(N, dtype=bool))}
+    found = compare(None, arrays | {"scaled": scaled})
+    assert found.first is None
+    assert "Your scaled are attnviz’s masked scores." in str(found).replace("'", "’")
+
+
 def test_a_sum_below_zero_is_written_with_a_minus():
     found = compare(None, {"x": X, **HUGGING_FACE, "attention": np.full((H, N, N), -1.0)})
     assert "adds up to −5, not to 1." in str(found)

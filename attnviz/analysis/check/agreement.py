@@ -23,9 +23,9 @@ _HIDES = HIDES / 2
 
 
 def targets(stage: str) -> tuple[str, ...]:
-    """The stages that an array of a stage's name may be: many call scores what is scaled and masked already."""
-    if stage == "scores":
-        return score_stages()
+    """The stages that an array of a stage's name may be: many call scores, or scaled, what is masked already."""
+    if stage in ("scores", "scaled"):
+        return score_stages()[score_stages().index(stage) :]
     return (stage, f"{stage}_normed", f"{stage}_rotated") if stage in ("q", "k") else (stage,)
 
 
@@ -95,7 +95,7 @@ def beside(
     for target in targets(stage):
         if target not in ours:
             continue
-        read_as = target if stage == "scores" else stage
+        read_as = target if stage in ("scores", "scaled") else stage
         for layout, value in candidate.forms(own, read_as):
             expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
             if stages()[target][:1] == ("head",):
