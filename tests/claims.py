@@ -281,10 +281,9 @@ MADE = {
 
 def is_of_latents(cell, head, row, read, number, at, made):
     reads = next(stage for stage in cell.whole.stages if cell.name in stage.inputs).inputs[0]
-    of_latent = {"a latent": "latent", "a query latent": "q_latent"}.get(read)
     return (
         cell.own == MADE.get((read, made))
-        and (split_layer(reads)[0] == of_latent if of_latent else "latent" not in reads)
+        and ("q_latent" in reads) == (read == "a query latent")
         and cell.is_at(row, at, head)
         and cell.says(number)
     )

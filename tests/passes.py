@@ -251,6 +251,14 @@ MODERN = {
         for absorbed, n_layers in ((False, 1), (True, 2))
         for more in [{"w_qr": modern.standard_normal((4, 5, 2))}]
     },
+    "queries from a latent of one number": attend(
+        ROWS[:2],
+        parameters=Parameters(
+            **{name: w[..., :1] for name, w in LATENT.items() if name != "w_q"} | ONE_UP,
+            w_dq=QUERY_LATENT["w_dq"][:, :1],
+            w_uq=QUERY_LATENT["w_uq"][:, :1, :1],
+        ),
+    ),
     "queries from a latent, without positions and gains": attend(
         ROWS,
         parameters=Parameters(**LATENT | QUERY_LATENT | {"g_q_latent": None}),

@@ -361,7 +361,7 @@ def test_a_head_that_was_not_sent_is_asked_for_once(opened):
         " if (stage.axes[0].name === 'head') stage.values[1] = null; show({})"
     )
     page.keyboard.press("]")
-    assert sent(page) == [["need", 1]]
+    assert sent(page) == [["need", "scores[1,0,0]"]]
     assert "on its way" in page.locator(".panel").inner_text()
 
 

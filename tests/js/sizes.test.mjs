@@ -85,8 +85,15 @@ test("the last column has room for the name of a place, and many narrow ones tak
   }
 });
 
-test("a box of 4K is filled, and one of a usual screen has the lines that it had", () => {
-  const [usual, large] = [700, 1700].map(height => sized(height === 1700 ? 3400 : 1240, height, 6, false).set);
+test("a window of 4K is filled, and one of a usual screen has the lines that it had", () => {
+  const [usual, large] = [
+    [1240, 700, 900],
+    [3400, 1700, 2160],
+  ].map(([width, height, inner]) => {
+    globalThis.innerHeight = inner;
+    return sized(width, height, 6, false).set;
+  });
+  delete globalThis.innerHeight;
   assert.ok(usual["--line"] <= 2 * 15.2);
   assert.ok(large["--line"] >= 4 * 15.2, `${large["--line"]}`);
   assert.ok(large["--digits"] >= 2 * 15.2, `${large["--digits"]}`);

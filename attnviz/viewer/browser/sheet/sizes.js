@@ -18,7 +18,7 @@ const PAPER_PX = 12,
 const MOST = { line: 2, digits: 2.2 },
   MOST_PRESENTED = { line: 4, digits: 2.2 },
   MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
-const LARGE_BOX_PX = 720; // a higher one, as on a screen of 4K, has larger lines and letters
+const LARGE_WINDOW_PX = 900; // a higher one, as of 4K, has larger lines and letters; the box's own height is another at each step
 const LEAST_END_PX = 56; // the last column, where "head 1, 8" stands
 const MOST_NARROW = 16,
   LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
@@ -86,7 +86,7 @@ export function setSizes(
     isNarrow = !isPaper && isNarrowPage(),
     width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above,
-    larger = isPaper || isNarrow ? 1 : Math.max(1, height / LARGE_BOX_PX),
+    larger = isPaper || isNarrow ? 1 : Math.max(1, (globalThis.innerHeight ?? 0) / LARGE_WINDOW_PX),
     base = larger * Number.parseFloat(getComputedStyle(box).fontSize);
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const roomOf = some =>
