@@ -34,8 +34,12 @@ _CRAMPED = """(place) => {
     && each.matches("a[href], button, input, select, textarea, summary, [role][tabindex]")
     && each.checkVisibility({ visibilityProperty: true, opacityProperty: true })
     && !isInText(each);
+  const isCovered = (each, box) => {
+    const seen = each.getRootNode().elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+    return seen && !each.contains(seen) && !seen.contains(each);
+  };
   const targets = within(place).filter(isTarget).map((each) => ({ each, box: each.getBoundingClientRect() }))
-    .filter(({ box }) => box.width > 1 && box.height > 1);
+    .filter(({ each, box }) => box.width > 1 && box.height > 1 && !isCovered(each, box));
   const isSmall = ({ box }) => Math.min(box.width, box.height) < LEAST;
   const middle = ({ box }) => [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const nearest = ([x, y], { box }) =>
