@@ -37,29 +37,66 @@ def slow(trace, stage, index):
     return found(trace, layer, *index) if found else float(trace[stage].value[index])
 
 
+COMPARED = {"q": ("q_absorbed", "q_rotated", "q_normed", "q"), "k": ("latent", "k_rotated", "k_normed", "k")}
+"""What a query and a key are compared as; where keys are made of latents, these are none."""
+
+
+def compared(trace, layer, role, head, place):
+    """The row of a query or of a key that a score is made of, of those of its group."""
+    is_made = layered("k", layer) in trace
+    names = [layered(name, layer) for name in COMPARED[role] if name != "latent" or not is_made]
+    groups = trace[next(name for name in names if name in trace)].value
+    n_heads = len(trace[layered("attention", layer)].value)
+    return [float(number) for number in groups[head * len(groups) // n_heads, place]]
+
+
 def _score(trace, layer, head, query, key):
-    q, k = (trace[layered(name, layer)].value[head] for name in "qk")
-    return sum(float(q[query, place]) * float(k[key, place]) for place in range(q.shape[1]))
+    if layered("content_scores", layer) in trace:
+        both = (trace[layered(of, layer)].value for of in ("content_scores", "position_scores"))
+        return sum(float(each[head, query, key]) for each in both)
+    q, k = compared(trace, layer, "q", head, query), compared(trace, layer, "k", head, key)
+    return sum(one * other for one, other in zip(q, k, strict=True))
 
 
 def _scaled(trace, layer, head, query, key):
     score = slow(trace, layered("scores", layer), (head, query, key))
     factor = trace[layered("scaled", layer)].operation.factor
-    return score / math.sqrt(trace[layered("k", layer)].shape[-1]) if factor is None else score * factor
+    return score / math.sqrt(d_k_of(trace, layer)) if factor is None else score * factor
+
+
+def d_k_of(trace, layer):
+    return sum(trace[layered(q, layer)].shape[-1] for q in ("q", "q_r") if layered(q, layer) in trace)
 
 
 def _masked(trace, layer, head, query, key):
-    return slow(trace, layered("scaled", layer), (head, query, key)) if trace["mask"].value[query, key] else -math.inf
+    if not trace["mask"].value[query, key]:
+        return -math.inf
+    score = slow(trace, layered("scaled", layer), (head, query, key))
+    if layered("capped", layer) in trace:
+        limit = trace[layered("capped", layer)].operation.limit
+        score = limit * math.tanh(score / limit)
+    if layered("biased", layer) in trace:
+        score -= 2 ** (-8 * (head + 1) / len(trace[layered("attention", layer)].value)) * abs(query - key)
+    return score
 
 
 def _share(trace, layer, head, query, key):
     row = [_masked(trace, layer, head, query, other) for other in range(len(trace.labels["key"]))]
-    return softmax(row)[key]
+    sinks = [float(trace[layered("sinks", layer)].value[head])] if layered("sinks", layer) in trace else []
+    return softmax([*row, *sinks])[key]
+
+
+def _value(trace, layer, head, key, feature):
+    if layered("v", layer) not in trace:
+        latent, w_uv = (trace[layered(name, layer)].value for name in ("latent", "w_uv"))
+        return math.fsum(float(a) * float(b) for a, b in zip(latent[0, key], w_uv[head, :, feature], strict=True))
+    groups = trace[layered("v", layer)].value
+    return float(groups[head * len(groups) // len(trace[layered("attention", layer)].value), key, feature])
 
 
 def _found(trace, layer, head, query, feature):
-    v = trace[layered("v", layer)].value[head]
-    return sum(_share(trace, layer, head, query, key) * float(v[key, feature]) for key in range(len(v)))
+    keys = range(len(trace.labels["key"]))
+    return sum(_share(trace, layer, head, query, key) * _value(trace, layer, head, key, feature) for key in keys)
 
 
 def _contribution(trace, layer, head, query, dimension):
@@ -185,6 +222,7 @@ FUNCTIONS = {
 
 def _column(of):
     head, query, key = of.index
+    assert "sinks" not in of.trace, "which takes its part of every row"
     rows = range(len(of.trace.labels["query"]))
     scores = [slow(of.trace, layered("masked", split_layer(of.stage.name)[1]), (head, row, key)) for row in rows]
     return softmax(scores)[query]
@@ -197,6 +235,8 @@ def _row(of, stage, at=None):
 
 
 def _unscaled(of):
+    assert not {"capped", "biased", "sinks"} & set(of.trace.keys()), "which change a score, too"
+    assert of.trace["scaled"].operation.factor is None, "and are divided otherwise"
     raw, seen = _row(of, "scores"), _row(of, "masked")
     return softmax([score if math.isfinite(shown) else -math.inf for score, shown in zip(raw, seen, strict=True)])[
         of.index[-1]
@@ -215,8 +255,8 @@ def of_name(of):
 
 
 def _values(of):
-    v = of.trace[layered("v", split_layer(of.stage.name)[1])].value[of.index[0]]
-    return [float(row[of.index[-1]]) for row in v]
+    layer, (head, _, feature) = split_layer(of.stage.name)[1], of.index
+    return [_value(of.trace, layer, head, key, feature) for key in range(len(of.trace.labels["key"]))]
 
 
 def _own_value(of, word):
@@ -241,8 +281,8 @@ def _even(of):
     return 1 / sum(math.isfinite(each) for each in row)
 
 
-def _vector(of, name, place):
-    return [float(number) for number in of.trace[name].value[of.index[0], place]]
+def _vector(of, role, place):
+    return compared(of.trace, split_layer(of.stage.name)[1], role, of.index[0], place)
 
 
 READINGS = {
@@ -264,9 +304,9 @@ READINGS = {
     r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
-    r"That is the score before it is divided\.": lambda of: slow(of.trace, "scores", of.index),
+    r"That is the score before scaling\.": lambda of: slow(of.trace, "scores", of.index),
     r"That is the score divided by d_k, not by its root\.": lambda of: (
-        slow(of.trace, "scores", of.index) / of.trace["k"].shape[-1]
+        slow(of.trace, "scores", of.index) / d_k_of(of.trace, 0)
     ),
     r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
     r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": lambda of, one, other: (

@@ -1,6 +1,7 @@
 """Lessons: each moment opens, what its texts say is so of its passes, and its answers come out by a second way, too."""
 
 import functools
+import itertools
 import json
 import math
 import re
@@ -273,11 +274,23 @@ def test_the_sum_of_the_numbers_as_they_are_printed_is_right(name):
     assert abs(summed - found["question"]["right"]) <= found["question"]["tolerance"]
 
 
+VARIANTS = {
+    "plain": {"n_heads": 2, "positions": "sinusoidal"},
+    "groups": {"n_heads": 4, "sharing": "pairs", "rope": "neighbours", "qk_norm": True, "softcap": "1"},
+    "biased": {"n_heads": 2, "alibi": True},
+    "sinks": {"n_heads": 2, "sinks": "zero", "blocks": "2"},
+    "absorbed": {"n_heads": 2, "sharing": "absorbed"},
+    "absorbed, turned": {"n_heads": 2, "sharing": "absorbed", "rope": "halves"},
+    "whole": {"n_heads": 1, "d_model": 4, "initialiser": "whole"},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("stage", ["scores", "scaled", "attention", "heads", "x"])
-def test_what_a_wrong_number_of_any_stage_is_taken_for_is_what_it_is(stage):
-    """Lessons ask for the numbers of some stages; a talk of one's own, of any."""
-    trace = trace_of(Settings("the cat sat on mats", d_model=4, n_heads=2, mask="causal", positions="sinusoidal"))
-    for index in np.ndindex(trace[stage].shape):
+def test_what_a_wrong_number_of_any_stage_is_taken_for_is_what_it_is(stage, variant):
+    """Lessons ask for the numbers of some stages; a talk of one's own, or a class, of any."""
+    trace = trace_of(Settings("the cat sat on", **{"d_model": 8, "mask": "causal"} | VARIANTS[variant]))
+    for index in itertools.product(*({0, length - 1} for length in trace[stage].shape)):
         for number, told in misreadings(Reference("B", trace, trace[stage], index)):
             expected = reading(told.replace("$", ""), Reference("B", trace, trace[stage], index))
             assert math.isclose(number, expected, rel_tol=1e-9, abs_tol=1e-12), told

@@ -1,8 +1,12 @@
 """A room as a state machine: in any order of events followers are where the speaker is, and an answer counts once."""
 
+import json
 import math
+import re
+from urllib.parse import parse_qsl
 
 import pytest
+from documents import fitted_at
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
@@ -11,8 +15,10 @@ from attnviz.classroom import commands
 from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
 from attnviz.classroom.commands import Place, Takes, read, written
 from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
+from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.table import is_right
+from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
 
 PLACES = [
@@ -216,6 +222,41 @@ def test_a_room_keeps_hashes_of_its_secrets():
     assert own.has_link("link")
     assert not own.has_key(hash_of("key")), "who reads what is kept can't speak"
     assert "'key'" not in repr(own)
+
+
+ASKED = {
+    ("sentence=the cat sat on&heads=2", "share", "attention[1,2,0]"): (
+        "What share of its attention does “sat” give to “the”, in head 2? Up to 5 points off counts as right."
+    ),
+    ("sentence=the cat sat on&heads=1", "word", "attention[0,2,0]"): "Which word does “sat” look at most?",
+    ("model=recall", "word", "scores_2[0,5,2]"): "Which word does “1” have the largest score with, in layer 2?",
+    ("model=recall", "number", "attention_2[0,5,2]"): "Which number stands in Attention of layer 2 at “1”, “d”?",
+    ("sentence=the cat sat on&heads=2", "number", "q[1,2,0]"): (
+        "Which number stands in Queries at head 2, “sat”, dimension 1?"
+    ),
+    ("sentence=the cat sat on&heads=4&sharing=pairs", "number", "k[1,2,1]"): (
+        "Which number stands in Keys at group 2, “sat”, dimension 2?"
+    ),
+    ("model=microgpt&sentence=eliza", "word", "scores[0,5,2]"): (
+        "Which letter does “a” have the largest score with, in head 1?"
+    ),
+    ("model=microgpt&sentence=eliza", "number", "hidden[3,40]"): "Which number stands in Neurons at “i”, neuron 41?",
+}
+
+
+def test_a_question_of_a_cell_names_it_and_has_its_answer():
+    for (at, kind, cell), asked in ASKED.items():
+        at = f"?{at.replace(' ', '+')}"
+        question = json.loads(moment_at(place_in(at, CellQuestion(kind=kind, cell=cell))))["question"]
+        assert "".join(text for _, text in question["prompt"]) == asked
+        trace = fitted_at(dict(parse_qsl(at[1:]))).trace
+        stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
+        *row, last = map(int, index.split(","))
+        numbers = trace[stage].value[tuple(row)].tolist()
+        if kind == "word":
+            assert question["right"] == [numbers.index(max(numbers))]
+        else:
+            assert question["right"] == numbers[last]
 
 
 def test_a_code_is_read_in_either_case_and_has_no_look_alikes():

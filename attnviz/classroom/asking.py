@@ -17,11 +17,14 @@ from attnviz.lessons.questions.number import Number
 from attnviz.lessons.questions.share import Share
 from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes
-from attnviz.text.steps import entry
+from attnviz.text.steps import entry, full_title
 
 _SHARES = ("attention", "probabilities")
 _ROWS = ("scores", "scaled", "masked", "attention")
 """Stages whose rows have a number for each word."""
+
+_COUNTED = {"head": "", "group": "", "neuron": "neuron "}
+"""The noun before the number of a place, where it isn't a dimension; a head's and a group's label has it already."""
 
 
 def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
@@ -44,7 +47,7 @@ def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
     makes = {"number": Number, "share": Share, "word": Word}[question.kind]
     of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, question.kind == 'word'))}]"
     given = {"pick": "largest"} if question.kind == "word" else {}
-    return makes(prompt="", of=of, **given), _prompt(question.kind, stage, trace.axes(stage.name), index)
+    return makes(prompt="", of=of, **given), _prompt(question.kind, trace, stage, index)
 
 
 def question_of(ask: Ask, prompt: LessonRuns, passes: Passes) -> Question:
@@ -71,26 +74,27 @@ def _names(axes: tuple[Axis, ...], index: tuple[int, ...], is_row: bool) -> list
     return [*names[:-1], "*"] if is_row else names
 
 
-def _prompt(kind: str, stage: Stage, axes: tuple[Axis, ...], index: tuple[int, ...]) -> LessonRuns:
+def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> LessonRuns:
+    axes = trace.axes(stage.name)
     labels = {axis.name: axis.label(place) for axis, place in zip(axes, index, strict=True)}
     one = entry(stage.name).one or entry(stage.name).title.lower()
-    head = f", in {labels['head']}" if len(axes[0].labels) > 1 and axes[0].name == "head" else ""
+    base, layer = split_layer(stage.name)
+    head = [labels["head"]] if len(axes[0].labels) > 1 and axes[0].name == "head" else []
+    inside = "".join(f", in {each}" for each in (*head, *([f"layer {layer}"] if layer else [])))
     if kind == "share" and "key" in labels:
-        return _run(f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{head}?")
+        return _run(f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{inside}?")
     if kind == "word":
-        most = "look at most" if split_layer(stage.name)[0] == "attention" else f"have the largest {one} with"
-        return _run(f"Which word does “{labels['query']}” {most}{head}?")
+        most = "look at most" if base == "attention" else f"have the largest {one} with"
+        return _run(f"Which {trace.origin.unit} does “{labels['query']}” {most}{inside}?")
     where = ", ".join(_where(axis, place) for axis, place in zip(axes, index, strict=True) if len(axis.labels) > 1)
     what = "What probability stands" if kind == "share" else "Which number stands"
-    return _run(
-        f"{what} in {entry(stage.name).title} at {where}?" if where else f"{what} in {entry(stage.name).title}?"
-    )
+    return _run(f"{what} in {full_title(stage.name)}{f' at {where}' if where else ''}?")
 
 
 def _where(axis: Axis, place: int) -> str:
     is_word = axis.name in ("query", "key", "token", "context token", "answer")
     label = axis.label(place)
-    return f"“{label}”" if is_word else label if axis.name == "head" else f"{axis.name} {label}"
+    return f"“{label}”" if is_word else f"{_COUNTED.get(axis.name, 'dimension ')}{label}"
 
 
 def _run(text: str) -> LessonRuns:

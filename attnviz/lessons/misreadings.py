@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.core.layers import layered, split_layer
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.groups import repeated
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.lessons.expression import softmax
@@ -40,14 +42,16 @@ def _of_scores(of: Reference, layer: int) -> Iterator[Misread]:
             of.stage.value[head, key, query],
             f"That is the score of “{one}” with “{other}”: the query of the one, the key of the other.",
         )
-    q, k = (of.trace[layered(each, layer)].value[head] for each in "qk")
-    yield q[query, 0] * k[key, 0], "That is the product in dimension 1 alone: add up those of all dimensions."
-    yield q[query].sum() * k[key].sum(), "That is the product of two sums: multiply dimension by dimension first."
+    if isinstance(of.stage.operation, DotProducts):  # of what is compared, turned or normed; not two scores added up
+        q, k = (each.value for each in of.trace.inputs(of.stage.name))
+        q, k = q[head, query], repeated(k, of.stage.operation.shared_by)[head, key]
+        yield q[0] * k[0], "That is the product in dimension 1 alone: add up those of all dimensions."
+        yield q.sum() * k.sum(), "That is the product of two sums: multiply dimension by dimension first."
 
 
 def _of_scaled(of: Reference, layer: int) -> Iterator[Misread]:
     score = of.trace[layered("scores", layer)].value[of.index]
-    yield score, "That is the score before it is divided."
+    yield score, "That is the score before scaling."
     scale = of.stage.operation
     if isinstance(scale, Scale) and scale.factor is None:
         yield score / scale.d_k, "That is the score divided by $d_k$, not by its root."
@@ -64,14 +68,15 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
             row[key] / positive,
             "That is its part of the sum of positive scores: the softmax divides powers of e.",
         )
-    if isinstance(of.stage.operation, Softmax):
+    if isinstance(of.stage.operation, Softmax) and len(of.stage.inputs) == 1:  # without a sink
         yield (
             softmax(masked[:, key])[query],
             "That would be its part of the column. The shares of a word are a row, which adds up to 1.",
         )
-        raw = of.trace[layered("scores", layer)].value[head, query]
-        unscaled = np.where(visible, raw, -np.inf)
-        yield softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
+        if _is_divided_alone(of, layer):
+            raw = of.trace[layered("scores", layer)].value[head, query]
+            unscaled = np.where(visible, raw, -np.inf)
+            yield softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
     others = np.argsort(-of.stage.value[head, query])
     for rank, other in enumerate(others[:2]):
         name = of.label(2, int(other))
@@ -79,9 +84,19 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
         yield of.stage.value[head, query, other], f"That is what “{name}” has, the {which} share."
 
 
+def _is_divided_alone(of: Reference, layer: int) -> bool:
+    """Whether scores are divided by √d_k, and nothing else but hiding keys makes masked ones of them."""
+    before, mask = of.trace.inputs(of.stage.inputs[0])
+    is_divided = isinstance(before.operation, Scale) and before.operation.factor is None
+    return is_divided and before.name == layered("scaled", layer) and mask.value.dtype == bool
+
+
 def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
     head, query, feature = of.index
-    shares, v = of.trace[layered("attention", layer)].value[head], of.trace[layered("v", layer)].value[head]
+    if layered("v", layer) not in of.trace:
+        return  # absorbed: no value is made
+    shares, values = (of.trace[layered(each, layer)].value for each in ("attention", "v"))
+    shares, v = shares[head], repeated(values, len(shares) // len(values))[head]
     most = int(shares[query].argmax())
     most_named = of.trace.axes(layered("v", layer))[1].label(most)
     yield v[most, feature], f"That is the value of “{most_named}” itself, before it is multiplied by its share."

@@ -44,8 +44,8 @@ def place_name(of: Reference, axis: int, place: int) -> str:
 
 
 def _counted(of: Reference, axis: int) -> str:
-    """The noun before the number of a place: a head's label has it already."""
-    return {"head": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")
+    """The noun before the number of a place: a head's and a group's label has it already."""
+    return {"head": "", "group": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")
 
 
 def _ending(n: int) -> str:
