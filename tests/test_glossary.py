@@ -25,6 +25,7 @@ from attnviz.scene.scene import OWN, Scene
 from attnviz.text.glossary import TERMS, explained
 from attnviz.text.measured import measured
 from attnviz.text.steps import ENTRIES, steps_of
+from attnviz.text.wording import percent
 from attnviz.viewer.glossary import FILE, javascript
 from attnviz.views.bands import bands
 
@@ -141,7 +142,7 @@ def test_an_entry_is_one_sentence_and_one_of_a_kind():
 
 
 OF_NUMBERS = ("plain", "causal", "two layers that learnt", "a block", "added mask")
-OF_TERMS = ("plain", "a block", "two blocks with biases", "a model asked at a word", *MODERN)
+OF_TERMS = ("plain", "a block", "two blocks with biases", "a model asked at a word", "by blocks beside sinks", *MODERN)
 
 
 def selected(trace):
@@ -169,6 +170,96 @@ def test_each_number_is_of_this_pass(name, said_of):
     if "active" in layer:
         row = layer["active"].value[1]
         assert f"{np.count_nonzero(row > 0)} of {row.size}" in said["neuron"]
+
+
+class Told:
+    """What is told of a layer where the second query is selected, and of all else the first, as it should be.
+
+    A sentence that names a stage which the layer lacks raises.
+    """
+
+    def __init__(self, trace):
+        self.trace, self.word, self.other = trace, trace.label("query", 1), trace.label("key", 0)
+
+    def __getitem__(self, text):
+        return short(self.at(text))
+
+    def at(self, name):
+        """A number of the selection, at its place on the axes that the stage has."""
+        stage = self.trace[name]
+        place = {"query": 1, "token": 1} | (
+            {"token": len(stage.value) - 1} if name in ("logits", "probabilities") else {}
+        )
+        return float(stage.value[tuple(place.get(axis, 0) for axis in stage.axes)])
+
+    def shape(self, name):
+        return self.trace[name].value.shape
+
+    def share(self, name):
+        return percent(self.at(name)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+HERE = {
+    "indices": lambda t: f"scores[head 1, {t.word}, {t.other}] is {t['scores']}.",
+    "query": lambda t: f"Its length is {t.shape('q')[2]} here.",
+    "key": lambda t: f"Its length is {t.shape('k')[2]} here.",
+    "value": lambda t: f"Its length is {t.shape('v')[2]} here.",
+    "score": lambda t: f"“{t.word}” scores {t['scores']} with “{t.other}”.",
+    "scaling": lambda t: f"Here {t['scores']} is scaled to {t['scaled']}.",
+    **dict.fromkeys(("share", "attention"), lambda t: f"“{t.word}” gives “{t.other}” {t.share('attention')}."),
+    "softmax": lambda t: f"Here it makes {t.share('attention')} of {t['masked']}.",
+    "rows over their sums": lambda t: f"Here it makes {t['attention']} of {t['masked']}.",
+    "head": lambda t: f"Heads of this layer: {len(t.trace['attention'].value)}.",
+    "W_O": lambda t: f"Here it is {t.shape('w_o')[0]} × {t.shape('w_o')[1]}.",
+    "contribution": lambda t: f"Of the selected head it begins with {t['contributions']}.",
+    "concatenation": lambda t: f"The length of the row is {t.shape('heads')[0] * t.shape('heads')[2]} here.",
+    "parameter": lambda t: f"W_Q has {t.shape('w_q')[1]} × {t.shape('w_q')[2]} of them in each head.",
+    "projection": lambda t: f"That of queries is {t.shape('w_q')[1]} × {t.shape('w_q')[2]} here.",
+    "weighted sum": lambda t: f"“{t.other}” counts {t.share('attention')} here.",
+    "dot product": lambda t: f"Products that are added here: {t.shape('k')[2]}.",
+    "embedding": lambda t: f"Its length is {t.shape('embeddings')[1]} here.",
+    "unembedding": lambda t: f"Here it is {t.shape('w_u')[0]} × {t.shape('w_u')[1]}.",
+    "d_v": lambda t: f"d_v = {t.shape('v')[2]} here.",
+    "d_model": lambda t: f"d_model = {t.shape('x')[1]} here.",
+    "dimension": lambda t: f"A query has {t.shape('q')[2]} here.",
+    "position": lambda t: f"Here the last is {t.shape('attention')[2]}.",
+    "token": lambda t: f"There are {t.shape('attention')[2]}.",
+    "residual stream": lambda t: f"Its width is {t.shape('residual')[1]} here.",
+    "MLP": lambda t: f"Its neurons here: {t.shape('w_hidden')[1]}.",
+    **dict.fromkeys(("ReLU", "GELU"), lambda t: f"Here it makes {t['active']} of {t['hidden']}."),
+    **dict.fromkeys(("RMSNorm", "LayerNorm"), lambda t: f"The length of a row is {t.shape('x')[1]} here."),
+    "mask": lambda t: f"For “{t.word}” and “{t.other}” it leaves {t['masked']}.",
+    "RoPE": lambda t: f"Here {t['q_rotated']} is made of {t[t.trace['q_rotated'].inputs[0]]}.",
+    "ALiBi": lambda t: f"Here it leaves {t['biased']} of {t['scaled']}.",
+    "softcap": lambda t: f"Here it makes {t['capped']} of {t['scaled']}.",
+    "group": lambda t: f"Groups of keys here: {len(t.trace['k'].value)}.",
+    "query latent": lambda t: f"d_cq = {t.shape('q_latent')[1]} here.",
+    "latent": lambda t: f"d_c = {t.shape('latent')[2]} here.",
+    "absorbed": lambda t: f"An absorbed query has {t.shape('q_absorbed')[2]} numbers here.",
+    "d_n": lambda t: f"d_n = {t.shape('q')[2]} here.",
+    "d_r": lambda t: f"d_r = {t.shape('k_r')[2]} here.",
+    "sink": lambda t: f"That of head 1 is {t['sinks']}, and takes {t.share('sink_share')}.",
+    "running maximum": lambda t: f"At the end of the block of “{t.other}” it is {t['running_max']}.",
+    "running sum": lambda t: f"At the end of the block of “{t.other}” it is {t['running_sum']}.",
+    "running output": lambda t: f"At the end of the block of “{t.other}” it begins with {t['running_output']}.",
+    "logit": lambda t: f"“{t.trace.label('answer', 0)}” has {t['logits']}.",
+    "probability": lambda t: f"“{t.trace.label('answer', 0)}” has {t.share('probabilities')}.",
+}
+"""The sentence with a number of each term; those of d_k and of neurons stand in `test_each_number_is_of_this_pass`."""
+
+
+@pytest.mark.parametrize("name", OF_TERMS)
+def test_the_number_of_each_term_is_told_where_the_pass_has_it_and_is_its_own(name, said_of):
+    told = Told(TRACES[name].layers[-1].trace)
+    assert {term.id for term in TERMS if term.here} - HERE.keys() == {"d_k", "neuron", "fire"}
+    for term in TERMS:
+        if term.id not in HERE:
+            continue
+        try:
+            expected = f" {HERE[term.id](told)}"
+        except KeyError:
+            expected = ""
+        assert said_of[name][term.id] == term.says.replace("{unit}", "word") + expected
 
 
 def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
