@@ -302,6 +302,14 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
     assert sum(counts) <= audit.n_terms(trace)
 
 
+def test_a_row_that_many_numbers_are_made_from_is_read_once(trace, monkeypatch):
+    read, of = [], Trace.read
+    monkeypatch.setattr(Trace, "read", lambda *row: read.append(row[1:]) or of(*row))
+    audit.audit_of(trace, trace["attention"], np.ndindex(trace["attention"].shape))
+    heads, queries, _ = trace["attention"].shape
+    assert len(read) == len(set(read)) == heads * queries
+
+
 def test_numbers_set_by_hand_make_no_large_audit_look_small(trace):
     firsts = [(stage.name, (0,) * len(stage.shape)) for stage in trace.stages if not stage.is_given][:16]
     assert audit.n_terms(trace.with_changes(*(Change(*first, 0.5) for first in firsts))) == audit.n_terms(trace)

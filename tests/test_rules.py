@@ -369,7 +369,8 @@ def test_letters_that_share_an_axis_are_read_outermost_first(outer):
     split = given.value.reshape([{"a": 2, "i": 3}[letter] for letter in outer.split()] + [5])
     variant = Variant((Line(("x",), "{x}"),))
     rule = Rule("b a", {"a": 2, "i": 3, "b": 5}, {"x": Slot(0, f"({outer} b)")}, (variant,), None, {})
-    read = [given.value[at] for ((_, at),) in rule.cells((4, 1))]
+    ((run,),) = rule.runs((4, 1))
+    read = [given.value[at] for at in run.indices]
     assert read == list(split[1, :, 4] if outer == "a i" else split[:, 1, 4])
 
 

@@ -150,7 +150,7 @@ class Stage:
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
-        return not self.overridden.isdisjoint(index[:n] for n in range(1, len(index) + 1))
+        return bool(self.overridden) and not self.overridden.isdisjoint(index[:n] for n in range(1, len(index) + 1))
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

@@ -8,14 +8,13 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 CELL = r"(?P<stage>[a-z][a-z0-9_]{0,31})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
 """The pattern of a cell, or of all cells whose index begins so, as an address has it."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One number of one stage."""
 
     stage: str

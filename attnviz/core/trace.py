@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,12 +11,14 @@ from attnviz.core.axes import Axis
 from attnviz.core.caching import cached_by_template
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, names_in_layer, split_layer
-from attnviz.core.operations.rule import Rule
+from attnviz.core.operations.rule import Rule, Run
 from attnviz.core.origin import GIVEN, Origin
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
 from attnviz.core.variation import Varied
+
+Cells = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,7 +168,7 @@ class Trace(Varied):
             selection = replace(selection, **axis.coordinates_at(place))
         return selection
 
-    def terms(self, name: str, index: Sequence[int]) -> Terms:
+    def terms(self, name: str, index: Sequence[int], read: Callable[[str, Run], Cells] | None = None) -> Terms:
         """How the cell at `index` of the stage `name` was made.
 
         Parameters
@@ -174,6 +176,8 @@ class Trace(Varied):
         name : str
         index : sequence of int
             One for each axis of the stage: (head, query, key) for "scores".
+        read : callable, optional
+            In place of `read`, one that remembers: many cells are made from the same.
 
         Raises
         ------
@@ -181,16 +185,23 @@ class Trace(Varied):
             If the stage has no such cell.
         """
         stage = self[name]
-        index = tuple(operator.index(i) for i in index)
+        index = tuple(map(operator.index, index))
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
         if stage.is_overridden(index):
             return Given(stage.cell(index).value, stage.overridden_by or "set by you")
         if stage.is_given:
             return Given(stage.cell(index).value, stage.operation.recipe)
-        inputs = self.inputs(name)
-        reads = [tuple(inputs[of].cell(at) for of, at in line) for line in self._rules[name].cells(index)]
+        read = read or self.read
+        reads: list[Cells] = []
+        for runs in self._rules[name].runs(index):
+            reads += zip(*(read(stage.inputs[run.source], run) for run in runs), strict=True)
         return stage.operation.terms(index, tuple(reads))
+
+    def read(self, name: str, run: Run) -> Cells:
+        """The cells of a run along the stage `name`."""
+        array = self[name].value
+        return tuple(Cell(name, index, float(array[index])) for index in run.indices)
 
     def rule(self, name: str) -> Rule | None:
         """How any cell of the stage `name` is computed; None if it is given."""

@@ -9,9 +9,12 @@ first of them. Any other letter that the result lacks is at its last place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import repeat
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,6 +84,35 @@ class Variant:
     term: str = ""
 
 
+class Run(NamedTuple):
+    """Cells of one input that follow each other, as a slot stands for them.
+
+    Attributes
+    ----------
+    source : int or str
+        That of the slot.
+    start : tuple of int
+        The index of the first.
+    step : tuple of int
+        How far the next is from each, along each axis.
+    count : int
+    """
+
+    source: int | str
+    start: Index
+    step: Index
+    count: int
+
+    @property
+    def indices(self) -> Iterator[Index]:
+        """The index of each."""
+        axes_of = (
+            range(at, at + step * self.count, step) if step else repeat(at, self.count)
+            for at, step in zip(self.start, self.step, strict=True)
+        )
+        return zip(*axes_of, strict=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """How any cell of a stage is computed.
@@ -127,15 +159,14 @@ class Rule:
         sizes = {letters: length for each in measured for letters, length in each if len(letters) == 1}
         return cls(result, sizes, slots, variants, case, arrays, until)
 
-    def cells(self, index: Index) -> list[tuple[tuple[int, Index], ...]]:
-        """The cells that the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
+    def runs(self, index: Index) -> list[list[Run]]:
+        """The cells that the lines of the cell at `index` read: for each line of its variant a run for each slot."""
         places = self._places(index)
-        cells: list[tuple[tuple[int, Index], ...]] = []
+        lines = []
         for line in self._variant(places).lines:
-            slots, count = [self.slots[name] for name in line.cells], self._count(line, places)
-            reads = [[(slot.source, at) for at in self._indices(slot.pattern, places, count)] for slot in slots]
-            cells += zip(*reads, strict=True)
-        return cells
+            count = self._count(line, places)
+            lines.append([self._run(self.slots[name], places, count) for name in line.cells])
+        return lines
 
     @property
     def most_cells(self) -> int:
@@ -152,28 +183,55 @@ class Rule:
         return self.variants[0 if self.case is None else self._at(self.case, places)]
 
     def _at(self, slot: Slot, places: Mapping[str, int]) -> int:
-        (at,) = self._indices(slot.pattern, places, 1)
-        return int(self.arrays[slot.source][at])
+        return int(self.arrays[slot.source][self._run(slot, places, 1).start])
 
     def _places(self, index: Index) -> dict[str, int]:
         """The place of each letter for the cell at `index`; the last of what the result lacks, the first of `i`."""
-        places = {letter: size - 1 for letter, size in self.sizes.items()} | {RUNNING: 0}
+        places = dict(self._last_places)
         for letters, place in zip(axes(self.result), index, strict=True):
-            for letter in reversed(letters):
+            outermost, *others = letters
+            for letter in reversed(others):
                 place, places[letter] = divmod(place, self.sizes[letter])
+            places[outermost] = place
         return places
 
-    def _indices(self, pattern: str, places: Mapping[str, int], count: int) -> Iterator[Index]:
-        """The indices that a pattern stands for, at each of the first `count` places of the letter that runs."""
-        return zip(*(self._along(letters, places, count) for letters in axes(pattern)), strict=True)
+    @cached_property
+    def _last_places(self) -> dict[str, int]:
+        """The last place of each letter, and the first of `i`."""
+        return {letter: size - 1 for letter, size in self.sizes.items()} | {RUNNING: 0}
 
-    def _along(self, letters: str, places: Mapping[str, int], count: int) -> list[int]:
-        """The places on one axis, from some places of its letters on."""
-        start = step = 0
-        for letter in letters:
-            size = self.sizes[letter]
-            start, step = start * size + places[letter], 1 if letter == RUNNING else step * size
-        return [start + step * place for place in range(count)]
+    def _run(self, slot: Slot, places: Mapping[str, int], count: int) -> Run:
+        """The cells that a slot stands for, at each of the first `count` places of the letter that runs."""
+        start_at, step = self._strides(slot.pattern)
+        return Run(slot.source, start_at(places), step, count)
+
+    def _strides(self, pattern: str) -> tuple[Callable[[Mapping[str, int]], Index], Index]:
+        """The index that a pattern stands for at some places of its letters, and how far the next of `i` is from it."""
+        if pattern not in self._known_strides:
+            along = [self._along(letters) for letters in axes(pattern)]
+            step = tuple(strides.get(RUNNING, 0) for strides in along)
+            self._known_strides[pattern] = _start_of(along), step
+        return self._known_strides[pattern]
+
+    @cached_property
+    def _known_strides(self) -> dict[str, tuple[Callable[[Mapping[str, int]], Index], Index]]:
+        """What was asked of each pattern."""
+        return {}
+
+    def _along(self, letters: str) -> dict[str, int]:
+        """How far apart two neighbouring places of each letter are on their axis."""
+        strides, stride = {}, 1
+        for letter in reversed(letters):
+            strides[letter], stride = stride, stride * self.sizes[letter]
+        return strides
+
+
+def _start_of(along: Sequence[Mapping[str, int]]) -> Callable[[Mapping[str, int]], Index]:
+    """The index of the cell whose letters are at some places, of how far apart these are on each axis."""
+    letters = [letter for strides in along for letter in strides]
+    if len(letters) == len(along) > 1:  # most patterns, and by far the fastest
+        return itemgetter(*letters)
+    return lambda places: tuple(sum(places[letter] * stride for letter, stride in strides.items()) for strides in along)
 
 
 def products(result: str, *reads: tuple[Input, str]) -> Rule:
