@@ -91,15 +91,19 @@ def agreement(
 def beside(
     own: OwnArray, stage: str, ours: Mapping[str, Rounded], candidate: Candidate
 ) -> Iterator[tuple[str, str, Layout, np.ndarray, Rounded]]:
-    """Each stage that an array may be, as what and in which layout it is read then, and it beside our stage."""
+    """Each stage that an array may be, as what and in which layout it is read then, and it beside our stage.
+
+    Ours may be of several passes at once, on an axis before the others.
+    """
     for target in targets(stage):
         if target not in ours:
             continue
         read_as = target if stage in ("scores", "scaled") else stage
         for layout, value in candidate.forms(own, read_as):
             expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
-            if stages()[target][:1] == ("head",):
-                expected = _for_each_head(expected, value)
+            axes = stages()[target]
+            if axes[:1] == ("head",):
+                expected = _for_each_head(expected, value, len(axes))
             for read in _meanings(stage, value):
                 yield target, read_as, layout, read, expected
 
@@ -145,13 +149,13 @@ def _meanings(stage: str, value: np.ndarray) -> tuple[np.ndarray, ...]:
     return (value, 1 + value) if stage in GAINS else (value,)
 
 
-def _for_each_head(ours: Rounded, value: np.ndarray) -> Rounded:
+def _for_each_head(ours: Rounded, value: np.ndarray, n_axes: int) -> Rounded:
     """A stage that several heads share, once for each of them, beside an array that has it so."""
-    n_groups = len(ours.value) if ours.value.ndim == value.ndim > 1 else len(value)
+    n_groups = ours.value.shape[-n_axes] if ours.value.ndim >= n_axes == value.ndim > 1 else len(value)
     if n_groups == len(value) or len(value) % n_groups:
         return ours
-    return ours.map(lambda array: np.repeat(array, len(value) // n_groups, axis=0))
+    return ours.map(lambda array: np.repeat(array, len(value) // n_groups, axis=-n_axes))
 
 
 def _averaged(rounded: Rounded) -> Rounded:
-    return rounded.map(lambda array: array.mean(axis=0))
+    return rounded.map(lambda array: array.mean(axis=-3))

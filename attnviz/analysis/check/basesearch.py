@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
+
+import numpy as np
 
 from attnviz.analysis.check.numbersearch import numbers_near
 from attnviz.analysis.check.rotation import Rotation
 
 _RANGES = {"base": (10, 1e8), "factor": (1, 100)}
 
-Off = Callable[[Rotation], float]
+Off = Callable[[Sequence[Rotation]], np.ndarray]
 
 
-def rotations_near(shape: Rotation, varied: Literal["base", "factor"], off: Off) -> Iterator[Rotation]:
-    """Rotations with the base, or the factor, with which numbers are nearest, round ones first.
+def rotations_near(shape: Rotation, varied: Literal["base", "factor"], off: Off) -> Iterator[list[Rotation]]:
+    """Rotations with a base, or a factor, with which numbers are nearest, round ones first; others after these.
 
     Parameters
     ----------
@@ -23,8 +25,11 @@ def rotations_near(shape: Rotation, varied: Literal["base", "factor"], off: Off)
         Of which all else is as it is.
     varied : {"base", "factor"}
     off : callable
-        How far numbers are off with a rotation.
+        How far numbers are off with each of some rotations.
     """
-    for found in numbers_near(lambda number: off(replace(shape, **{varied: number})), *_RANGES[varied]):
-        for each in dict.fromkeys([*(float(f"{found:.{digits}g}") for digits in range(1, 7)), found]):
-            yield replace(shape, **{varied: each})
+
+    def of(number: float) -> Rotation:
+        return replace(shape, **{varied: float(number)})
+
+    for found in numbers_near(lambda numbers: off([of(each) for each in numbers]), *_RANGES[varied]):
+        yield [of(each) for each in dict.fromkeys([*(float(f"{found:.{n}g}") for n in range(1, 7)), found])]

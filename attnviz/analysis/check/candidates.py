@@ -12,7 +12,7 @@ from attnviz.analysis.check.arrays import Numbers, OwnArray, OwnArrays, forms
 from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
-from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden, with_pattern
+from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
@@ -81,11 +81,6 @@ class Candidate:
         """Whether some query sees no key, with the masks as they were read."""
         mask = self.reading and self.reading.mask
         return bool(mask and not seen_in(mask.value).any(axis=-1).all())
-
-    @property
-    def patterned(self) -> Iterator[Candidate]:
-        """The passes with a sliding window or ALiBi's biases besides, which few files hold."""
-        return map(Candidate.of, with_pattern(self.reading)) if self.reading else iter(())
 
     @property
     def turned_by(self) -> Rotation | None:

@@ -6,19 +6,25 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby, islice
+
+import numpy as np
 
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
+from attnviz.analysis.check.batches import batches, chosen
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.causes.fit import Fit
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
+from attnviz.analysis.check.distance import distances
 from attnviz.analysis.check.nearness import Nearness
-from attnviz.analysis.check.nodes import Nodes, nodes_of
+from attnviz.analysis.check.nodes import Node, Nodes, nodes_of
+from attnviz.analysis.check.readings import Reading, with_pattern
 from attnviz.analysis.check.rotation import (
     Rotation,
     known_rotations,
     may_be_rotated,
+    nodes_of_each,
     shapes_of_rotations,
     usual_rotations,
 )
@@ -79,7 +85,7 @@ class Examiner:
         They hide keys or lower their scores, or turn queries and keys.
         """
         patterned = (self._patterned(*each) for each in self.tied)
-        turned = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in self._turned_alone)
+        turned = (self._first_perfect(each, [[*known_rotations(each.sizes["d"])]]) for each in self._turned_alone)
         return next(filter(None, chain(patterned, turned)), None)
 
     @cached_property
@@ -157,20 +163,23 @@ class Examiner:
         return [candidate for candidate, state in self.tied if self._may_be_turned(candidate, state)]
 
     def _may_be_turned(self, candidate: Candidate, state: State) -> bool:
-        """Whether it leaves what agrees as it is, as it does a share of the only key that is seen."""
+        """Whether a rotation leaves what agrees as it is, as it does a share of the only key that is seen."""
+        if not self._may_be_rotated(candidate):
+            return False
+        d = candidate.sizes["d"]
+        rotations = [*usual_rotations(d)] or [*islice(known_rotations(d), 1)]
         agreeing = {each.stage for each in state.stages if each.agrees}.intersection(from_scores_on())
-        one = next(known_rotations(candidate.sizes["d"]), None) if self._may_be_rotated(candidate) else None
-        if one is None or not agreeing:
-            return one is not None
-        _, turned = self._rotated(candidate, one)
-        return agreeing <= {each.stage for each in turned.stages if each.agrees}
+        if not agreeing:
+            return bool(rotations)
+        turned = (self._rotated(candidate, each)[1] for each in rotations)
+        return any(agreeing <= {each.stage for each in way.stages if each.agrees} for way in turned)
 
     @cached_property
     def _turned_alone(self) -> list[Candidate]:
         """Those of them in which this would change the first stage that differs."""
         changed = {"q", "k", *from_scores_on()}
-        first = {candidate: first_differing(state.stages) for candidate, state in self.tied}
-        return [candidate for candidate in self._turnable if first[candidate].stage in changed]
+        may = [candidate for candidate, state in self.tied if first_differing(state.stages).stage in changed]
+        return [candidate for candidate in may if self._may_be_rotated(candidate)]
 
     def _patterned(self, plain: Candidate, before: State) -> Diagnosis | None:
         """Of the pass with the first sliding window, or ALiBi's biases, that makes all of the numbers."""
@@ -179,23 +188,28 @@ class Examiner:
             return None
         masked = {"mask", "masked", *later_than_scores()}
         kept = {name: node for name, node in before.nodes.items() if name not in masked}
-        for candidate in plain.patterned:
-            nodes = {**nodes_of(candidate.trace, self._given), **kept}
-            if is_perfect(state_of(self.own, candidate, nodes, self.precision, before, {first}).stages):
+        near = Nearness(self.own, plain, self.precision, before.nodes, set(), first)
+        for some in _alike(with_pattern(plain.reading)) if plain.reading else ():
+            ours = {**nodes_of(Candidate.of(some[0]).trace, self._given), **kept}
+            masks = np.stack([each.mask.value[None] if each.mask.value.ndim < 3 else each.mask.value for each in some])
+            is_near = near.of_each({**ours, "mask": Node.constant(Rounded.unrounded(masks))})
+            for reading in chosen(some, is_near):
+                candidate = Candidate.of(reading)
+                nodes = {**nodes_of(candidate.trace, self._given), **kept}
                 state = state_of(self.own, candidate, nodes, self.precision, before)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
         return None
 
-    def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
+    def _first_perfect(self, plain: Candidate, rotations: Iterable[Sequence[Rotation]]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""
         nodes = self._nodes(plain)
         before = state_of(self.own, plain, nodes, self._rough)
         compared = [stage for stage in self.own if stage in nodes and not plain.begins_with(stage)]
         differing = [name for name, each in zip(compared, before.stages, strict=True) if not each.agrees]
         near = Nearness(self.own, plain, self.precision, nodes, set(), (differing or compared)[0])
-        for rotation in rotations:
-            if near.of(rotation.nodes(nodes)):
+        for some in chain.from_iterable(batches(each, _n_turned(plain)) for each in rotations):
+            for rotation in chosen(some, near.of_each(nodes_of_each(some, nodes))):
                 candidate, state = self._rotated(plain, rotation)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
@@ -210,16 +224,21 @@ class Examiner:
     def _may_be_rotated(self, plain: Candidate) -> bool:
         return plain.reading is not None and may_be_rotated(self._nodes(plain), plain.sizes.get("d", 1))
 
-    def _searched(self, plain: Candidate) -> Iterator[Rotation]:
+    def _searched(self, plain: Candidate) -> Iterator[Sequence[Rotation]]:
         """Rotations with other bases than the known ones, or stretched otherwise."""
         if plain.trace["scores"].value.size <= _MAX_SCORES:
             for shape, varied in shapes_of_rotations(plain.sizes["d"]):
                 yield from rotations_near(shape, varied, self._off_by(plain))
 
-    def _off_by(self, plain: Candidate) -> Callable[[Rotation], float]:
+    def _off_by(self, plain: Candidate) -> Callable[[Sequence[Rotation]], np.ndarray]:
         """How far a pass is off, by how its queries and keys are turned."""
-        before = state_of(self.own, plain, self._nodes(plain), self._rough)
-        return lambda rotation: sum(min(e.off, _ANYTHING) for e in self._rotated(plain, rotation, before)[1].stages)
+        nodes = self._nodes(plain)
+
+        def off(rotations: Sequence[Rotation]) -> np.ndarray:
+            ways = [(nodes_of_each(some, nodes), len(some)) for some in batches(rotations, _n_turned(plain))]
+            return np.concatenate([distances(self.own, plain, way, self._rough, n) for way, n in ways])
+
+        return off
 
     def _rest_by(self, plain: Candidate) -> Callable[[Rotation], tuple[float, float]]:
         """What a scale and a cap leave of how far a pass is off, and how far it is, by how it is turned."""
@@ -234,7 +253,8 @@ class Examiner:
         return rest
 
     def _off_if_turned(self, plain: Candidate) -> float:
-        return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)
+        usual = [*usual_rotations(plain.sizes["d"])]
+        return float(self._off_by(plain)(usual).min()) if usual else math.inf
 
     @cached_property
     def _rough(self) -> Precision:
@@ -264,3 +284,15 @@ class Examiner:
         own, fewest = self.own.get(stage.name), self.precision.digits
         digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
         return Rounded.given(stage.value, self.precision, digits)
+
+
+def _n_turned(plain: Candidate) -> int:
+    """How many numbers the largest stage has that turned queries and keys change."""
+    return max(plain.trace[each].value.size for each in ("scores", *plain.trace["scores"].inputs))
+
+
+def _alike(readings: Iterable[Reading]) -> Iterator[Sequence[Reading]]:
+    """Readings whose masks are alike, one group after the other."""
+    for _, alike in groupby(readings, lambda each: (each.mask.value.dtype, each.mask.value.ndim)):
+        some = list(alike)
+        yield from batches(some, some[0].sizes["h"] * some[0].sizes["t"] ** 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,10 +12,10 @@ import numpy as np
 from attnviz.analysis.check.agreement import beside, both_hide, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.candidates import Candidate
+from attnviz.analysis.check.distance import as_numbers, is_of_queries, rows_that_see, seeing_in
 from attnviz.analysis.check.formats import FLOAT32
 from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded
-from attnviz.analysis.check.stages import stages
 
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
@@ -59,9 +60,18 @@ class Nearness:
 
     def of(self, nodes: Nodes) -> bool:
         """Whether the arrays are near a pass."""
+        return bool(self.of_each(nodes).all())
+
+    def of_each(self, nodes: Nodes) -> np.ndarray:
+        """Whether they are near each of several passes, which are on an axis before the others."""
         values = self._made(nodes)
-        seeing = self._seeing(values)
-        return all(self._agrees(stage, values, seeing) for stage in (self.differs, *self.agree))
+        seeing = seeing_in(values)
+        near = np.ones((), dtype=bool)
+        for stage in (self.differs, *self.agree):
+            near = near & self._agrees(stage, values, seeing)
+            if not near.any():
+                break
+        return near
 
     @cached_property
     def size(self) -> float:
@@ -106,7 +116,7 @@ class Nearness:
                         read = [read[0], *map(self._with_some_columns, read[1:])]
                     some[name] = node.make(read, self._rough)
                 else:
-                    some[name] = all_of(name).map(self._some) if _is_of_queries(name) else all_of(name)
+                    some[name] = all_of(name).map(self._some) if is_of_queries(name) else all_of(name)
             return some[name]
 
         return {name: rows_of(name) for name in self._wanted.intersection(nodes)}
@@ -126,46 +136,39 @@ class Nearness:
             self._columns[parameter] = parameter.map(lambda array: np.ascontiguousarray(array[..., some]))
         return self._columns[parameter]
 
-    def _seeing(self, values: Mapping[str, Rounded]) -> np.ndarray | None:
-        """Which of the queries see a key, as what others get is anybody's; None if all do."""
-        if "masked" not in values:
-            return None
-        unseeing = np.isneginf(values["masked"].value).all(axis=-1)
-        return ~unseeing.reshape(-1, unseeing.shape[-1]).any(axis=0) if unseeing.any() else None
-
-    def _agrees(self, stage: str, values: Mapping[str, Rounded], seeing: np.ndarray | None) -> bool:
+    def _agrees(self, stage: str, values: Mapping[str, Rounded], seeing: np.ndarray | None) -> np.ndarray | bool:
         """Whether an array is near one of the stages that it may be, in one of its layouts."""
         if stage != self.differs and all(values.get(each) is self._before.get(each) for each in targets(stage)):
             return True
+        near = np.zeros((), dtype=bool)
         for target, _, _, read, expected in beside(self.own[stage], stage, values, self.candidate):
             yours, ours = read, expected.value
-            if _is_of_queries(target):
-                yours = self._some(yours)
-                if seeing is not None and yours.ndim > 1 and yours.shape[-2] == len(seeing):
-                    yours, ours = yours[..., seeing, :], ours[..., seeing, :]
+            if is_of_queries(target):
+                yours = rows_that_see(self._some(yours), seeing)
+                ours = rows_that_see(ours, seeing)
             if target == "output" and self._ends_with_output:
                 some = _spread(yours.shape[-1], _COLUMNS)
                 yours, ours = yours[..., some], ours if ours.shape[-1] == len(some) else ours[..., some]
-            if yours.shape == ours.shape and self._are_near(yours, ours, target):
-                return True
-        return False
+            if yours.shape == ours.shape[-yours.ndim :] and ours.ndim <= yours.ndim + 1:
+                near = near | self._are_near(yours, ours, target)
+                if near.all():
+                    break
+        return near
 
-    def _are_near(self, yours: np.ndarray, ours: np.ndarray, stage: str) -> bool:
-        if yours.dtype == bool != ours.dtype or ours.dtype == bool != yours.dtype:
-            yours, ours = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (yours, ours))
+    def _are_near(self, yours: np.ndarray, ours: np.ndarray, stage: str) -> np.ndarray:
+        yours, ours = as_numbers(yours, ours)
+        axes = tuple(range(-yours.ndim, 0))
         if yours.dtype == bool:
-            return bool((yours == ours).all())
-        is_near = np.abs(yours - ours) <= self.size * np.abs(yours[np.isfinite(yours)]).max(initial=0.0)
-        if is_near.all():
-            return True
-        yours, ours = yours[~is_near], ours[~is_near]
-        alike = (yours == ours) | both_hide(stage, yours, ours) | (np.isnan(yours) & np.isnan(ours))
-        return bool(alike.all())
-
-
-def _is_of_queries(stage: str) -> bool:
-    """Whether a stage has a row for each query."""
-    return stage == "mask" or stages().get(stage, ())[-2:-1] in (("query",), ("token",))
+            return (yours == ours).all(axis=axes)
+        largest = np.abs(yours).max(initial=0.0)
+        if not math.isfinite(largest):
+            largest = np.abs(yours[np.isfinite(yours)]).max(initial=0.0)
+        is_near = np.abs(yours - ours) <= self.size * largest
+        near = is_near.all(axis=axes)
+        if near.all():
+            return near
+        is_near |= (yours == ours) | both_hide(stage, yours, ours) | (np.isnan(yours) & np.isnan(ours))
+        return is_near.all(axis=axes)
 
 
 def _spread(n: int, most: int) -> np.ndarray:

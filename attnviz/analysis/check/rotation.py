@@ -8,7 +8,7 @@ Llama 3.1, the slowest angles alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
@@ -79,10 +79,7 @@ class Rotation:
 
     def nodes(self, nodes: Nodes) -> Nodes:
         """The stages of a pass with queries and keys that are turned before they are multiplied."""
-        turned = {f"{each[0]}{ROTATED}": Node((each,), self._turned) for each in nodes["scores"].inputs}
-        scores = Node(tuple(turned), partial(applied, DotProducts()))
-        before = list(nodes)[: list(nodes).index("scores")]
-        return {each: nodes[each] for each in before} | turned | {**nodes, "scores": scores}
+        return _with_turned(nodes, self._turned)
 
     def _turned(self, given: list[Rounded], precision: Precision) -> Rounded:
         (rows,) = given
@@ -110,6 +107,38 @@ class Rotation:
         if self.is_in_halves:
             return np.concatenate([first, second], axis=-1)
         return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
+
+
+def nodes_of_each(rotations: Sequence[Rotation], nodes: Nodes) -> Nodes:
+    """The stages of as many passes at once, on an axis before the others, without their rounding."""
+    tables: dict[tuple[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def turned(given: list[Rounded], precision: Precision) -> Rounded:
+        rows = given[0].value
+        n, d = rows.shape[-2:]
+        if (n, d) not in tables:
+            tables[n, d] = _tables(rotations, n, d)
+        cos, sin, partners = (each.astype(rows.dtype) if each.dtype.kind == "f" else each for each in tables[n, d])
+        of_partners = np.moveaxis(rows[..., partners], -2, 0)
+        return Rounded.unrounded(rows * cos[:, None] + of_partners * sin[:, None])
+
+    return _with_turned(nodes, turned)
+
+
+def _tables(rotations: Sequence[Rotation], n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each rotation the cosines and sines for n rows of d, and which dimension is added to each, times its sine."""
+    turns, places = [_turns(each, n, d) for each in rotations], np.arange(1.0, d + 1)
+    partners = np.stack([each._partners(places) for each in rotations])
+    cos, sin = map(np.stack, zip(*turns, strict=True))
+    return cos, sin * np.sign(partners)[:, None], np.abs(partners).astype(int) - 1
+
+
+def _with_turned(nodes: Nodes, turned: Callable[[list[Rounded], Precision], Rounded]) -> Nodes:
+    """The stages of a pass with queries and keys that are turned before they are multiplied."""
+    of_both = {f"{each[0]}{ROTATED}": Node((each,), turned) for each in nodes["scores"].inputs}
+    scores = Node(tuple(of_both), partial(applied, DotProducts()))
+    before = list(nodes)[: list(nodes).index("scores")]
+    return {each: nodes[each] for each in before} | of_both | {**nodes, "scores": scores}
 
 
 @lru_cache(maxsize=4)  # queries and keys are turned alike

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.batches import batches
 from attnviz.analysis.check.numbersearch import numbers_near
 from attnviz.analysis.check.rounding import Rounded
 from attnviz.analysis.check.stages import score_stages
@@ -65,7 +67,7 @@ class Fit:
 
     def factor(self) -> float | None:
         """By what our scores have to be multiplied to be nearest to theirs."""
-        found = self._times(self.ours)
+        found = float(self._times(self.ours))
         return found if np.isfinite(found) and found > 0 else None
 
     def limit(self, factor: float) -> float | None:
@@ -75,48 +77,65 @@ class Fit:
         """
         scores = factor * self.ours
 
-        def off(limit: float) -> float:
-            return self._off(limit * np.tanh(scores / limit))
+        def capped(limit: float) -> np.ndarray:
+            return limit * np.tanh(scores / limit)
 
         largest = float(np.abs(scores).max())
-        found = next(numbers_near(off, largest / _FAR, largest * _FAR), None) if largest else None
-        return found if found and off(found) <= _NEARER * self._off(scores) else None
+        found = next(self._numbers_near(capped, largest / _FAR, largest * _FAR), None) if largest else None
+        return found if found and self._off(capped(found)) <= _NEARER * self._off(scores) else None
 
     @cached_property
     def factor_and_limit(self) -> tuple[float, float] | None:
         """By what our scores have to be multiplied, and at what capped then; None if these don't bring them near."""
         largest = float(np.abs(self.ours).max())
-        bend = next(numbers_near(lambda bend: self._off(self._bent(bend)), 1 / _FAR / largest, _FAR / largest), None)
+        if not largest:
+            return None
+        bend = next(self._numbers_near(self._bent, 1 / _FAR / largest, _FAR / largest), None)
         if not bend or self._off(self._bent(bend)) > _NEARER * self._off((self.factor() or 1) * self.ours):
             return None
-        limit = self._times(np.tanh(bend * self.ours))
+        limit = float(self._times(np.tanh(bend * self.ours)))
         return (bend * limit, limit) if limit > 0 else None
 
     def rest(self) -> float:
         """The difference that a factor and a cap leave."""
-        before, found = self._off(self.ours), self.factor_and_limit
+        before, found = float(self._off(self.ours)), self.factor_and_limit
         scores = found[1] * np.tanh(found[0] / found[1] * self.ours) if found else (self.factor() or 1) * self.ours
-        return self._off(scores) / before if before else 0.0
+        return float(self._off(scores)) / before if before else 0.0
 
-    def _bent(self, bend: float) -> np.ndarray:
+    def _numbers_near(self, scores: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Iterator[float]:
+        """The numbers between two of which are made scores that are least far from theirs."""
+
+        def off(numbers: np.ndarray) -> np.ndarray:
+            some = batches(numbers[:, None, None], self.ours.size)
+            return np.concatenate([self._off(scores(each)) for each in some])
+
+        return numbers_near(off, low, high)
+
+    def _bent(self, bend: float | np.ndarray) -> np.ndarray:
         """A hyperbolic tangent of our scores, as large as is nearest to theirs."""
         bent = np.tanh(bend * self.ours)
-        return self._times(bent) * bent
+        return self._times(bent)[..., None, None] * bent
 
-    def _times(self, scores: np.ndarray) -> float:
+    def _times(self, scores: np.ndarray) -> np.ndarray:
         """By what scores have to be multiplied to be nearest to theirs."""
-        ours, theirs = self._compared(scores), self._compared(self.theirs)
-        return float((theirs * ours).sum() / (ours * ours).sum())
+        ours = self._compared(scores)
+        return (self._known * ours).sum(axis=(-2, -1)) / (ours * ours).sum(axis=(-2, -1))
 
-    def _off(self, scores: np.ndarray) -> float:
-        return float(np.abs(self._compared(scores) - self._compared(self.theirs)).sum())
+    def _off(self, scores: np.ndarray) -> np.ndarray:
+        return np.abs(self._compared(scores) - self._known).sum(axis=(-2, -1))
+
+    @cached_property
+    def _known(self) -> np.ndarray:
+        """What is known of theirs."""
+        return self._compared(self.theirs)
 
     def _compared(self, scores: np.ndarray) -> np.ndarray:
         """What is known of scores."""
+        scores = np.where(self.tell, scores, 0)
         if not self.are_shares:
-            return np.where(self.tell, scores, 0)
-        means = np.where(self.tell, scores, 0).sum(axis=-1, keepdims=True)
-        return np.where(self.tell, scores - means / np.maximum(self.tell.sum(axis=-1, keepdims=True), 1), 0)
+            return scores
+        means = scores.sum(axis=-1, keepdims=True) / np.maximum(self.tell.sum(axis=-1, keepdims=True), 1)
+        return np.where(self.tell, scores - means, 0)
 
 
 def simple(number: float, near: float) -> tuple[float, str]:
