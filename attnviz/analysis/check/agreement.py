@@ -95,17 +95,45 @@ def beside(
 
     Ours may be of several passes at once, on an axis before the others.
     """
+    for form in forms_of(own, stage, candidate):
+        if form.target in ours:
+            expected = form.beside(ours[form.target], candidate)
+            for read in form.reads:
+                yield form.target, form.read_as, form.layout, read, expected
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One way of reading an array, as one of the stages that it may be.
+
+    Attributes
+    ----------
+    target, read_as : str
+        The stage that it may be, and the one whose layouts it is read in.
+    layout : Layout
+    reads : tuple of ndarray
+        What it holds then, of a mask and of a gain in two ways.
+    """
+
+    target: str
+    read_as: str
+    layout: Layout
+    reads: tuple[np.ndarray, ...]
+
+    def beside(self, ours: Rounded, candidate: Candidate) -> Rounded:
+        """Our stage as it is laid out: averaged, or once for each head."""
+        if self.layout.is_averaged and candidate.sizes["h"] > 1:
+            ours = _averaged(ours)
+        axes = stages()[self.target]
+        return _for_each_head(ours, self.reads[0], len(axes)) if axes[:1] == ("head",) else ours
+
+
+def forms_of(own: OwnArray, stage: str, candidate: Candidate) -> Iterator[Form]:
+    """The ways of reading an array as one of the stages that it may be."""
     for target in targets(stage):
-        if target not in ours:
-            continue
         read_as = target if stage in ("scores", "scaled") else stage
         for layout, value in candidate.forms(own, read_as):
-            expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
-            axes = stages()[target]
-            if axes[:1] == ("head",):
-                expected = _for_each_head(expected, value, len(axes))
-            for read in _meanings(stage, value):
-                yield target, read_as, layout, read, expected
+            yield Form(target, read_as, layout, _meanings(stage, value))
 
 
 def both_hide(stage: str, yours: np.ndarray, ours: np.ndarray) -> np.ndarray:

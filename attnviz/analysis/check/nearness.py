@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from attnviz.analysis.check.agreement import beside, both_hide, targets
+from attnviz.analysis.check.agreement import Form, both_hide, forms_of, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.distance import as_numbers, is_of_queries, rows_that_see, seeing_in
 from attnviz.analysis.check.formats import FLOAT32
-from attnviz.analysis.check.nodes import Nodes
+from attnviz.analysis.check.nodes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded
 
 _ROUNDINGS = 1e5
@@ -57,6 +57,8 @@ class Nearness:
     agree: set[str]
     differs: str
     _columns: dict[Rounded, Rounded] = field(default_factory=dict, repr=False)
+    _read: dict[str, list[tuple[Form, float]]] = field(default_factory=dict, repr=False)
+    _last: dict[str, tuple[Node, list[Rounded], Rounded]] = field(default_factory=dict, repr=False)
 
     def of(self, nodes: Nodes) -> bool:
         """Whether the arrays are near a pass."""
@@ -64,11 +66,11 @@ class Nearness:
 
     def of_each(self, nodes: Nodes) -> np.ndarray:
         """Whether they are near each of several passes, which are on an axis before the others."""
-        values = self._made(nodes)
-        seeing = seeing_in(values)
+        rows = _Rows(self, nodes)
+        seeing = seeing_in({"masked": rows["masked"]}) if "masked" in rows and "attention" in self.nodes else None
         near = np.ones((), dtype=bool)
         for stage in (self.differs, *self.agree):
-            near = near & self._agrees(stage, values, seeing)
+            near = near & self._agrees(stage, rows, seeing)
             if not near.any():
                 break
         return near
@@ -83,43 +85,22 @@ class Nearness:
         return replace(self.precision, is_rough=True, is_single=True)
 
     @cached_property
-    def _wanted(self) -> set[str]:
-        found = {name for stage in (self.differs, *self.agree) for name in targets(stage)}
-        return found.union({"masked"} if "attention" in self.nodes else ())
+    def _before(self) -> _Rows:
+        """The rows of the pass before anything in it is changed."""
+        return _Rows(self, self.nodes)
 
     @cached_property
-    def _before(self) -> Mapping[str, Rounded]:
-        return self._made(self.nodes)
+    def _made_of(self) -> Mapping[str, set[str]]:
+        """The stages that each is made of, and itself."""
+        found: dict[str, set[str]] = {}
+        for name, node in self.nodes.items():
+            found[name] = {name}.union(*(found[each] for each in node.inputs))
+        return found
 
     @cached_property
     def _queries(self) -> np.ndarray:
         """Those whose rows are looked at."""
         return _spread(self.candidate.sizes.get("t", 1), _ROWS)
-
-    def _made(self, nodes: Nodes) -> Mapping[str, Rounded]:
-        """The rows of the stages; what mixes rows is made as a whole before."""
-        whole: dict[str, Rounded] = {}
-        some: dict[str, Rounded] = {}
-
-        def all_of(name: str) -> Rounded:
-            if name not in whole:
-                node = nodes[name]
-                whole[name] = node.made([all_of(each) for each in node.inputs], self._rough)
-            return whole[name]
-
-        def rows_of(name: str) -> Rounded:
-            if name not in some:
-                node = nodes[name]
-                if name in _ROW_BY_ROW and node.operation and "running_output" not in node.inputs:
-                    read = [rows_of(each) for each in node.inputs]
-                    if name == "output" and self._ends_with_output:
-                        read = [read[0], *map(self._with_some_columns, read[1:])]
-                    some[name] = node.make(read, self._rough)
-                else:
-                    some[name] = all_of(name).map(self._some) if is_of_queries(name) else all_of(name)
-            return some[name]
-
-        return {name: rows_of(name) for name in self._wanted.intersection(nodes)}
 
     def _some(self, rows: np.ndarray) -> np.ndarray:
         n = self.candidate.sizes.get("t")
@@ -128,7 +109,7 @@ class Nearness:
     @cached_property
     def _ends_with_output(self) -> bool:
         """Whether nothing that follows the output is compared."""
-        return not self._wanted & _AFTER_OUTPUT
+        return _AFTER_OUTPUT.isdisjoint(name for stage in (self.differs, *self.agree) for name in targets(stage))
 
     def _with_some_columns(self, parameter: Rounded) -> Rounded:
         if parameter not in self._columns:
@@ -136,33 +117,46 @@ class Nearness:
             self._columns[parameter] = parameter.map(lambda array: np.ascontiguousarray(array[..., some]))
         return self._columns[parameter]
 
-    def _agrees(self, stage: str, values: Mapping[str, Rounded], seeing: np.ndarray | None) -> np.ndarray | bool:
+    def _agrees(self, stage: str, rows: _Rows, seeing: np.ndarray | None) -> np.ndarray | bool:
         """Whether an array is near one of the stages that it may be, in one of its layouts."""
-        if stage != self.differs and all(values.get(each) is self._before.get(each) for each in targets(stage)):
+        if stage != self.differs and all(rows.are_as_before(each) for each in targets(stage)):
             return True
         near = np.zeros((), dtype=bool)
-        for target, _, _, read, expected in beside(self.own[stage], stage, values, self.candidate):
-            yours, ours = read, expected.value
-            if is_of_queries(target):
-                yours = rows_that_see(self._some(yours), seeing)
+        for form, largest in self._forms(stage):
+            if form.target not in rows:
+                continue
+            ours = form.beside(rows[form.target], self.candidate).value
+            if is_of_queries(form.target):
                 ours = rows_that_see(ours, seeing)
-            if target == "output" and self._ends_with_output:
-                some = _spread(yours.shape[-1], _COLUMNS)
-                yours, ours = yours[..., some], ours if ours.shape[-1] == len(some) else ours[..., some]
-            if yours.shape == ours.shape[-yours.ndim :] and ours.ndim <= yours.ndim + 1:
-                near = near | self._are_near(yours, ours, target)
-                if near.all():
-                    break
+            for yours in form.reads:
+                if is_of_queries(form.target):
+                    yours = rows_that_see(yours, seeing)
+                if form.target == "output" and self._ends_with_output and ours.shape[-1] != yours.shape[-1]:
+                    ours = ours[..., _spread(ours.shape[-1], _COLUMNS)]
+                if yours.shape == ours.shape[-yours.ndim :] and ours.ndim <= yours.ndim + 1:
+                    near = near | self._are_near(yours, ours, form.target, largest)
+                    if near.all():
+                        return near
         return near
 
-    def _are_near(self, yours: np.ndarray, ours: np.ndarray, stage: str) -> np.ndarray:
+    def _forms(self, stage: str) -> list[tuple[Form, float]]:
+        """The ways of reading the rows of an array, and the largest number in them."""
+        if stage not in self._read:
+            self._read[stage] = [self._looked_at(each) for each in forms_of(self.own[stage], stage, self.candidate)]
+        return self._read[stage]
+
+    def _looked_at(self, form: Form) -> tuple[Form, float]:
+        reads = tuple(self._some(each) if is_of_queries(form.target) else each for each in form.reads)
+        if form.target == "output" and self._ends_with_output:
+            reads = tuple(each[..., _spread(each.shape[-1], _COLUMNS)] for each in reads)
+        numbers = reads[0][np.isfinite(reads[0])]
+        return replace(form, reads=reads), float(np.abs(numbers, dtype=float).max(initial=0.0))
+
+    def _are_near(self, yours: np.ndarray, ours: np.ndarray, stage: str, largest: float) -> np.ndarray:
         yours, ours = as_numbers(yours, ours)
         axes = tuple(range(-yours.ndim, 0))
         if yours.dtype == bool:
             return (yours == ours).all(axis=axes)
-        largest = np.abs(yours).max(initial=0.0)
-        if not math.isfinite(largest):
-            largest = np.abs(yours[np.isfinite(yours)]).max(initial=0.0)
         is_near = np.abs(yours - ours) <= self.size * largest
         near = is_near.all(axis=axes)
         if near.all():
@@ -171,6 +165,55 @@ class Nearness:
         return is_near.all(axis=axes)
 
 
+class _Rows:
+    """The rows of a pass that are looked at, made as they are asked for; what mixes rows is made as a whole before.
+
+    What nothing that was changed comes into is as it was before.
+    """
+
+    def __init__(self, nearness: Nearness, nodes: Nodes):
+        self._of, self._nodes = nearness, nodes
+        self._changed = {name for name, node in nodes.items() if node is not nearness.nodes.get(name)}
+        self._whole: dict[str, Rounded] = {}
+        self._some: dict[str, Rounded] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._nodes
+
+    def __getitem__(self, name: str) -> Rounded:
+        if name not in self._some:
+            self._some[name] = self._of._before[name] if self.are_as_before(name) else self._made(name)
+        return self._some[name]
+
+    def are_as_before(self, name: str) -> bool:
+        """Whether nothing that was changed comes into a stage."""
+        made_of = self._of._made_of.get(name)
+        return bool(self._changed) and (name not in self._nodes or (made_of or {name}).isdisjoint(self._changed))
+
+    def _made(self, name: str) -> Rounded:
+        node = self._nodes[name]
+        if name not in _ROW_BY_ROW or not node.operation or "running_output" in node.inputs:
+            whole = self._as_a_whole(name)
+            return whole.map(self._of._some) if is_of_queries(name) else whole
+        read = [self[each] for each in node.inputs]
+        if name == "output" and self._of._ends_with_output:
+            read = [read[0], *map(self._of._with_some_columns, read[1:])]
+        before = self._of._last.get(name)
+        if before is None or before[0] is not node or not all(map(operator.is_, before[1], read)):
+            before = self._of._last[name] = node, read, node.make(read, self._of._rough)
+        return before[2]
+
+    def _as_a_whole(self, name: str) -> Rounded:
+        if name not in self._whole:
+            if self.are_as_before(name):
+                self._whole[name] = self._of._before._as_a_whole(name)
+            else:
+                node = self._nodes[name]
+                self._whole[name] = node.made([self._as_a_whole(each) for each in node.inputs], self._of._rough)
+        return self._whole[name]
+
+
+@lru_cache(maxsize=16)
 def _spread(n: int, most: int) -> np.ndarray:
     """So many of n places at most, as far from each other as can be."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
