@@ -66,5 +66,5 @@ def _off(yours: np.ndarray, ours: np.ndarray, stage: str) -> np.ndarray:
     off[both_hide(stage, yours, ours)] = 0
     if not np.isfinite(off).all():
         off[(yours == ours) | (np.isnan(yours) & np.isnan(ours))] = 0
-    off = off.max(axis=tuple(range(-yours.ndim, 0)))
+    off = off.max(axis=tuple(range(-yours.ndim, 0)), initial=0.0)
     return np.where(off <= _ANYTHING, off, _ANYTHING)  # so is what is no number

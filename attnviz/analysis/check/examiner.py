@@ -123,6 +123,9 @@ class Examiner:
         nearest = self._turnable
         if len(nearest) > 1:
             nearest = sorted(nearest, key=self._off_if_turned)[:MAX_SEARCHED]
+        searched = (self._first_perfect(each, self._searched(each)) for each in nearest if each in self._turned_alone)
+        if right := next(filter(None, searched), None):
+            return right
         usual = sorted(usual_rotations(nearest[0].sizes["d"]), key=self._rest_by(nearest[0]))
         if nearest[0].trace["scores"].value.size > _MAX_SCORES:
             usual = usual[:MAX_SEARCHED]
@@ -132,8 +135,7 @@ class Examiner:
             if wrong.explains_all:
                 return wrong
             found = max(found, wrong, key=lambda each: each.likelihood) if passes is self.tied else found
-        rotated = (self._first_perfect(each, self._searched(each)) for each in nearest if each in self._turned_alone)
-        return next(filter(None, rotated), found)
+        return found
 
     def _best(self, passes: Iterable[tuple[Candidate, State]], in_pairs: bool = False) -> Diagnosis:
         """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""

@@ -14,8 +14,10 @@ from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.distance import as_numbers, is_of_queries, rows_that_see, seeing_in
 from attnviz.analysis.check.formats import FLOAT32
+from attnviz.analysis.check.masks import HIDES
 from attnviz.analysis.check.nodes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded
+from attnviz.analysis.check.stages import score_stages
 
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
@@ -67,7 +69,7 @@ class Nearness:
     def of_each(self, nodes: Nodes) -> np.ndarray:
         """Whether they are near each of several passes, which are on an axis before the others."""
         rows = _Rows(self, nodes)
-        seeing = seeing_in({"masked": rows["masked"]}) if "masked" in rows and "attention" in self.nodes else None
+        seeing = self._seeing if rows.are_as_before("masked") else rows.seeing
         near = np.ones((), dtype=bool)
         for stage in (self.differs, *self.agree):
             near = near & self._agrees(stage, rows, seeing)
@@ -88,6 +90,11 @@ class Nearness:
     def _before(self) -> _Rows:
         """The rows of the pass before anything in it is changed."""
         return _Rows(self, self.nodes)
+
+    @cached_property
+    def _seeing(self) -> np.ndarray | None:
+        """Which of these see a key there."""
+        return self._before.seeing
 
     @cached_property
     def _made_of(self) -> Mapping[str, set[str]]:
@@ -157,12 +164,15 @@ class Nearness:
         axes = tuple(range(-yours.ndim, 0))
         if yours.dtype == bool:
             return (yours == ours).all(axis=axes)
-        is_near = np.abs(yours - ours) <= self.size * largest
-        near = is_near.all(axis=axes)
-        if near.all():
-            return near
-        is_near |= (yours == ours) | both_hide(stage, yours, ours) | (np.isnan(yours) & np.isnan(ours))
-        return is_near.all(axis=axes)
+        off, allowed = np.abs(yours - ours), self.size * largest
+        most = off.max(axis=axes, initial=0.0)
+        if (most <= allowed).all():
+            return most <= allowed
+        if (stage in (*score_stages(), "mask") and largest >= -HIDES / 2) or not np.isfinite(most).all():
+            is_near = (off <= allowed) | both_hide(stage, yours, ours)
+            is_near |= (yours == ours) | (np.isnan(yours) & np.isnan(ours))
+            return is_near.all(axis=axes)
+        return most <= allowed
 
 
 class _Rows:
@@ -184,6 +194,12 @@ class _Rows:
         if name not in self._some:
             self._some[name] = self._of._before[name] if self.are_as_before(name) else self._made(name)
         return self._some[name]
+
+    @property
+    def seeing(self) -> np.ndarray | None:
+        """Which of the queries see a key."""
+        is_hidden = "masked" in self._nodes and "attention" in self._of.nodes
+        return seeing_in({"masked": self["masked"]}) if is_hidden else None
 
     def are_as_before(self, name: str) -> bool:
         """Whether nothing that was changed comes into a stage."""
