@@ -262,7 +262,19 @@ def rotated(file, rows, base):
     return file.rounded(np.concatenate([turned.real, turned.imag], axis=-1))
 
 
-def llama(file):
+def rotated_in_neighbours(file, rows, base):
+    """Rows turned as in GPT-J, each sine, product and sum rounded; a dimension and the next are a pair."""
+    angles = np.outer(np.arange(file.n), float(base) ** (-np.arange(0, file.d, 2) / file.d)).astype(np.float32)
+    cos, sin = file.rounded(np.cos(angles)), file.rounded(np.sin(angles))
+    one, other = rows[..., ::2], rows[..., 1::2]
+    turned = (
+        file.rounded(one * cos) - file.rounded(other * sin),
+        file.rounded(one * sin) + file.rounded(other * cos),
+    )
+    return file.rounded(np.stack(turned, axis=-1).reshape(rows.shape))
+
+
+def llama(file, rotated=rotated):
     """Llama: queries and keys rotated, which share keys and values, the least number for what is hidden."""
     e, h = file.width, file.n_heads
     g = file.one_of(*(g for g in range(1, h + 1) if h % g == 0))

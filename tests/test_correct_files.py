@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, split
+from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, rotated_in_neighbours, split
 
 from attnviz import compare
 from attnviz.analysis.check.arrays import own_arrays
@@ -52,6 +52,17 @@ def test_keys_that_are_rotated_beside_an_attention_that_this_leaves_as_it_is_are
     assert library == "llama"
     assert {"k", "attn_weights"} <= set(arrays)  # each query sees one key, whose share is 1
     is_called_correct(number)
+
+
+@pytest.mark.parametrize("seed", [2, 23, 90, 223, 299])
+def test_pairs_of_neighbours_in_bfloat16_are_called_correct_where_an_output_agrees_without_them(seed):
+    """So coarse an output may agree with the pass as it is, and with the right rotation, but with no other."""
+    random, mask = np.random.default_rng(seed), MASKS[seed % len(MASKS)]
+    n_heads, half, n = random.integers((1, 1, 2), (5, 5, 10))
+    arrays = llama(File(random, "bfloat16", mask, int(n_heads), 2 * int(half), int(n)), rotated_in_neighbours)
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert any("RoPE" in note for note in found.notes)
 
 
 def test_what_torch_itself_computed_is_called_correct():
