@@ -2,7 +2,9 @@
 
 import inspect
 import itertools
+import math
 
+import numpy as np
 import pytest
 
 
@@ -38,3 +40,10 @@ def of_each(parameter, cases):
         return tried
 
     return over_all
+
+
+def spread(shape, most):
+    """Some indices of an array, in order: its first, its last, and others whose places on every axis are unlike."""
+    n, golden = math.prod(shape), (math.sqrt(5) - 1) / 2
+    flat = {n - 1, *(int(n * (each * golden % 1)) for each in range(most - 1))}
+    return [tuple(map(int, np.unravel_index(each, shape))) for each in sorted(flat)]

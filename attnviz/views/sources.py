@@ -15,7 +15,7 @@ from attnviz.text.step import Step
 from attnviz.text.steps import entry
 from attnviz.text.vocabulary import symbol
 from attnviz.views.band import (
-    compared_by,
+    comparisons,
     contributed,
     is_norm,
     is_output,
@@ -33,8 +33,9 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
     Nothing of those that no matrix makes.
     """
     names = trace.layers[step.layer - 1].names
-    first = next((stage for stage in trace if _is_first_compared(trace, stage, names)), None)
-    made = [trace[names[name]] for name in _ONE if name in names] if first and first.name in step.stages else []
+    made = (
+        [trace[names[name]] for name in _ONE if name in names] if _first_compared(trace, names) in step.stages else []
+    )
     joined = [trace[name] for name in step.stages if is_output(trace[name]) and joins(trace, trace[name])]
     return (
         *(_source(trace, stage) for stage in made if is_product(stage)),
@@ -110,10 +111,10 @@ _ONE = {
 }
 
 
-def _is_first_compared(trace: Trace, stage: Stage, names: Mapping[str, str]) -> bool:
-    """Whether a stage makes a comparison of a layer possible."""
-    base, _ = split_layer(stage.name)  # among the names of a layer are those of the others' stages, too
-    return names.get(base) == stage.name and compared_by(trace, stage) is not None
+def _first_compared(trace: Trace, names: Mapping[str, str]) -> str | None:
+    """The stage after which the first comparison of a layer can be made."""
+    parts, order = comparisons(trace, trace[names["attention"]]), list(trace.keys()).index
+    return min((max(each.inputs, key=order) for each in parts), key=order, default=None)
 
 
 def _before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
