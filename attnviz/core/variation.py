@@ -64,10 +64,13 @@ class Varied:
     def _remade(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
         """The stages, each as `change` leaves it; one of which neither it nor an input changes is the same object."""
         made: dict[str, Stage] = {}
+        others: set[str] = set()
         for old in self.stages:
-            inputs = [made[each] for each in old.inputs]
-            stale = any(new is not self[new.name] for new in inputs)
-            made[old.name] = change(old.recomputed(inputs) if stale else old)
+            stale = not others.isdisjoint(old.inputs)
+            new = change(old.recomputed([made[each] for each in old.inputs]) if stale else old)
+            made[old.name] = new
+            if new is not old:
+                others.add(old.name)
         return tuple(made.values())
 
     def check(self, change: Change) -> None:
