@@ -5,6 +5,7 @@ browser, which finds their numbers in the pass that it shows.
 """
 
 import re
+from functools import lru_cache
 
 from attnviz.text.glossary.attention import ATTENTION
 from attnviz.text.glossary.cache import CACHE
@@ -18,6 +19,7 @@ TERMS = (*ATTENTION, *VECTORS, *LAYERS, *SCORES, *CACHE, *MODELS, *NUMBERS)
 """Of two that would begin at one place the former is marked there."""
 
 
+@lru_cache(maxsize=512)  # each answer asks for the labels of all its settings
 def explained(label: str) -> str:
     """The sentence of a label that is a term; nothing where it is none."""
     matches = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
