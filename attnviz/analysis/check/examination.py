@@ -50,7 +50,7 @@ class Examination:
         trace = self.candidates.likely[0].trace
         if self.plain or "scores" not in trace or trace["scores"].value.size < _MANY:
             return None
-        fine = [each for each in self._held if each.precision.epsilon <= FLOAT32.epsilon and not each.precision.digits]
+        fine = [each for each in self._held if each.precision.is_fine]
         return next((each.singly for each in fine if each.singly.explains_all), None)
 
     @cached_property
@@ -114,7 +114,7 @@ def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision
     held = {each for each, _ in compared} or {FLOAT64}
     coarsest = min(each.bits for each in held)
     entering = {each.written[0] for each in floats.values()} | candidates.likely[0].formats
-    entering = {each for each in entering if each.bits < coarsest}
+    entering = {each for each in entering if FLOAT32.bits <= each.bits < coarsest}
     finest_first = [
         [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
         for formats in (held, entering)

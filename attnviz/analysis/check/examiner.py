@@ -73,10 +73,11 @@ class Examiner:
         """Of the first pass as it is that makes all of the numbers."""
         return self._nearest[0]
 
-    @property
+    @cached_property
     def tied(self) -> list[tuple[Candidate, State]]:
         """The passes that come nearest, if none makes all of the numbers."""
-        return self._nearest[1]
+        best = max((rank_of(state.stages) for _, state in self._nearest[1]), default=None)
+        return [each for each in self._nearest[1] if rank_of(each[1].stages) == best]
 
     @cached_property
     def turned(self) -> Diagnosis | None:
@@ -156,8 +157,7 @@ class Examiner:
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
                 states.append((candidate, state))
-        best = max(rank_of(state.stages) for _, state in states)
-        return None, [each for each in states if rank_of(each[1].stages) == best]
+        return None, states
 
     @cached_property
     def _turnable(self) -> list[Candidate]:
@@ -178,9 +178,13 @@ class Examiner:
 
     @cached_property
     def _turned_alone(self) -> list[Candidate]:
-        """Those of them in which this would change the first stage that differs."""
+        """Those of them in which this would change the first stage that differs.
+
+        Of coarse numbers others may agree by chance with a pass that isn't turned, and so all passes are looked at.
+        """
         changed = {"q", "k", *from_scores_on()}
-        may = [candidate for candidate, state in self.tied if first_differing(state.stages).stage in changed]
+        near = self.tied if self.precision.is_fine else self._nearest[1]
+        may = [candidate for candidate, state in near if first_differing(state.stages).stage in changed]
         return [candidate for candidate in may if self._may_be_rotated(candidate)]
 
     def _patterned(self, plain: Candidate, before: State) -> Diagnosis | None:

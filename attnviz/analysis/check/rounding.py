@@ -71,6 +71,11 @@ class Precision:
         return self.digits.name if self.digits else "TF32" if self.is_tf32 else self.format.name
 
     @property
+    def is_fine(self) -> bool:
+        """Whether its numbers tell so much that no two explanations agree by chance."""
+        return self.epsilon <= FLOAT32.epsilon and not self.digits and not self.is_tf32
+
+    @property
     def epsilon(self) -> float:
         """The step from 1 to the next larger number."""
         return self.format.epsilon

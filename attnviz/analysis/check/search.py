@@ -10,7 +10,6 @@ from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.causes.mistake import Mistake, Setting
 from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect, rank_of
-from attnviz.analysis.check.formats import FLOAT32
 from attnviz.analysis.check.mistakes import Mistaken, mistaken
 from attnviz.analysis.check.nearness import Nearness
 from attnviz.analysis.check.rounding import Precision
@@ -120,6 +119,4 @@ class Search:
 
 def may_pair(precision: Precision, first: Agreement) -> bool:
     """Whether pairs of mistakes are tried: numbers must tell so many apart."""
-    if precision.epsilon > FLOAT32.epsilon or precision.digits or precision.is_tf32:
-        return False
-    return first.stage in (*score_stages(), *_PAIRED)
+    return precision.is_fine and first.stage in (*score_stages(), *_PAIRED)
