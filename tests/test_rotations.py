@@ -72,6 +72,21 @@ def test_of_a_rotation_that_it_does_not_know_attnviz_says_so_and_names_no_mistak
     assert [each.id for each in found.causes] == (["unscaled"] if kept[0] != "q" else [])
 
 
+def test_an_output_in_float32_is_never_said_to_agree_to_bfloat16():
+    """Parameters of bfloat16 leave so much open that a pass without a rotation would agree."""
+    file = File(np.random.default_rng(1), "bfloat16", "causal", n_heads=2, d=4, n=6)
+    x, w = file.drawn(6, 8), {each: file.weight(8, 8) for each in "qkvo"}
+    file.precision = "float32"
+    q, k, v = (split(file.times(x, w[each].T), 2) for each in "qkv")
+    later = turned(np.pad(q, ((0, 0), (1, 0), (0, 0))), angles(10_000, 4), True)[:, 1:]
+    scores = later @ turned(k, angles(10_000, 4), True).transpose(0, 2, 1) / 2
+    heads = file.softmax(np.where(np.tri(6, dtype=bool), scores, -np.inf)) @ v
+    output = file.rounded(joined(heads) @ w["o"].T)
+    found = compare(None, {"x": x, **{f"{each}_proj.weight": w[each] for each in "qkvo"}, "output": output})
+    assert found.first is not None
+    assert "bfloat16" not in str(found)
+
+
 def test_the_scaling_of_llama_3_is_named():
     def slowed(angle):
         wavelength = 2 * np.pi / angle
