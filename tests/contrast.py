@@ -1,5 +1,7 @@
 """The contrast of all that is written, as it comes out: of colours over each other, seen through, pointed at, held."""
 
+from alone import painted
+
 _FAINT = r"""() => {
   const colour = (text) => {
     const [red, green, blue, alpha = 1] = text.replace("srgb", "").match(/-?[\d.]+(?:e-?\d+)?/g).map(Number);
@@ -84,4 +86,5 @@ def faint(page):
     """What is written with a contrast below 4.5, or 3 if it is large, as it is, or were it pointed at or held; and the
     rings and edges of controls below 3.
     """
+    painted(page)
     return [page.evaluate(_FAINT), *(page.evaluate(_IN % _FAINT, state) for state in (":hover", ":focus-visible"))]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from alone import hasten
+from alone import hasten, painted
 from PIL import Image
 from tab import PLAYED_AND_PAUSED, at, becomes, expect, parameters
 
@@ -35,6 +35,7 @@ def code(page):
 
 def is_black(page):
     """Whether a person sees nothing but black."""
+    painted(page)
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
