@@ -169,13 +169,17 @@ def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
     lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
     asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
     far = asked["right"] + 1000
-    answers = [(asked["text"], "Right: "), *((f"{near['value']}", worded(near["feedback"])) for near in asked["nears"])]
+    answers = [
+        (asked["text"], "Right: "),
+        *((f"{near['value']}", worded(near["feedback"])) for near in asked["nears"][:2]),
+    ]
     for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
         page = taught(where)
         box = page.get_by_role("textbox", name="Your number")
-        box.fill("about five")
-        box.press("Enter")
-        expect(page.locator(".help")).to_contain_text("A number, please")
+        if typed == asked["text"]:
+            box.fill("about five")
+            box.press("Enter")
+            expect(page.locator(".help")).to_contain_text("A number, please")
         box.fill(typed)
         box.press("Enter")
         expect(verdict(page)).to_contain_text(says)
@@ -190,7 +194,7 @@ def worded(runs):
 
 
 def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
-    for number in range(1, 8):
+    for number in (1, 3, 4, 7):  # words alone, a share, a cell, two passes
         page = taught(f"{FIRST}{number}")
         page.get_by_role("button", name="Show me" if number == 1 else "Next", exact=True).click()
         expect(verdict(page)).to_have_class("verdict ")
@@ -415,28 +419,36 @@ SMALL = """() => {
 }"""
 """Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
 
-LAYOUTS = [
-    (LEAST, "", (SCROLLED,)),  # the narrowest has most lines; the widest are tried presented
-    *((size, "&present=1", (SCROLLED, SMALL, IN_LINES)) for size in (LEAST, (3840, 2160))),
-    (PHONE, "", (SIDEWAYS,)),
-]
-"""Sizes of windows, whether something is presented in them, and what must not be found there."""
+FITS = (SCROLLED, SMALL, IN_LINES)
+CHOSEN = {
+    **dict.fromkeys([("who-is-it", 3), ("who-is-it", 5), ("heads", 3), ("microgpt", 4)], "a sheet, two passes' arcs"),
+    **dict.fromkeys([("who-is-it", 4), ("one-number", 1), ("order", 2), ("two-layers", 3)], "matrices, one or more"),
+    **dict.fromkeys(
+        [("masks", 7), ("root", 2), ("root", 7), ("microgpt", 1)], "code, a sweep, the longest texts, letters"
+    ),
+}
+"""Moments that have between them every kind of picture and of question, and the least room."""
+OTHER_LAYOUTS = {(LEAST, ""): (SCROLLED,), ((3840, 2160), "&present=1"): FITS, (PHONE, ""): (SIDEWAYS,)}
+"""Sizes of windows, whether something is presented in them, and what must not be found there.
 
-_WALKED = """async ([lesson, present, moments]) => {
+Presented in the least window a moment has the least room of all, so each is tried there.
+"""
+
+_WALKED = """async ([present, moments]) => {
   const frames = async (n) => { for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame); };
   const textOf = (part) => document.querySelector(part)?.textContent ?? "";
   const laws = [%s], found = [];
   await document.fonts.ready;
-  for (const [nth, { title, covers }] of moments.entries()) {
-    const count = `${nth + 1} of ${moments.length}`, deadline = performance.now() + %d;
-    const isThere = () => textOf(".count") === count && textOf(".lesson-said h2") === title;
+  for (const { lesson, number, title, covers } of moments) {
+    const deadline = performance.now() + %d;
+    const isThere = () => textOf(".count").startsWith(`${number} of`) && textOf(".lesson-said h2") === title;
     const look = (shown) => {
       const broken = laws.flatMap((law) => law(covers, shown === "answered"));
-      found.push(...broken.map((each) => `moment ${count}, ${shown}: ${each}`));
+      found.push(...broken.map((each) => `${lesson} ${number}, ${shown}: ${each}`));
     };
-    again(`?lesson=${lesson}&moment=${nth + 1}${present}`);
+    again(`?lesson=${lesson}&moment=${number}${present}`);
     while (!isThere() && performance.now() < deadline) await frames(1);
-    if (!isThere()) return [`moment ${count} does not come`];
+    if (!isThere()) return [`${lesson} ${number} does not come`];
     await frames(3);
     look("asked");
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown", bubbles: true }));
@@ -447,18 +459,28 @@ _WALKED = """async ([lesson, present, moments]) => {
 }"""
 
 
+def walked(page, places, size, present, laws):
+    """What is found in moments, before and after they are answered."""
+    moments = [
+        {"lesson": lesson, "number": number} | {part: read(lesson, number)[part] for part in ("title", "covers")}
+        for lesson, number in places
+    ]
+    resized(page, *size)
+    walk = _WALKED % (", ".join((GIVEN_AWAY, STILL_COVERED, *laws)), PATIENCE_MS)
+    return page.evaluate(walk, [present, moments])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_away(taught, lesson):
-    moments = [read(lesson, number) for number in range(1, len(LESSONS[lesson].moment) + 1)]
-    moments = [{part: each[part] for part in ("title", "covers")} for each in moments]
-    page, found = taught(f"?lesson={lesson}"), {}
-    page.evaluate("() => { document.documentElement.style.clipPath = 'inset(50%)' }")  # to paint it would take longer
-    for size, present, laws in LAYOUTS:
-        resized(page, *size)
-        walk = _WALKED % (", ".join((GIVEN_AWAY, STILL_COVERED, *laws)), PATIENCE_MS)
-        found[size, present] = page.evaluate(walk, [lesson, present, moments])
-    assert {layout: broken for layout, broken in found.items() if broken} == {}
+    own = [place for place in PLACES if place[0] == lesson]
+    assert walked(taught(f"?lesson={lesson}"), own, LEAST, "&present=1", FITS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "present"), OTHER_LAYOUTS)
+def test_nor_in_other_layouts(taught, size, present):
+    assert walked(taught(), CHOSEN, size, present, OTHER_LAYOUTS[size, present]) == []
 
 
 @pytest.mark.slow
@@ -468,14 +490,15 @@ def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
 
 
-THUMBED = {
-    "a word": ("who-is-it", 2, "street", "the"),
-    "a dimension": ("who-is-it", 4, "dimension 6", "dimension 1"),
-    "more or less": ("order", 3, "less", "more"),
-    "an answer": ("heads", 7, "end", "h"),
-    "a line of code": ("masks", 3, "np.where(mask, scaled, -np.inf)", "scaled * mask"),
-}
-"""By a kind of question: a moment that asks one, its answer and a wrong one."""
+THUMBED = [
+    ("who-is-it", 2, "street", "right"),
+    ("who-is-it", 4, "dimension 1", "wrong"),
+    ("order", 3, "less", "right"),
+    ("heads", 7, "h", "wrong"),
+    ("masks", 3, "np.where(mask, scaled, -np.inf)", "right"),
+    ("masks", 3, "Next", ""),
+]
+"""A moment of each kind of question, what is pressed there, and what that is."""
 
 
 @pytest.mark.slow
@@ -491,12 +514,11 @@ def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    for lesson, number, right, wrong in THUMBED.values():
-        for label, kind in ((right, "right"), (wrong, "wrong"), ("Next", "")):
-            page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
-            tap(page.locator(".choices, footer").get_by_role("button", name=label, exact=True))
-            expect(verdict(page)).to_have_class(f"verdict {kind}")
-            expect(verdict(page)).not_to_be_empty()
+    for lesson, number, label, kind in THUMBED:
+        page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
+        tap(page.locator(".choices, footer").get_by_role("button", name=label, exact=True))
+        expect(verdict(page)).to_have_class(f"verdict {kind}")
+        expect(verdict(page)).not_to_be_empty()
     page = taught(FIRST + "3", size=PHONE)
     tap(page.get_by_role("slider"))  # in its middle
     tap(page.get_by_role("button", name="Check"))
@@ -506,7 +528,7 @@ def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("number", [1, 3, 4, 8])
 def test_a_moment_is_for_everyone(taught, number):
     page = taught(f"{FIRST}{number}")
     assert violations_but_contrast(page) == []
