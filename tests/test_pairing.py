@@ -10,12 +10,13 @@ from itertools import product
 
 import pytest
 from cases import of_each
-from documents import answer_bytes, fitted_at, read
+from documents import answer_bytes, document, fitted_at, read
 from page import ROOT, changes_of
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.axes import Axis
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
@@ -267,6 +268,20 @@ def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
             assert name.lower() in imprint(each.scene).lower()
     given = imprint(Scene(source=OWN_PARAMETERS))
     assert given == "Somebody's own numbers."
+
+
+def test_the_line_on_paper_says_what_made_the_pass():
+    for seed, checkpoint in ((0, 2), (1, 0)):
+        trained = fitted_at({"model": "recall", "seed": str(seed), "checkpoint": str(checkpoint)})
+        training = document(trained)["model"]["training"]
+        made = f"seed {seed}, after {training['checkpoints'][training['at']]} steps of training"
+        assert imprint(trained.scene) == f"Model: {MODELS['recall'].title} ({made})."
+    own = {"sentence": "the cat sat", "heads": "4", "mask": "window", "mask_size": "2", "alibi": "true", "seed": "7"}
+    assert imprint(fitted_at(own).scene) == (
+        f"Random parameters. d_model: 8, Heads: 4, Mask: window, Mask size: 2, Seed: 7, {OPTIONS['alibi'].label}: yes."
+    )
+    for hidden, said in (("010.000.000", " A painted mask."), ("", "")):
+        assert imprint(fitted_at({"sentence": "the cat sat", "hidden": hidden}).scene).partition("42.")[2] == said
 
 
 @of_each("name", [*PAIRS])
