@@ -1,4 +1,4 @@
-"""The pictures that lessons have of their own: a mistake with the mask, and the sweep of d_k."""
+"""Pictures of lessons’ own: a mistake with the mask, the sweep of d_k, and the answers that a class gave."""
 
 import json
 
@@ -9,6 +9,7 @@ from attnviz.analysis.sweep import LENGTHS, sweep
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.mistaken import mistaken
 from attnviz.lessons.moment import moment, opened
+from attnviz.text.wording import percent
 
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
@@ -20,6 +21,17 @@ PAGE = """
         document.querySelector(".viewer").replaceChildren(picture.element);
         picture.show(moment, isCovered, isPresented);
         window.uncover = () => picture.show(moment, false, isPresented);
+    };
+    window.count = (question, counts, isShown) => {
+        const board = answerDots_js.makeBoard();
+        document.querySelector(".viewer").replaceChildren(board.element);
+        board.update(question, counts, isShown, "What the class says");
+    };
+    window.countOver = (question, counts, isShown) => {
+        const home = document.querySelector(".viewer"), over = placedDots_js.makePlacedDots(home);
+        home.innerHTML = "<div class=slider><input type=range></div>";
+        home.append(over.element);
+        over.update(question, counts, isShown, home);
     };
     document.body.dataset.ready = "";
 </script>
@@ -76,6 +88,9 @@ def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place
         assert widths == pytest.approx(shares.tolist(), abs=0.005)
         assert figure.locator("li.hidden").count() == row.hidden.sum()
         assert figure.locator(".sum").inner_text() == f"Sum {shares.sum():.4f}"
+        assert figure.locator(".number").all_inner_texts() == list(map(percent, shares))
+    titles, sides = page.locator("figcaption").all_inner_texts(), json.loads(moment(*place))["picture"]["sides"]
+    assert titles == [f"Shares of “{made.picture.word}” {sides[0]}", sides[1]]
     assert page.locator(".law").all_inner_texts() == [f"Law broken: {law}" for law in row.laws]
 
 
@@ -112,7 +127,71 @@ def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
         highest = min(float(point.split(",")[1]) for point in curve)
         assert sum(float(point.split(",")[1]) < highest + 0.01 for point in curve) == 1, "the curve is cut flat"
         assert [each > 0 for each in tall] == [count > 0 for count in swept.counts]
-        assert page.locator(".averages dd").last.inner_text() == f"{swept.slope:.4f}"
+        assert page.locator(".averages dd").all_inner_texts() == [percent(swept.largest), f"{swept.slope:.4f}"]
+
+
+ROUNDS = [[[0, 2], [2, 5]], [[1, 7], [2, 1]]]
+COUNTED = """all => all.map(each => ({
+    label: each.querySelector(".label, .heard")?.textContent ?? "",
+    text: each.querySelector(".count, .heard:not(:first-child)")?.textContent ?? "",
+    dots: [...each.querySelectorAll(".stack")].map(stack => stack.children.length),
+    isRight: each.classList.contains("right"),
+    middle: parseFloat(each.style.left),
+}))"""
+"""What stands for each answer on the board, or over its place."""
+
+
+def rounds_of(counts, value):
+    """How many gave an answer in each round."""
+    return [sum(n for each, n in of if each == value) for of in counts]
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, is_shown):
+    labels = ["the", "cat", "sat", "on"]
+    question = {"kind": "choose", "candidates": [{"label": each} for each in labels], "right": [1], "isCode": False}
+    tab.page.evaluate("given => count(...given)", [question, ROUNDS, is_shown])
+    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+    assert [each["label"] for each in found] == labels
+    for place, each in enumerate(found):
+        own = rounds_of(ROUNDS, place)
+        assert each["dots"] == own
+        assert each["isRight"] == (is_shown and place == 1)
+        assert each["text"] == (" → ".join(map(str, own)) if any(own) else "") + (" ✓" if each["isRight"] else "")
+
+
+def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_them(tab):
+    question = {"kind": "fill", "right": 1.3333, "text": "1.33", "tolerance": 0.005, "isShare": False}
+    for counts, names in (
+        ([[[-2, 1], [0.5, 3], [4, 2]]], ["−2.00", "0.50", "1.33", "4.00"]),
+        ([[[1.33, 2]]], ["1.33"]),
+    ):
+        tab.page.evaluate("given => count(...given)", [question, counts, True])
+        found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+        assert [each["label"] for each in found] == names
+        given = {**{f"{value:.2f}".replace("-", "−"): n for value, n in counts[0]}}
+        assert [each["dots"] for each in found] == [[given.get(name, 0)] for name in names]
+        assert [name for name, each in zip(names, found, strict=True) if each["isRight"]] == ["1.33"]
+
+
+def test_shares_that_a_class_guessed_are_counted_where_they_lie_on_the_slider(tab):
+    question = {"kind": "fill", "right": 0.3, "text": "30 %", "tolerance": 0.05, "isShare": True}
+    counts = [[[0, 1], [0.32, 2], [1, 4]], [[0.3, 3]]]
+    said = {"0 %": "1 → 0", "30 %": "2 → 3", "100 %": "4 → 0"}
+    tab.page.evaluate("given => count(...given)", [question, counts, True])
+    found = [each for each in tab.page.locator(".stacks li").evaluate_all(COUNTED) if each["label"]]
+    assert [each["label"].replace("\N{NO-BREAK SPACE}", " ") for each in found] == [
+        ": ".join(each) for each in said.items()
+    ]
+    assert tab.page.locator(".truth").evaluate("each => [each.textContent, each.style.getPropertyValue('--at')]") == [
+        "30 %",
+        "30%",
+    ]
+    tab.page.evaluate("given => countOver(...given)", [question, counts, False])
+    over = tab.page.locator(".placed-dots li").evaluate_all(COUNTED)
+    assert {each["label"].replace("\N{NO-BREAK SPACE}", " "): each["text"].replace("→", " → ") for each in over} == said
+    first, middle, last = (each["middle"] for each in over)
+    assert (middle - first) / (last - first) == pytest.approx(0.3, abs=0.01)
 
 
 @pytest.mark.parametrize("place", [of_kind("sweep")[0], of_kind("mistake")[0]])

@@ -42,7 +42,7 @@ class Class(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.room, self.log, self.now = Room.made(MAKE), [written(MAKE)], 0.0
+        self.room, self.log, self.now = Room.made(MAKE), [written(MAKE)], ANSWER_SECONDS  # as any clock is past it
         self.place, self.n_moves, self.shown = None, 0, False
         self.said, self.rounds, self.open, self.last = {}, {}, {}, {}
 
