@@ -11,6 +11,7 @@ from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
 from attnviz.scene.resolution import resolve
+from attnviz.text.steps import steps_of
 
 pytestmark = pytest.mark.browser
 
@@ -264,3 +265,29 @@ def test_at_first_the_arcs_and_what_is_said_of_a_number_are_those_of_the_pass_th
         said = page.locator(".panel .beside").inner_text()
         assert numerals(said) == list(map(digits, [one, other, other - one]))
         assert re.search(r"A\s[^AB]+ B\s[^AB]+B − A =", said.replace("\n", " "))
+
+
+DISTANCES = """(all) => all.map((each) => {
+  const bar = each.querySelector(".distance");
+  return [each.dataset.step, bar?.title ?? "", bar?.textContent ?? "", bar?.classList.contains("first") ?? false];
+})"""
+
+
+def test_each_step_of_the_map_says_how_far_apart_the_stage_is_that_differs_most(opened):
+    settings = SIZES | {"sentence": CAT, "changes": "v[0,2,0]=3", "beside": "changes="}
+    pair, differing = Pair(settings, "sat"), {}
+    for id_, title, sign, is_first in opened("", **settings).locator(".map [data-step]").evaluate_all(DISTANCES):
+        stages = next(each.stages for each in steps_of(pair.traces["B"]) if each.id == id_)
+        apart = [
+            (sum(not alike(*both) for both in zip(*numbers, strict=True)), len(numbers[0]))
+            for numbers in ([pair.traces[side][name].value.ravel().tolist() for side in "AB"] for name in stages)
+        ]
+        if not apart:
+            assert not title
+            continue
+        n, of = max(apart, key=lambda each: each[0] / each[1])
+        differing[id_] = n > 0, is_first
+        assert sign == ("≠" if n else "=")
+        assert numerals(title)[:2] == ([str(n), str(of)] if n else []), (id_, title)
+    assert list(differing.values()).index((True, True)) == [n for n, _ in differing.values()].index(True)
+    assert sum(is_first for _, is_first in differing.values()) == 1

@@ -41,6 +41,7 @@ def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(op
     trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}
     go(page, step="weighted-sum", cell=cell)
+    assert page.locator(".panel .changed").inner_text().startswith("2 numbers are set by hand.")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     pages = page.locator(".printed").evaluate_all(PAGES)
     page.emulate_media(media="print")
