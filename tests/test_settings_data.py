@@ -120,7 +120,7 @@ def test_a_switch_is_where_it_was_put(value):
 
 
 @pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
-@settings(max_examples=20)
+@settings(max_examples=5)
 @given(text=st.text(min_size=1, max_size=40))
 def test_what_is_typed_into_a_box_stays_in_it(scene, text):
     for box in listed(scene):
@@ -141,7 +141,7 @@ def test_a_box_that_is_emptied_of_its_seed_shows_the_one_that_is_used():
         assert shown(session.scene, session.extras)["seed"] == used == str(session.scene.options.seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(scenes())
 def test_whatever_is_shown_fits(scene):
     for box in listed(scene):

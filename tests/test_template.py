@@ -44,7 +44,7 @@ def without_template(trace):
     return trace.originating(trace.origin)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(SETTINGS, st.integers(0, 2**32 - 1))
 def test_passes_of_one_template_say_the_same_whatever_their_numbers_are(asked, seed):
     one, other = trace_of(asked), trace_of(replace(asked, seed=seed))
@@ -71,7 +71,7 @@ def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
     assert (one.template == other.template) is (template_of(one).name == template_of(other).name) is False
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(SETTINGS, SETTINGS)
 def test_templates_of_one_name_have_the_same_parts(one, other):
     templates = [template_of(trace_of(each)) for each in (one, other)]
