@@ -85,7 +85,8 @@ def test_every_kind_of_operation_is_audited():
     summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
     seen = set()
     for trace in (everything, bare, *blocks, masked, summed, *MODERN.values()):
-        assert audited(trace).n_agree == audited(trace).n_made
+        summary = audited(trace)
+        assert summary.n_agree == summary.n_made
         seen |= {type(stage.operation) for stage in trace.stages if not stage.is_given}
     assert seen == OPERATIONS
 

@@ -1,5 +1,6 @@
 """Pairs: of "x / y" A is x and B is y, read back from the passes of every pair of every scene."""
 
+import functools
 import re
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from attnviz.models import MODELS
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Options, Scene, of_model, pinned
+
+resolved = functools.lru_cache(64)(resolve)  # each pair has the present pass, and most claims ask for one again
 
 OPTIONS = (
     {},
@@ -43,7 +46,7 @@ def reaches(*layers):
     """Whether the last word sees the first in these layers alone; so does the first the last, unless that is later."""
 
     def holds(now, scene, trace):
-        masks = {n: layer.trace["mask"].value for n, layer in enumerate(resolve(scene).trace.layers, start=1)}
+        masks = {n: layer.trace["mask"].value for n, layer in enumerate(resolved(scene).trace.layers, start=1)}
         seen = {n for n in masks if n in layers}
         back, ahead = ({n for n, mask in masks.items() if mask[corner]} for corner in ((-1, 0), (0, -1)))
         return back == seen and ahead == (seen if now.options.mask == "window" else set())
@@ -56,14 +59,14 @@ def has_heads(n):
 
 
 def has_layers(n):
-    return lambda now, scene, trace: len(resolve(scene).trace.layers) == n
+    return lambda now, scene, trace: len(resolved(scene).trace.layers) == n
 
 
 def has_bases(*bases):
     """Whether RoPE has these bases, layer by layer."""
 
     def holds(now, scene, trace):
-        return [layer.trace["q_rotated"].operation.base for layer in resolve(scene).trace.layers] == [*bases]
+        return [layer.trace["q_rotated"].operation.base for layer in resolved(scene).trace.layers] == [*bases]
 
     return holds
 
@@ -110,7 +113,7 @@ def makes_keys(said):
 
     def holds(now, scene, trace):
         orders = [replace(scene, options=replace(scene.options, sharing=each)) for each in ("latent", "absorbed")]
-        naive, absorbed = (resolve(each).trace.output.value for each in orders)
+        naive, absorbed = (resolved(each).trace.output.value for each in orders)
         return "latent" in trace and ("k" in trace) == said and np.allclose(naive, absorbed, rtol=0, atol=1e-13)
 
     return holds
@@ -147,7 +150,7 @@ def writes(**stages):
 
 
 def is_shuffled(now, scene, trace):
-    one, other = (resolve(each).trace.labels["token"] for each in (now, scene))
+    one, other = (resolved(each).trace.labels["token"] for each in (now, scene))
     plain = [sorted(label.split()[0] for label in each) for each in (one, other)]
     return plain[0] == plain[1] and scene.sentence != now.sentence
 
@@ -192,7 +195,7 @@ def test_of_each_pair_a_is_what_stands_before_the_stroke_and_b_what_stands_behin
     for now in SCENES:
         for pair in pairs_of(now):
             for scene, holds in zip((pair.a, pair.b), CLAIMS[pair.label], strict=True):
-                assert holds(now, scene, resolve(scene).trace.layers[0].trace), (pair.label, now)
+                assert holds(now, scene, resolved(scene).trace.layers[0].trace), (pair.label, now)
             made.add(pair.label)
     assert made == set(CLAIMS)
 
