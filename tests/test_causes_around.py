@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from implementations import Implementation
 from test_causes_today import named
 
 from attnviz import Parameters, RMSNorm, attend, compare
@@ -395,4 +396,17 @@ def test_what_went_wrong_before_shared_keys_come_once_for_each_head_is_named(wro
     _, made, _ = of_shared_keys(wrong)
     found = compare(right.trace, made)
     assert said in str(found), str(found)
+    assert found.explained
+
+
+@pytest.mark.parametrize("given", ["of each head", "averaged", "averaged, for each head"])
+def test_attention_that_is_averaged_before_it_is_used_is_named_beside_an_attention(given):
+    """PyTorch's `average_attn_weights` is of what is returned alone."""
+    own = Implementation(np.random.default_rng(3), n=6)
+    shares, v = own.stages["attention"], own.stages["v"]
+    mean = shares.mean(axis=0)
+    attention = {"of each head": shares, "averaged": mean, "averaged, for each head": np.stack([mean] * len(shares))}
+    output = (mean @ v).transpose(1, 0, 2).reshape(6, -1) @ own.parameters["w_o"] + own.parameters["b_o"]
+    found = compare(None, own.written("BERT") | {"attention": attention[given], "output": output})
+    assert [each.id for each in (*found.causes, *found.alternatives)] == ["attention averaged over heads"]
     assert found.explained

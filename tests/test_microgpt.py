@@ -440,7 +440,7 @@ def test_a_model_that_is_read_as_another_one_than_wrote_it_is_refused_and_the_wa
     with pytest.raises(OwnArraysError, match=f"They agree with activation {activation} and norm {norm}: write that"):
         model_of(own(check=check))
     other = [check[0], [logit + 1 for logit in check[1]]]
-    with pytest.raises(OwnArraysError, match="norms without parameters, no biases"):
+    with pytest.raises(OwnArraysError, match=r"differ by up to \d\.\d+ times the largest of them\. .* no biases"):
         model_of(own(activation=activation, norm=norm, check=other))
 
 
@@ -549,6 +549,13 @@ def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
 def test_what_is_no_json_is_said_to_be_none(written):
     with pytest.raises(OwnArraysError, match="no JSON"):
         read(written)
+
+
+def test_a_whole_number_of_more_digits_than_python_reads_is_no_finite_number():
+    written = json.dumps(own()).encode()
+    first = re.search(rb"-?\d+\.\d+(e-?\d+)?", written)
+    with pytest.raises(OwnArraysError, match=r"wte must hold finite numbers; got inf\."):
+        read(written[: first.start()] + b"9" * 5000 + written[first.end() :])
 
 
 def test_a_file_of_more_values_than_the_largest_model_has_is_not_read():

@@ -219,6 +219,24 @@ def test_masks_are_combined():
     assert "The mask was not applied: computed so" in str(compare(None, saved(own(), "attention", **masks)))
 
 
+@pytest.mark.parametrize("stage", ["attention", "output"])
+@pytest.mark.parametrize("of_queries", [TRI, TRI | True])
+def test_a_key_padding_mask_that_is_added_as_it_is_is_named(of_queries, stage):
+    plain, padded = own(), PADDED[::-1]
+    masked = np.where(of_queries, plain.stages["scaled"] + padded, -np.inf)
+    shares = np.exp(masked - masked.max(axis=-1, keepdims=True))
+    shares = (shares / shares.sum(axis=-1, keepdims=True)).astype(np.float32)
+    heads = shares @ plain.stages["v"]
+    output = heads.transpose(1, 0, 2).reshape(N, -1) @ plain.parameters["w_o"] + plain.parameters["b_o"]
+    masks = {"key_padding_mask": padded} | ({} if of_queries.all() else {"attn_mask": ~TRI})
+    found = compare(None, saved(plain, **masks) | {stage: {"attention": shares, "output": output}[stage]})
+    name = "" if of_queries.all() else " key_padding_mask"
+    says = f"The mask{name} was added to the scores as it is, so that the score of a hidden key rose by 1: computed"
+    assert says in str(found)
+    assert found.code[0] == "Wrong: scores = scores + mask"
+    assert not found.alternatives
+
+
 def test_a_square_matrix_of_q_k_and_v_is_tried_both_ways():
     random = np.random.default_rng(3)
     x, w = random.normal(size=(5, 12)), random.normal(size=(12, 12))

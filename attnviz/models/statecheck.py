@@ -16,6 +16,8 @@ from attnviz.models.statedict import matrix, shown
 AGREEMENT = 1e-4
 """The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
 
+_MANY = 100
+
 UNCHECKED = "The file has no check, so nothing tells whether its logits are those of the model that wrote it."
 WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
 
@@ -34,8 +36,13 @@ def checked(model: Model, how: Mapping[str, str], given: object) -> Model:
     advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
     raise OwnArraysError(
         f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
-        f"up to {furthest:.0e} of the largest. {advice}"
+        f"up to {_times(furthest)} the largest of them. {advice}"
     )
+
+
+def _times(factor: float) -> str:
+    """A factor, before what it is multiplied by."""
+    return f"{factor:.2g} times" if factor < _MANY else f"more than {_MANY:,} times"
 
 
 def operations(how: Mapping[str, str]) -> dict[str, Activation | Norm]:

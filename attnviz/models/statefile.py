@@ -14,6 +14,9 @@ from attnviz.models.ownletters import OwnLetters
 from attnviz.models.statecheck import OPTIONS, UNCHECKED, checked, named, operations
 from attnviz.models.statedict import IN_LAYER, MAX_NUMBERS, Matrices, letters, matrices, n_layers, shown, state_dict
 
+_MOST_DIGITS = 400
+"""Of a whole number that is read as one; those of float64 have less."""
+
 PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
 
 SAVING = """\
@@ -113,6 +116,11 @@ def _layer(state: Matrices, n_heads: int) -> Parameters:
     )
 
 
+def _whole(digits: str) -> int | float:
+    """A whole number of a file; one of so many digits that Python won't read it is infinite, as 1e999 is."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
 def _parts(written: bytes) -> dict:
     """The content of a file."""
     if len(written) > MAX_FILE_BYTES:
@@ -121,7 +129,7 @@ def _parts(written: bytes) -> dict:
     if n_values > 2 * MAX_NUMBERS:
         raise OwnArraysError(f"A state file holds at most {MAX_NUMBERS:,} numbers; this one has {n_values:,} values.")
     try:
-        parts = json.loads(written)
+        parts = json.loads(written, parse_int=_whole)
     except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
         raise OwnArraysError("This file is no JSON. Write it with json.dump.") from None
     if not isinstance(parts, dict):

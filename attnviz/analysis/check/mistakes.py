@@ -20,6 +20,9 @@ Mistaken = tuple[tuple[Mistake, ...], Nodes]
 
 _PARTS = (maskings, turns, softmaxes, scalings, matrices, headings, surroundings, of_other_layers)
 _PROJECTED = {"q", "k", "v", "q_normed", "k_normed", "q_rotated", "k_rotated"}
+_BEFORE_USE = "attention averaged over heads"
+"""A mistake in attention that leaves the attention that is returned as it is."""
+
 _SCORED = ("scaled", "capped", "masked", "attention")
 """Stages of which each follows the last, so that mistakes in two of them hide each other."""
 
@@ -38,8 +41,9 @@ def mistakes_in(setting: Setting) -> Iterator[Mistake]:
 def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Iterable[Mistaken], ...]:
     """The passes with a mistake that may change some stages, in three parts.
 
-    First those in which it changes all that comes of it. Then those in which queries, keys and values are right as they
-    were given, and are read otherwise: a hook hears what a projection returns, and not what becomes of it. Then those
+    First those in which it changes all that comes of it. Then those in which queries, keys and values, or the
+    attention, are right as they were given, and are read otherwise: a hook hears what is returned, and not what becomes
+    of it. Then those
     with two mistakes in stages that follow each other, which hide each other.
 
     Parameters
@@ -54,7 +58,7 @@ def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Itera
     likely = [each for each in found if not still_open.isdisjoint(each.nodes)]
     return (
         [((each,), {**nodes, **each.nodes}) for each in likely],
-        [((each,), _read_otherwise(nodes, each.nodes)) for each in found if {*each.nodes} <= known & _PROJECTED],
+        [((each,), _read_otherwise(nodes, each.nodes)) for each in found if _is_of_reading(each, known)],
         (
             ((one, other), {**nodes, **one.nodes, **other.nodes})
             for one, other in _paired(likely)
@@ -71,6 +75,11 @@ def _paired(likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
     yield from combinations(scored, 2)
     yield from ((one, other) for one in before for other in scored if other.stage != "attention")
     yield from ((one, other) for one in scored if one.stage == "attention" for other in after)
+
+
+def _is_of_reading(mistake: Mistake, known: set[str]) -> bool:
+    """Whether it may have been made in what reads stages that are known."""
+    return known.issuperset(mistake.nodes) and (mistake.id == _BEFORE_USE or _PROJECTED.issuperset(mistake.nodes))
 
 
 def _read_otherwise(nodes: Nodes, changed: Nodes) -> Nodes:

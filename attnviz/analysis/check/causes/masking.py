@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.analysis.check.causes.mistake import Mistake, Setting, passed_on
-from attnviz.analysis.check.masks import others_than, seen_in
+from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
 from attnviz.analysis.check.nodes import Node, Nodes, exact_nodes
 from attnviz.analysis.check.rounding import Precision, Rounded
 from attnviz.analysis.check.stages import later_than_scores
@@ -27,6 +27,8 @@ def maskings(setting: Setting) -> Iterator[Mistake]:
     for other in setting.masks:
         if other.value.dtype == bool and (other.value != seen_in(mask)).any():
             yield Mistake(other.id, "masked", other.about, _hiding(setting, other.value))
+        if other.id == "mask not applied" and isinstance(setting.operation("masked"), Hide):
+            yield from _raised(setting, other, seen_in(mask))
     inputs, seen = setting.nodes["masked"].inputs, seen_in(mask)
     if not isinstance(setting.operation("masked"), Hide) or seen.all():
         return
@@ -41,6 +43,14 @@ def maskings(setting: Setting) -> Iterator[Mistake]:
         about = f"−{-number:g}"
         for id, is_added in (("mask with a finite number", False), ("mask adds a finite number", True)):
             yield Mistake(id, "masked", about, {"masked": Node(inputs, partial(_finite, number, is_added))})
+
+
+def _raised(setting: Setting, rest: OtherMask, seen: np.ndarray) -> Iterator[Mistake]:
+    """A mask in which 1 hides that is added as it is, to scores that the other masks leave."""
+    raised = rest.value & ~seen
+    if raised.any():
+        node = Node(setting.nodes["masked"].inputs, partial(_added_where_it_hides, rest.value, raised))
+        yield Mistake("mask added where it hides", "masked", rest.about, {"masked": node})
 
 
 def _hiding(setting: Setting, seen: np.ndarray) -> Nodes:
@@ -76,6 +86,14 @@ def _multiplied(given: list[Rounded], precision: Precision) -> Rounded:
 def _added(given: list[Rounded], precision: Precision) -> Rounded:
     scaled, mask = given
     return Rounded(scaled.value + mask.value, scaled.error + precision.unit * np.abs(scaled.value))
+
+
+def _added_where_it_hides(
+    visible: np.ndarray, raised: np.ndarray, given: list[Rounded], precision: Precision
+) -> Rounded:
+    scaled, _ = given
+    value = np.where(visible, scaled.value + raised, -np.inf)
+    return Rounded(value, scaled.error + precision.unit * np.abs(scaled.value))
 
 
 def _finite(number: float, is_added: bool, given: list[Rounded], precision: Precision) -> Rounded:

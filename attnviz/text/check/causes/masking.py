@@ -44,6 +44,11 @@ CAUSES: dict[str, Cause] = {
         "scores = scores + mask",
         HIDDEN,
     ),
+    "mask added where it hides": Cause(
+        of_a_mask("was added to the scores as it is, so that the score of a hidden key rose by 1"),
+        "scores = scores + ~mask",
+        HIDDEN,
+    ),
     "mask with a finite number": Cause(
         plain("hidden scores were set to {}, not to −∞, so that hidden keys kept a share"),
         "scores = scores.masked_fill(~mask, {about})",
