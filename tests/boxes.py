@@ -62,17 +62,18 @@ def of(**address):
     return {"settings": settings_of(fitted_at(address).scene)}
 
 
-def colours():
-    """The themes as Streamlit gives them to a component."""
+def coloured(theme):
+    """A theme as Streamlit gives it to a component."""
     names = {"background": "backgroundColor", "secondary-background": "secondaryBackgroundColor", "text": "textColor"}
     names |= {"primary": "primaryColor", "link": "linkColor"}
     names |= {f"{each}-text": f"{each}TextColor" for each in ("blue", "orange", "green", "violet")}
-    themes = {
-        theme: "".join(f"--st-{name}-color: {THEMES[theme][key]};" for name, key in names.items())
-        + f"--st-yellow-background-color: {yellow}; color-scheme: {theme};"
-        for theme, yellow in YELLOW.items()
-    }
-    return f"html {{ {themes['light']} }} @media (prefers-color-scheme: dark) {{ html {{ {themes['dark']} }} }}"
+    given = "".join(f"--st-{name}-color: {THEMES[theme][key]};" for name, key in names.items())
+    return f"html {{ {given} --st-yellow-background-color: {YELLOW[theme]}; color-scheme: {theme}; }}"
+
+
+def colours():
+    """The themes as Streamlit gives them, each where it is asked for."""
+    return f"{coloured('light')} @media (prefers-color-scheme: dark) {{ {coloured('dark')} }}"
 
 
 def page_of_settings():

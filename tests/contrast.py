@@ -2,7 +2,7 @@
 
 from alone import painted
 
-_FAINT = r"""() => {
+FAINT = r"""(place) => {
   const colour = (text) => {
     const [red, green, blue, alpha = 1] = text.replace("srgb", "").match(/-?[\d.]+(?:e-?\d+)?/g).map(Number);
     return [...[red, green, blue].map((each) => (text.startsWith("color(") ? each : each / 255)), alpha];
@@ -18,12 +18,13 @@ _FAINT = r"""() => {
     const drawn = backgroundImage.includes("gradient") ? backgroundImage.match(/(?:rgba?|color)\([^)]*\)/g) : null;
     return (drawn ?? [backgroundColor]).map(colour);
   };
+  const parentOf = (each) => each.parentElement ?? each.getRootNode().host;
   // What an element is seen through, from the page inwards, but for what leaves all as it is; the same of each group.
   const layers = new Map(), groups = new Map();
   const layersOf = (each) => {
     if (!each) return [];
     if (layers.has(each)) return layers.get(each);
-    const around = layersOf(each.parentElement), seen = getComputedStyle(each);
+    const around = layersOf(parentOf(each)), seen = getComputedStyle(each);
     const layer = [grounds(seen), Number(seen.opacity)];
     const isNothing = layer[1] === 1 && layer[0].every(([, , , alpha]) => alpha === 0);
     const all = isNothing ? around : [...around, layer], name = JSON.stringify(all);
@@ -45,7 +46,7 @@ _FAINT = r"""() => {
     if (!known.has(ink)) known.set(ink, Math.min(...painted(behind, [1, 1, 1], colour(ink)).map(ratio)));
     return known.get(ink);
   };
-  const chainOf = (each) => (each ? [...chainOf(each.parentElement), each] : []);
+  const chainOf = (each) => (each ? [...chainOf(parentOf(each)), each] : []);
   const found = new Set();
   const note = (each, at, kind, ink, least) => {
     const worst = worstOf(layersOf(at), ink);
@@ -54,21 +55,26 @@ _FAINT = r"""() => {
     found.add(`${kind} ${worst.toFixed(2)} < ${least}: ${path.join(" > ")}`);
   };
   const isWritten = (each) => [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
-  for (const each of document.body.querySelectorAll(":not(option, style, script, annotation)")) {
+  const within = (root) => [...root.querySelectorAll(":not(option, style, script, annotation)")]
+    .flatMap((each) => [each, ...(each.shadowRoot ? within(each.shadowRoot) : [])]);
+  for (const each of within(place)) {
     const isControl = each.matches("button, select, input, summary, [tabindex='0']");
     const isBox = each.matches("select, .typed, input:not([type=checkbox], [type=radio], [type=file])");
     if (!isWritten(each) && !isControl && !isBox) continue;
     if (!each.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     if (each.closest(":disabled, .heard, .pages")) continue; // what can't be used may be faint
     const seen = getComputedStyle(each), size = parseFloat(seen.fontSize), isBold = Number(seen.fontWeight) >= 700;
-    const least = size >= 24 || (size >= 18.66 && isBold) ? 3 : 4.5;
+    const isIcon = each.matches("[data-testid=stIconMaterial]"); // of Streamlit, written as a word
+    const least = isIcon || size >= 24 || (size >= 18.66 && isBold) ? 3 : 4.5;
     const ink = each instanceof SVGElement ? seen.fill : seen.color;
     if (isWritten(each) && size > 2) note(each, each, "text", ink, least);
-    if (isControl && seen.outlineStyle === "solid") note(each, each.parentElement, "ring", seen.outlineColor, 3);
-    if (isBox && parseFloat(seen.borderTopWidth)) note(each, each.parentElement, "edge", seen.borderTopColor, 3);
+    if (isControl && seen.outlineStyle === "solid") note(each, parentOf(each), "ring", seen.outlineColor, 3);
+    if (isBox && parseFloat(seen.borderTopWidth)) note(each, parentOf(each), "edge", seen.borderTopColor, 3);
   }
   return [...found];
 }"""
+"""What is too faint within an element, and in what stands in its shadows."""
+_NOW = f"() => ({FAINT})(document.body)"
 _IN = """(state) => {
   const all = [...document.querySelectorAll("style")].map((style) => {
     const also = style.cloneNode();
@@ -76,7 +82,7 @@ _IN = """(state) => {
     style.after(also);
     return also;
   });
-  const found = (%s)();
+  const found = (%s)(document.body);
   for (const each of all) each.remove();
   return found;
 }"""
@@ -87,4 +93,4 @@ def faint(page):
     rings and edges of controls below 3.
     """
     painted(page)
-    return [page.evaluate(_FAINT), *(page.evaluate(_IN % _FAINT, state) for state in (":hover", ":focus-visible"))]
+    return [page.evaluate(_NOW), *(page.evaluate(_IN % FAINT, state) for state in (":hover", ":focus-visible"))]

@@ -2,7 +2,7 @@
 
 import pytest
 from axe import violations_of_page, violations_of_viewer
-from boxes import MODEL, OWN, colours, of
+from boxes import MODEL, OWN, coloured, of
 from contrast import faint
 from documents import fitted_at
 from tab import at, expect, resized, step_is
@@ -13,21 +13,22 @@ from attnviz.text.steps import steps_of
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RECALL = {"model": "recall", "sentence": "g 5 g"}
-PAIR = {"model": "who-is-it", "beside": "sentence=the animal did not cross the street because it was too wide"}
+PAIR = {"sentence": "the cat sat", "beside": "sentence=the cat ran"}
+LETTERS = {"model": "microgpt", "sentence": "el"}
 CHANGED = {"sentence": "the cat sat", "mask": "causal", "changes": "scores[0,1,0]=3"}
 VIEWS = [
     ("", {"model": "who-is-it"}),
     (at(step="softmax", view="sheet"), PAIR),
     (at(step="qkv-2", view="sheet", present=1), RECALL),
     (at(step="whole-pass", view="matrices"), RECALL),
-    (at(step="answer", view="sheet"), {"model": "microgpt"}),
-    (at(step="mlp", view="matrices", present=1), {"model": "microgpt"}),
+    (at(step="answer", view="sheet"), LETTERS),
+    (at(step="mlp", view="matrices", present=1), LETTERS),
     (at(step="tokens", view="matrices"), {"model": "by-hand"}),
     (at(step="weighted-sum", view="sheet", ask="what would move it"), {"sentence": "the cat sat", "heads": "2"}),
     (at(step="softmax", view="matrices", ask="what if"), CHANGED),
-    ("", {"model": "microgpt", "sentence": "eliza", "beside": "sentence=eliz", "draw": "1,3,1,0"}),
+    ("", LETTERS | {"beside": "sentence=e", "draw": "1,3,1,0"}),
 ]
-"""Where one is, and what is shown there."""
+"""Where one is, and what is shown there: of few numbers, as each takes its time."""
 THEMES = ("light", "dark")
 ALIKE = ("Tokens", "Scaling", "Concatenation")
 """Steps of which another one has all kinds of parts."""
@@ -39,12 +40,13 @@ def test_every_view_of_the_viewer_is_for_everyone(opened):
         page.evaluate("() => { document.querySelector('#other').hidden = true }")  # it lies over what is low
         for theme in THEMES:
             assert faint_in(page, theme) == [[], [], []], (address, shown, theme)
-        resized(page, *((390, 844), (1280, 640))[place % 2])
-        page.evaluate("drawn()")
-        assert violations_of_viewer(page) == [], (address, shown)
+        if place % 2:
+            assert violations_of_viewer(page) == [], (address, shown)
         for width in (683, 320):  # at 200 and at 400 % of a usual screen all of it is as wide as that
             resized(page, width, 384)
             assert page.evaluate("document.documentElement.scrollWidth") == width, (address, shown)
+        if not place % 2:
+            assert violations_of_viewer(page) == [], (address, shown)
 
 
 def test_every_kind_of_step_is_for_everyone(opened):
@@ -63,14 +65,19 @@ def test_every_kind_of_step_is_for_everyone(opened):
 
 
 def faint_in(page, theme):
-    """What has too little contrast in a theme; the page is light again."""
-    page.emulate_media(color_scheme=theme)
-    colouring = page.add_style_tag(content=colours())
-    page.evaluate("() => { show({}); return drawn(); }")
-    found = faint(page)
-    colouring.evaluate("(style) => style.remove()")
-    page.emulate_media(color_scheme="light")
-    return found
+    """What has too little contrast in a theme, in which the page is left."""
+    page.evaluate(_COLOURED, coloured(theme))
+    return faint(page)
+
+
+_COLOURED = """(colours) => {
+  const ours = document.querySelector("#colours") ?? document.createElement("style");
+  ours.id = "colours";
+  ours.textContent = colours;
+  document.head.append(ours);
+  show({});
+  return drawn();
+}"""
 
 
 @pytest.mark.parametrize("theme", THEMES)

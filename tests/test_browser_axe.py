@@ -1,5 +1,6 @@
 """axe-core finds nothing on any page and any kind of step, in light and dark, by its rules of levels A and AA."""
 
+import itertools
 import re
 
 import pytest
@@ -14,6 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SIDEWAYS = "(main) => main.scrollWidth - main.clientWidth"
 THEMES = ("light", "dark")
+NARROW = (683, 320)
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}
 SMALL = {"sentence": "the cat sat", "d_model": "4"}
 """Of few numbers: the contrast of each takes its time."""
@@ -59,15 +61,15 @@ def test_every_view_is_for_everyone(tab):
     page = tab.open()
     expect(page.locator(".welcome")).to_be_visible()
     assert violations_but_contrast(page) == [], "a first visit"
-    nothing_is_sideways(page)
     page.keyboard.press("p")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     assert violations_but_contrast(page) == [], "presenting"
     page.keyboard.press("Escape")
+    nothing_is_sideways(page)
     sentence(page).fill("the cat sat")
     expect(page.get_by_role("alert")).to_be_visible()
     assert violations_but_contrast(page) == [], "a word that a model does not know"
-    nothing_is_sideways(page)
+    nothing_is_sideways(page, NARROW[::-1])
     page = tab.open(at(**LARGE, step="scores"))
     assert violations_but_contrast(page) == [], "a large pass, which is drawn"
     nothing_is_sideways(page)
@@ -84,14 +86,14 @@ def test_every_page_is_for_everyone(tab, theme):
             tab.settled()
         assert violations(page, theme) == [], name
         nothing_is_sideways(page)
+        resized(page, 1440, 900)
 
 
-def nothing_is_sideways(page):
+def nothing_is_sideways(page, widths=NARROW):
     """At 200 and at 400 % of a usual screen the page grows downwards alone."""
-    for width in (683, 320):
+    for width in widths:
         resized(page, width, 384)
         becomes(page, lambda width=width: (width, page.get_by_test_id("stMain").evaluate(SIDEWAYS)), (width, 0))
-    resized(page, 1440, 900)
 
 
 def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab):
@@ -102,23 +104,23 @@ def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab):
         expect(code).to_contain_text("No one else can open it")
         expect(code).to_contain_text("attnviz --address 0.0.0.0")
         assert violations(page, theme, "dialog[open]") == [], theme
-        resized(page, 390, 844)
-        assert violations_but_contrast(page) == [], theme
-        resized(page, 1440, 900)
         page.keyboard.press("Escape")
         expect(code).to_be_hidden()
         page.keyboard.press("p")  # in the other theme, while presenting
         expect(page.locator(".viewer.presenting")).to_be_visible(visible=theme == "light")
+    resized(page, 390, 844)
+    page.keyboard.press("q")
+    assert violations_but_contrast(page) == []
 
 
 def test_every_worked_example_is_for_everyone(tab):
     page = tab.open("worked_examples")
-    for example in EXAMPLES.values():  # their colours are those of the page
+    for example, widths in zip(EXAMPLES.values(), itertools.cycle([NARROW, NARROW[::-1]])):  # colours are the page's
         page.get_by_role("radio", name=example.title).check()
         expect(heading(page, example.title)).to_be_visible()
         tab.settled()
         assert violations_but_contrast(page) == [], example.id
-        nothing_is_sideways(page)
+        nothing_is_sideways(page, widths)
 
 
 def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
