@@ -1,5 +1,6 @@
 """The exported script computes a pass; it calls a correct one right, whatever its last bits, and a wrong one wrong."""
 
+import functools
 import io
 import re
 
@@ -39,11 +40,18 @@ def computed(trace):
     return [stage.name for stage in trace.stages if not stage.is_given]
 
 
+script_of = functools.cache(export.script)
+
+
+@functools.cache
+def compiled(script):
+    return compile(script.replace('np.load("attnviz.npz")', "beside"), "script", "exec")
+
+
 def run(trace, capsys, arrays=None, script=None, mine=None, precision="float64"):
     """Run the script beside arrays, by default its own: what it says of each stage, and at the end."""
-    source = (script or export.script(trace)).replace('np.load("attnviz.npz")', "beside")
     with np.errstate():
-        exec(source, {"beside": written(trace) | (arrays or {}), "mine": mine})
+        exec(compiled(script or script_of(trace)), {"beside": written(trace) | (arrays or {}), "mine": mine})
     *stages, verdict = capsys.readouterr().out.splitlines()
     line = rf"(\w+) in {precision}: (.+), off by \S+, \S+ allowed"
     said = dict(re.fullmatch(line, each).groups() for each in stages)
@@ -51,6 +59,7 @@ def run(trace, capsys, arrays=None, script=None, mine=None, precision="float64")
     return said, verdict
 
 
+@functools.cache
 def written(trace):
     return {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
 

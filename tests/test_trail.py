@@ -35,7 +35,7 @@ def walked(draw, trace):
 
 
 @pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
-@settings(max_examples=25)  # of each pass
+@settings(max_examples=8)  # of each pass
 @given(data=st.data())
 def test_a_trail_of_the_pass_is_read_back_as_it_was_written(trace, data):
     cells = walked(data.draw, trace)
