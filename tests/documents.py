@@ -1,5 +1,6 @@
 """Documents as a browser reads them: whole, with the parts of their templates."""
 
+import functools
 import json
 from dataclasses import replace
 
@@ -77,6 +78,18 @@ def document_of(trace):
         "measured": measured(trace.n_layers, None, None),
     }
     return merged(json.loads(bytes(template_of(trace).parts)), json.loads(to_json(read)))
+
+
+@functools.cache
+def document_text(trace):
+    """The same, as JSON."""
+    return json.dumps(document_of(trace))
+
+
+def given(asked):
+    """Pairs of a trace and what is asked of it, as node reads them: each with the document of its pass."""
+    parts = [f'{{"document": {document_text(trace)}, {json.dumps(rest)[1:]}' for trace, rest in asked]
+    return f"[{','.join(parts)}]"
 
 
 def with_verdict(trace, runs):

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document_of
+from documents import given
 from numerals import short
 from page import ROOT
 from passes import TRACES
@@ -55,6 +55,12 @@ def values_of(layer):
 def shown(trace):
     """Each step's bands, with the band before on the same page."""
     return list(_shown(trace))
+
+
+@cache
+def unfolded(trace):
+    """What the bands of each step unfold to."""
+    return [source for step in steps_of(trace) for source in sources(trace, step)]
 
 
 def _shown(trace):
@@ -202,11 +208,10 @@ def test_each_layer_says_where_its_queries_keys_and_values_are_from(name):
 
 def filled(node, passes, asked):
     """What the browser makes of runs, each for a selection, by the names of passes."""
-    given = [
-        {"document": document_of(passes[name]), "asked": [[runs, vars(selection)] for runs, selection in each]}
-        for name, each in asked.items()
+    of_passes = [
+        (passes[name], {"asked": [[runs, vars(selection)] for runs, selection in each]}) for name, each in asked.items()
     ]
-    found = json.loads(node(str(ROOT / "tests/js/filled.mjs"), text=json.dumps(given)))
+    found = json.loads(node(str(ROOT / "tests/js/filled.mjs"), text=given(of_passes)))
     return dict(zip(asked, found, strict=True))
 
 
@@ -516,11 +521,10 @@ def told(trace, selection):
     """Every band, and those that it unfolds to, with the selection of its row: a key's number is its word's."""
     for _, band, _ in shown(trace):
         yield band, selection
-    for step in steps_of(trace):
-        for source in sources(trace, step):
-            for band in source.bands:
-                own = replace(selection, query=selection.key).within(trace)
-                yield band, own if source.word == "key" else selection
+    own = replace(selection, query=selection.key).within(trace)
+    for source in unfolded(trace):
+        for band in source.bands:
+            yield band, own if source.word == "key" else selection
 
 
 def test_what_is_said_beside_a_band_is_true_of_its_numbers(node):
@@ -536,10 +540,7 @@ def test_what_is_said_beside_a_band_is_true_of_its_numbers(node):
 
 def test_what_a_sheet_unfolds_to_is_headed_by_its_word(node):
     selection = Selection(0, 1, 1, 0, 0)
-    of_each = {
-        name: [(source, selection.within(trace)) for step in steps_of(trace) for source in sources(trace, step)]
-        for name, trace in ALL.items()
-    }
+    of_each = {name: [(source, selection.within(trace)) for source in unfolded(trace)] for name, trace in ALL.items()}
     headings = filled(
         node, ALL, {name: [(source.heading, at) for source, at in each] for name, each in of_each.items()}
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cases import of_each, spread
 from claims import CLAUSES, OPENINGS, check
-from documents import document_of
+from documents import given
 from page import ROOT
 from passes import MODELS, ROWS, TRACES
 from rules import said
@@ -163,11 +163,10 @@ def some_cells(trace, most):
 def answers(node):
     """What the browser says of some cells of each pass."""
     asked = {name: list(some_cells(trace, MAX_CELLS[name])) for name, trace in PASSES.items()}
-    passes = [
-        {"document": document_of(PASSES[name]), "selection": vars(within(PASSES[name])), "cells": cells}
-        for name, cells in asked.items()
+    of_passes = [
+        (PASSES[name], {"selection": vars(within(PASSES[name])), "cells": cells}) for name, cells in asked.items()
     ]
-    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=json.dumps(passes)))
+    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=given(of_passes)))
     return {
         name: [(*cell, SimpleNamespace(**answer)) for cell, answer in zip(asked[name], each, strict=True)]
         for name, each in zip(asked, found, strict=True)

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document_of
+from documents import document_of, given
 from page import ROOT
 from passes import TRACES as PASSES
 from passes import selections
@@ -45,11 +45,8 @@ QUOTED = re.compile("“(.*?)”")
 def step_texts(node):
     """What the steps of each pass say: pairs of a selection and the texts by the ids of their steps."""
     asked = {name: some(trace) for name, trace in TRACES.items()}
-    passes = [
-        {"document": document_of(TRACES[name]), "selections": [vars(each) for each in of_pass]}
-        for name, of_pass in asked.items()
-    ]
-    found = json.loads(node(str(ROOT / "tests/js/stepTexts.mjs"), text=json.dumps(passes)))
+    of_passes = [(TRACES[name], {"selections": [vars(each) for each in of_pass]}) for name, of_pass in asked.items()]
+    found = json.loads(node(str(ROOT / "tests/js/stepTexts.mjs"), text=given(of_passes)))
     return {name: list(zip(asked[name], each, strict=True)) for name, each in zip(asked, found, strict=True)}
 
 
