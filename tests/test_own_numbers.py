@@ -46,6 +46,23 @@ def test_examples_are_files_that_hold_what_they_are_called():
         assert [cause.id for cause in found.causes] == ([] if name == "correct" else [name])
 
 
+def test_in_the_table_each_array_says_how_it_was_read_and_what_agrees_is_ticked():
+    ticked = set()
+    for name in EXAMPLES:
+        arrays = np.load(io.BytesIO(example_file(name, None)))
+        own = {each: arrays[each] for each in arrays.files if each != "tokens"}
+        found = compare(None, own, true_is="visible")
+        for array, _, laid_out, verdict in (row.cells for row in found.rows):
+            assert laid_out == ("(out, in)" if array.endswith(".weight") else "as attnviz's")
+            if array in ("attention", "output"):
+                agrees = np.allclose(np.squeeze(own[array]), np.squeeze(found.trace[array].value))
+                assert verdict.startswith("✓ agrees to" if agrees else "✗ differs by up to"), (name, array)
+                ticked.add(agrees)
+            else:
+                assert verdict == "where the pass begins"
+    assert ticked == {True, False}
+
+
 class Texts(HTMLParser):
     """The elements of a text in HTML, and what stands in its cells."""
 
