@@ -4,11 +4,12 @@ import base64
 import json
 import re
 import zlib
+from urllib.parse import parse_qsl
 
 import msgspec
 import pytest
 from asgi import APP, ask
-from documents import whole
+from documents import fitted_at, whole
 from test_talk import CAT, TALKS
 
 from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
@@ -96,6 +97,19 @@ def test_a_question_s_prompt_asks_for_what_its_answer_is():
     assert asked["word"]["answer"] == ["the", "cat", "sat"][rows[most].index(max(rows[most]))]
     assert asked["count"]["ask"]["prompt"] == "How many pairs of words does the mask hide?"
     assert asked["count"]["answer"] == "3 pairs"
+
+
+def test_a_pair_is_asked_whether_the_share_of_the_words_that_are_named_is_more_in_b():
+    for mask, seed, query, key in (("", 3, 0, 2), ("&mask=causal", 4, 2, 0), ("", 7, 1, 2)):
+        at = f"sentence=the+cat+sat&heads=2{mask}&view=sheet&step=softmax&cell=1.{query + 1}.{key + 1}.1.1"
+        offered = json.loads(post(kind="questions", at=f"{at}&beside=seed%3D{seed}").text)["questions"]
+        (asked,) = (each for each in offered if each["ask"]["kind"] == "compare")
+        pattern = r"Does “(\w+)” give “(\w+)” more in head 1 than in A, less or the same\?"
+        names = re.fullmatch(pattern, asked["ask"]["prompt"]).groups()
+        assert names == tuple(("the", "cat", "sat")[place] for place in (query, key))
+        b, a = (fitted_at(dict(parse_qsl(f"{at}{more}"))).trace for more in ("", f"&seed={seed}"))
+        one, other = (each["attention"].value[0, query, key] for each in (b, a))
+        assert asked["answer"] == ("more" if one > other else "less")
 
 
 def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
