@@ -112,6 +112,39 @@ def test_a_pair_is_asked_whether_the_share_of_the_words_that_are_named_is_more_i
         assert asked["answer"] == ("more" if one > other else "less")
 
 
+OFFERED = {
+    "sentence=the+cat+sat&heads=2&step=qkv&picked=q&cell=2.2.1.3.2": (
+        "Which number stands in Queries at head 2, “cat”, dimension 3?",
+        "q[1,1,2]",
+    ),
+    "sentence=the+cat+sat&heads=2&step=scores&cell=2.2.1.3.2": (
+        "What is the score of “cat” and “the” in head 2?",
+        "scores[1,1,0]",
+    ),
+    "model=recall&step=scores-1&cell=1.3.2.1.1": ("What is the score of “d” and “5” in layer 1?", "scores_1[0,2,1]"),
+    "model=recall&step=softmax-2&cell=1.3.2.1.1": (
+        "What share of its attention does “d” give to “5” in layer 2?",
+        "attention_2[0,2,1]",
+    ),
+    "model=microgpt&sentence=eliza&step=neurons&cell=1.3.2.1.1": (
+        "Which number stands in Firing at “l”, neuron 1?",
+        "active[2,0]",
+    ),
+}
+"""For a scene the question of its number, and the number that it asks for."""
+
+
+@pytest.mark.parametrize("at", OFFERED)
+def test_the_question_of_a_number_says_of_which_stage_head_and_layer_it_is(at):
+    prompt, cell = OFFERED[at]
+    asked = {each["ask"]["prompt"]: each for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+    assert prompt in asked, list(asked)
+    stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
+    number = fitted_at(dict(parse_qsl(at))).trace[stage].value[tuple(map(int, index.split(",")))]
+    made = json.loads(post(kind="moment", moment={"at": at, "ask": asked[prompt]["ask"]}).text)["question"]
+    assert made["right"] == pytest.approx(number, rel=1e-12)
+
+
 def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
     """Where “tired” looks less at “animal”, the model answers “horse” (`text/flips.sentence`)."""
     ask = {"kind": "answer", "prompt": "Which?"}

@@ -13,7 +13,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
 from attnviz.lessons.expression import EXPRESSION_ERRORS
-from attnviz.lessons.naming import noun, place_name
+from attnviz.lessons.naming import is_of_words, noun, place_name
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.questions.answer import Answer
 from attnviz.lessons.questions.code import LINES, Code
@@ -27,7 +27,7 @@ from attnviz.lessons.talk import TalkError
 from attnviz.lessons.talk_moment import check_answer
 from attnviz.scene.scene import choice_of
 from attnviz.scene.start import picked, selected
-from attnviz.text.steps import steps_of
+from attnviz.text.steps import full_title, steps_of
 
 _OF_CODE = {
     "scores": "Which line computes the scores?",
@@ -70,13 +70,13 @@ def _asks(passes: Passes) -> Iterator[AnyAsk]:
     unit = model.task.unit if model else "word"
     attention = _at(passes, layer.names["attention"], at)
     query, key = (place_name(attention, axis, attention.index[axis]) for axis in (1, 2))
-    in_head = f" in {place_name(attention, 0, at.head)}" if attention.stage.shape[0] > 1 else ""
+    inside = _inside(attention)
     if _SPECIAL.isdisjoint(query + key):
         row, cell = _written(attention, 2), _written(attention)
-        yield Word(of=row, prompt=f"Which {unit} will “{query}” look at most{in_head}?")
-        yield Share(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{in_head}?")
+        yield Word(of=row, prompt=f"Which {unit} will “{query}” look at most{inside}?")
+        yield Share(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{inside}?")
         if passes.b.other:
-            yield Compare(of=cell, prompt=f"Does “{query}” give “{key}” more{in_head} than in A, less or the same?")
+            yield Compare(of=cell, prompt=f"Does “{query}” give “{key}” more{inside} than in A, less or the same?")
         yield from _of_the_number(passes, at)
     if "probabilities" in passes.trace():
         is_next = model is not None and model.task.is_open
@@ -98,12 +98,25 @@ def _of_the_number(passes: Passes, at: Selection) -> Iterator[AnyAsk]:
     of = _at(passes, name, at)
     if split_layer(name)[0] == "attention":
         return
-    where = [place_name(of, axis, place) for axis, place in enumerate(of.index) if of.stage.axes[axis] != "head"]
-    prompt = f"What is the {noun(name)} of {' and '.join(f'“{each}”' for each in where)}?"
+    names = {axis: place_name(of, axis, place) for axis, place in enumerate(of.index)}
+    places = {axis: f"“{each}”" if is_of_words(of, axis) else each for axis, each in names.items()}
+    if noun(name) == "number":
+        prompt = f"Which number stands in {full_title(name)} at {', '.join(places.values())}?"
+    else:
+        words = (each for axis, each in places.items() if is_of_words(of, axis))
+        prompt = f"What is the {noun(name)} of {' and '.join(words)}{_inside(of)}?"
     if noun(name) == "probability":
         yield Share(of=_written(of), prompt=prompt)
     else:
         yield Number(of=_written(of), prompt=prompt)
+
+
+def _inside(of: Reference) -> str:
+    """The head and the layer of a cell, where there are several."""
+    is_headed = of.stage.axes[0] == "head" and of.stage.shape[0] > 1
+    head = f" in {place_name(of, 0, of.index[0])}" if is_headed else ""
+    layer = split_layer(of.stage.name)[1]
+    return head + (f" {'of' if head else 'in'} layer {layer}" if layer else "")
 
 
 def _selection(passes: Passes) -> Selection:
