@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 
 import numpy as np
 import pytest
@@ -410,3 +411,21 @@ def test_attention_that_is_averaged_before_it_is_used_is_named_beside_an_attenti
     found = compare(None, own.written("BERT") | {"attention": attention[given], "output": output})
     assert [each.id for each in (*found.causes, *found.alternatives)] == ["attention averaged over heads"]
     assert found.explained
+
+
+def test_tiled_keys_and_values_are_found_from_an_output_alone_in_two_seconds_of_processor():
+    n, n_heads, d = 32, 8, 16
+    random = np.random.default_rng(2)
+    x = random.normal(size=(n, n_heads * d)).astype(np.float32)
+    lengths = {"q": n_heads * d, "k": 4 * d, "v": 4 * d, "o": n_heads * d}
+    w = {each: (random.normal(size=(length, n_heads * d)) / 11).astype(np.float32) for each, length in lengths.items()}
+    q, k, v = ((x @ w[each].T).reshape(n, -1, d).transpose(1, 0, 2) for each in "qkv")
+    k, v = (np.concatenate([each, each]) for each in (k, v))
+    scores = np.where(np.tri(n, dtype=bool), q @ k.transpose(0, 2, 1) / 4, -np.inf)
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    output = (shares / shares.sum(axis=-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(n, -1) @ w["o"].T
+    arrays = {"x": x, **{f"{each}_proj.weight": w[each] for each in w}, "output": output.astype(np.float32)}
+    start = time.thread_time()
+    found = compare(None, arrays)
+    assert time.thread_time() - start < 2
+    assert [each.id for each in found.causes] == ["groups tiled"]

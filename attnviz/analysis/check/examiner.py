@@ -17,7 +17,7 @@ from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.causes.fit import Fit
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
 from attnviz.analysis.check.distance import distances
-from attnviz.analysis.check.nearness import Nearness
+from attnviz.analysis.check.nearness import ROWS, Nearness
 from attnviz.analysis.check.nodes import Node, Nodes, nodes_of
 from attnviz.analysis.check.readings import Reading, with_pattern
 from attnviz.analysis.check.rotation import (
@@ -301,4 +301,4 @@ def _alike(readings: Iterable[Reading]) -> Iterator[Sequence[Reading]]:
     """Readings whose masks are alike, one group after the other."""
     for _, alike in groupby(readings, lambda each: (each.mask.value.dtype, each.mask.value.ndim)):
         some = list(alike)
-        yield from batches(some, some[0].sizes["h"] * some[0].sizes["t"] ** 2)
+        yield from batches(some, some[0].sizes["h"] * some[0].sizes["t"] * ROWS)

@@ -22,7 +22,7 @@ from attnviz.analysis.check.stages import score_stages
 _ROUNDINGS = 1e5
 """By so many roundings no correct number is off."""
 
-_ROWS = 8
+ROWS = 8
 """So many rows are looked at."""
 
 _COLUMNS = 32
@@ -107,7 +107,7 @@ class Nearness:
     @cached_property
     def _queries(self) -> np.ndarray:
         """Those whose rows are looked at."""
-        return _spread(self.candidate.sizes.get("t", 1), _ROWS)
+        return _spread(self.candidate.sizes.get("t", 1), ROWS)
 
     def _some(self, rows: np.ndarray) -> np.ndarray:
         n = self.candidate.sizes.get("t")
