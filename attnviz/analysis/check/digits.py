@@ -14,6 +14,9 @@ _MIN_DIGITS = 8
 
 _LARGEST_POWER = 300
 
+_FEW = 16
+"""So many numbers are looked at before all are."""
+
 
 @dataclass(frozen=True)
 class Digits:
@@ -43,7 +46,7 @@ class Digits:
 
     def step(self, array: np.ndarray) -> np.ndarray:
         """From each number to the next that has so many digits."""
-        return 10.0 ** -self._places(array)
+        return 10.0 ** -self.places(array)
 
     def half_step(self, array: np.ndarray) -> np.ndarray:
         """By how much each number may be off."""
@@ -51,11 +54,9 @@ class Digits:
 
     def rounded(self, array: np.ndarray) -> np.ndarray:
         """The nearest numbers of so many digits."""
-        places = self._places(array)
-        up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)  # whole: dividing by them is exact
-        return np.rint(array * up / down) / up * down
+        return _to_places(array, self.places(array))
 
-    def _places(self, array: np.ndarray) -> np.ndarray:
+    def places(self, array: np.ndarray) -> np.ndarray:
         """How many decimals each number has."""
         if not self.are_significant:
             return np.full(np.shape(array), float(self.n))
@@ -78,9 +79,8 @@ def digits_of(told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], n
     """
     found = []
     for are_significant in (False, True):
-        ways = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
-        fewest = bisect_left(ways, True, key=lambda digits: _have(digits, told, epsilon, stored))
-        for digits in ways[fewest : fewest + 1]:
+        digits = _fewest(are_significant, told, epsilon, stored)
+        if digits:
             chances = epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
             likely = float(np.log10(np.minimum(chances, 1)).sum())
             if likely < -_MIN_DIGITS and len(told) * digits.n >= _MIN_DIGITS:
@@ -88,6 +88,28 @@ def digits_of(told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], n
     return min(found, key=lambda each: each[:2])[-1] if found else None
 
 
-def _have(digits: Digits, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]) -> bool:
-    """Whether all numbers have no more digits; told by the first already, most often."""
-    return all((np.abs(stored(digits.rounded(some)) - some) <= epsilon * some / 2).all() for some in (told[:16], told))
+def _fewest(
+    are_significant: bool, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
+) -> Digits | None:
+    """The fewest digits that all numbers have; for most arrays a few numbers tell already that there are none."""
+    ways = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
+    few = told[:_FEW]
+    have = _are_as_stored(_to_places(few, np.stack([each.places(few) for each in ways])), few, epsilon, stored)
+    if not have[-1]:
+        return None
+    ways = ways[int(have.argmax()) :]
+    fewest = bisect_left(ways, True, key=lambda each: _are_as_stored(each.rounded(told), told, epsilon, stored))
+    return ways[fewest] if fewest < len(ways) else None
+
+
+def _are_as_stored(
+    rounded: np.ndarray, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Whether rounded numbers are those that were told, as the format has them."""
+    return (np.abs(stored(rounded) - told) <= epsilon * told / 2).all(axis=-1)
+
+
+def _to_places(array: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The nearest numbers of so many decimals."""
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)  # whole: dividing by them is exact
+    return np.rint(array * up / down) / up * down

@@ -119,8 +119,10 @@ class Examiner:
         if right:
             return right
         found = self.singly
-        if found.explains_all or not may_be_turned or not self._turnable:
-            return found if found.explains_all else self._best(self.tied, in_pairs=True)
+        if found.explains_all or not may_be_turned:
+            return found
+        if not self._turnable:
+            return self._best(self.tied, in_pairs=True)
         nearest = self._turnable
         if len(nearest) > 1:
             nearest = sorted(nearest, key=self._off_if_turned)[:MAX_SEARCHED]

@@ -69,7 +69,7 @@ class Nearness:
     def of_each(self, nodes: Nodes) -> np.ndarray:
         """Whether they are near each of several passes, which are on an axis before the others."""
         rows = _Rows(self, nodes)
-        seeing = self._seeing if rows.are_as_before("masked") else rows.seeing
+        seeing = self._seeing if rows.hide_as_before else rows.seeing
         near = np.ones((), dtype=bool)
         for stage in (self.differs, *self.agree):
             near = near & self._agrees(stage, rows, seeing)
@@ -200,6 +200,11 @@ class _Rows:
         """Which of the queries see a key."""
         is_hidden = "masked" in self._nodes and "attention" in self._of.nodes
         return seeing_in({"masked": self["masked"]}) if is_hidden else None
+
+    @property
+    def hide_as_before(self) -> bool:
+        """Whether the same keys are hidden in the same scores."""
+        return bool(self._changed) and self._changed.isdisjoint(("mask", "masked"))
 
     def are_as_before(self, name: str) -> bool:
         """Whether nothing that was changed comes into a stage."""
