@@ -53,3 +53,43 @@ def test_another_pass_is_laid_out_once_while_it_is_drawn(opened, address, other)
     page = opened(f"?{address}")
     asked = page.evaluate(ASKS, [document(fitted_at(each)) for each in (dict(parse_qsl(address)), other)])
     assert len(asked) <= 1, asked
+
+
+MAPS = """async ([documents, diagram]) => {
+    const told = async (document) => {
+        show(document);
+        for (let i = 0; i < 3; i += 1) await drawn();
+        const here = window.document.querySelector(diagram);
+        return [here.innerHTML, [...here.querySelectorAll(".step")]];
+    };
+    const anew = async (document) => {
+        viewer.end();
+        mountAgain(null);
+        return (await told(document))[0];
+    };
+    const kept = [], before = [], after = [];
+    let stood = (await told(documents[0]))[1];
+    for (const each of documents.slice(1)) {
+        const [text, steps] = await told(each);
+        kept.push(steps.filter((step) => stood.includes(step)).length);
+        before.push(text);
+        stood = steps;
+    }
+    for (const each of documents.slice(1)) after.push(await anew(each));
+    return [kept, before, after];
+}"""
+"""How many steps of a map stay as other documents are shown, one after the other; what it is then, and drawn anew."""
+
+
+@pytest.mark.parametrize(("step", "diagram"), [("softmax", ".map .diagram"), ("whole-pass", ".whole .diagram")])
+def test_steps_that_another_pass_has_too_stay_on_the_map_which_is_as_if_drawn_anew(opened, step, diagram):
+    passes = [{}, {"mask": "causal"}, {"mask": "causal", "heads": "4"}, {"seed": "5"}, {"layers": "2"}, {}]
+    page = opened(f"?step={step}")
+    kept, written, anew = page.evaluate(
+        MAPS, [[document(fitted_at({"step": step} | each)) for each in passes], diagram]
+    )
+    assert written == anew
+    n_steps = [each.count('class="step"') for each in written]
+    assert kept[0] == n_steps[0] - 1  # the mask's own is new
+    assert kept[1] == n_steps[1]  # as many as there are
+    assert kept[2] == n_steps[2]

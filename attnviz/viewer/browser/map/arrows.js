@@ -18,16 +18,25 @@ export function drawArrows(svg, origin, pairs, columns) {
     };
   };
   const places = columns.map(placeOf);
-  const arrows = pairs.map(pair => {
+  const ways = pairs.map(pair => {
     const [from, to] = pair.map(placeOf);
-    const path = svgElement("path", { d: pathOf(from, to, places, top), class: "arrow" });
-    const head = svgElement("path", { d: `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`, class: "tip" });
-    const group = svgElement("g");
-    group.append(path, head);
-    return group;
+    return [pathOf(from, to, places, top), `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`];
   });
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`); // only now: places asked for after a change cost a layout
-  svg.replaceChildren(...arrows);
+  while (svg.childElementCount > ways.length) svg.lastChild.remove();
+  while (svg.childElementCount < ways.length) svg.append(makeArrow());
+  ways.forEach((way, nth) => {
+    way.forEach((d, part) => {
+      const path = svg.children[nth].children[part];
+      if (path.getAttribute("d") !== d) path.setAttribute("d", d);
+    });
+  });
+}
+
+function makeArrow() {
+  const group = svgElement("g");
+  group.append(...["arrow", "tip"].map(name => svgElement("path", { class: name })));
+  return group;
 }
 
 function pathOf(from, to, columns, top) {

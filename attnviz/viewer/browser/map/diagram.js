@@ -12,40 +12,56 @@ export function makeDiagram(box, draw) {
     whole = element("div", "diagram");
   whole.append(arrows, rows);
   box.append(whole);
-  let thumbs = [],
+  let made = new Map(), // what a step is made of -> {element, thumbs}
+    thumbs = [],
     steps = [],
     pairs = [],
     built = "";
 
-  const makeStep = (column, arrowsOfMap) => {
-    const inside = element("span", "depths");
+  const makeStep = (column, depths) => {
+    const inside = element("span", "depths"),
+      thumbsOf = [];
     inside.append(
-      ...depthsOf(column.stages, arrowsOfMap).map(stages => {
+      ...depths.map(stages => {
         const depth = element("span", "depth"),
-          made = stages.map(makeThumb);
-        thumbs.push(...made.map(thumb => Object.assign(thumb, { beside: stages.length })));
-        depth.append(...made.map(draw.stage));
+          small = stages.map(name => Object.assign(makeThumb(name), { beside: stages.length }));
+        thumbsOf.push(...small);
+        depth.append(...small.map(draw.stage));
         return depth;
       }),
     );
-    return draw.step(column, inside);
+    return { element: draw.step(column, inside), thumbs: thumbsOf };
   };
-  const makeRow = (columns, arrowsOfMap) => {
-    const row = element("div", "row");
-    row.append(...columns.map(column => makeStep(column, arrowsOfMap)));
-    return row;
-  };
-  // Lays out rows of columns of the map. Returns whether they are others than before.
+  // Lays out rows of columns of the map; steps that stay the same stay where they are. Returns whether any is another.
   const build = (columns, arrowsOfMap) => {
     const next = JSON.stringify([columns, arrowsOfMap]);
     if (next === built) return false;
     built = next;
-    thumbs = [];
     pairs = arrowsOfMap;
-    rows.replaceChildren(...columns.map(each => makeRow(each, pairs)));
-    if (columns.length > 1)
-      for (const [place, row] of [...rows.children].entries()) row.dataset.layer = nameOf(place + 1);
-    steps = [...rows.children].flatMap(row => [...row.children]);
+    const before = made;
+    made = new Map();
+    const inRows = columns.map(row =>
+      row.map(column => {
+        const depths = depthsOf(column.stages, arrowsOfMap),
+          key = JSON.stringify([column, depths]);
+        made.set(key, before.get(key) ?? makeStep(column, depths));
+        return made.get(key);
+      }),
+    );
+    putInto(
+      rows,
+      inRows.map((_, place) => rows.children[place] ?? element("div", "row")),
+    );
+    for (const [place, row] of inRows.entries()) {
+      putInto(
+        rows.children[place],
+        row.map(step => step.element),
+      );
+      if (columns.length > 1) rows.children[place].dataset.layer = nameOf(place + 1);
+      else delete rows.children[place].dataset.layer;
+    }
+    thumbs = inRows.flat().flatMap(step => step.thumbs);
+    steps = inRows.flat().map(step => step.element);
     observer.disconnect();
     for (const step of steps) observer.observe(step);
     return true;
@@ -61,4 +77,13 @@ export function makeDiagram(box, draw) {
   };
   const observer = new ResizeObserver(connect); // a font that arrives moves all that stands in a row
   return { rows, build, connect, thumbs: () => thumbs, steps: () => steps };
+}
+
+// Has a box hold some elements in their order. Those that it held in the same order aren't taken out, or all in them is laid
+// out again.
+function putInto(box, elements) {
+  for (const each of [...box.children]) if (!elements.includes(each)) each.remove();
+  elements.forEach((each, place) => {
+    if (box.children[place] !== each) box.insertBefore(each, box.children[place] ?? null);
+  });
 }

@@ -90,6 +90,7 @@ export function makeWholePass(tools) {
       figure.firstChild.replaceChildren(typeset(symbol));
       figure.className = `stage-of ${role}`;
       figure.classList.toggle("aside", rows.length > 1 && beside > 1);
+      canvas.parentNode.lastChild.replaceChildren(); // words, of a pass in which it was the first
     }
     box.classList.remove("untitled");
     const width = drawThumbs(pass, parts, where.present, look.colours);
