@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 from cases import of_each
-from documents import answer_bytes, document, document_bytes, document_of, fitted_at
+from documents import answer_bytes, document, document_bytes, fitted_at
 from documents import read as read_answer
 from page import changes_of
 from passes import TRACES
@@ -28,6 +28,7 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
+from attnviz.scene.document.template import template_of
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.text.movement import steepest
@@ -313,7 +314,7 @@ def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_l
 @of_each("name", [*TRACES])
 def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last(name):
     trace = TRACES[name]
-    written = document_of(trace)
+    written = json.loads(bytes(template_of(trace).parts))
     for step in written["steps"]:
         names = trace.layers[(step["layer"] or trace.n_layers) - 1].names
         assert (step["attention"], step["heads"]) == (names["attention"], names["heads"])

@@ -8,7 +8,7 @@ from test_scene import PARAMETERS, WRITTEN
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(written=st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN.filter("\ud800".__ne__), max_size=5))
 def test_no_address_breaks_a_page_and_the_one_it_leaves_says_nothing_more(page, written):
     at = opened(page, **written)

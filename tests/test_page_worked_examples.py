@@ -19,6 +19,12 @@ PAGE = ROOT / "pages" / "worked_examples.py"
 
 
 @functools.cache
+def folded_away(notebook):
+    """The page of a notebook as it opens, for all who read it."""
+    return opened(PAGE, notebook=notebook)
+
+
+@functools.cache
 def unfolded(notebook):
     """The page with the printed numbers of a notebook unfolded, for all who read it."""
     at = opened(PAGE, notebook=notebook)
@@ -53,7 +59,7 @@ def test_every_printed_number_stands_beside_the_computed_one_with_its_mark(noteb
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
-    (folded,) = opened(PAGE, notebook=notebook).expander
+    (folded,) = folded_away(notebook).expander
     assert not folded.proto.expanded
     assert len(folded) == 0
     marks = unfolded(notebook).dataframe[0].value["agrees"].tolist()
@@ -107,7 +113,7 @@ def in_words(pieces):
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_where_it_is_folded_away(notebook):
-    at = opened(PAGE, notebook=notebook)
+    at = folded_away(notebook)
     example, shown = EXAMPLES[notebook], article(at, "notebook")
     (offered,) = shown["choice"]
     assert offered["value"] == notebook
@@ -121,7 +127,7 @@ def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_w
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_an_example_is_told_with_its_passes(notebook):
-    example, shown = EXAMPLES[notebook], article(opened(PAGE, notebook=notebook), "notebook")
+    example, shown = EXAMPLES[notebook], article(folded_away(notebook), "notebook")
     assert runs(example.description) in [piece["runs"] for piece in shown["text"]]
     for variant, door in zip(example.variants, shown["door"], strict=False):
         ours = " ours, not in the notebook" if variant.ours else ""
@@ -130,7 +136,7 @@ def test_an_example_is_told_with_its_passes(notebook):
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_every_mistake_shows_the_wrong_number_and_then_the_right_one(notebook):
-    boxes = article(opened(PAGE, notebook=notebook), "notebook")["box"]
+    boxes = article(folded_away(notebook), "notebook")["box"]
     for mistake, box in zip(EXAMPLES[notebook].mistakes, boxes, strict=True):
         title, explanation, sides, _ = box["pieces"]
         assert (title["runs"], explanation["runs"]) == ([["strong", mistake.title]], runs(mistake.explanation))
@@ -166,7 +172,7 @@ def test_a_message_that_no_article_sends_changes_nothing(event):
 def test_a_mistake_opens_the_step_that_shows_its_stage(monkeypatch, notebook):
     opened_pages = []
     monkeypatch.setattr("streamlit.switch_page", opened_pages.append)  # the page is opened without the router
-    boxes = article(opened(PAGE, notebook=notebook), "notebook")["box"]
+    boxes = article(folded_away(notebook), "notebook")["box"]
     for mistake, box in zip(EXAMPLES[notebook].mistakes, boxes, strict=True):
         at = opened(PAGE, notebook=notebook)
         sends(at, "notebook", "opened", box["pieces"][-1]["door"])
