@@ -105,14 +105,13 @@ def left_out(trace, cell, names):
     ("settings", "band", "out"),
     [
         (WHO, "Scores", {"words": ["scores", "scaled", "exp", "attention", "heads"], "join": AFTER_ONE_HEAD}),
-        (WHO, "Logits", {"words": [], "join": ["logits", "probabilities"]}),
         (
             CAUSAL,
             "exp(score − max)",
             {"words": ["exp", "attention", "heads"], "join": ["attention", "heads", "output"]},
         ),
     ],
-    ids=["from the scores on", "from the logits on", "of one of two heads"],
+    ids=["from the scores on", "of one of two heads"],
 )
 def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opened, settings, band, out):
     page, trace, document = of_sheet(opened, settings)
@@ -129,7 +128,7 @@ def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opene
             best = short(trace["scores"].value[cell["head"], cell["query"]].max())
             assert (numbers_in(key)[best], numbers_in(sheet)[best]) == (2, 0), "what is said doesn't tell it either"
     assert (sent(page), page.url) == ([], before)
-    if band == "Logits":
+    if settings == CAUSAL:
         assert texts(printed(page)) == whole, "the next print has all numbers"
 
 
@@ -151,7 +150,6 @@ FOLDED = {"q", "k", "v", "w_u"}
 @pytest.mark.parametrize(
     ("settings", "band", "out"),
     [
-        (WHO, "Scores", {"scores", "scaled", "attention", "heads", "concat", *IN_THE_END}),
         (RECALL, "Attention", {"attention", "heads", "concat", "residual", *IN_THE_END, *FOLDED}),
         (CAUSAL, "exp(score − max)", {"attention", "heads", "contributions", *IN_THE_END}),
         (FORTY, "Scores", {"scores", "scaled", "attention", "heads", "contributions", *IN_THE_END, *FOLDED}),
@@ -192,23 +190,22 @@ def test_a_worksheet_leaves_out_what_the_selected_head_adds_and_has_that_of_the_
 
 @pytest.mark.slow
 def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
-    for address in ("?view=matrices", "?view=matrices&present=1&step=scores"):
-        page = opened(address, **WHO)
-        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-        first = page.locator(".printed").first
-        words = first.locator(".thread .words button")
-        seen = words.evaluate_all("(all) => all.map((each) => each.offsetLeft)")
-        arcs, muted = first.locator(".thread .arc").count(), first.locator(".muted-said").is_visible()
-        scores = page.locator(".printed .matrix figcaption .some").count()
-        page.emulate_media(media="print")
-        pressed = first.locator(".thread .flip").is_visible()
-        page.emulate_media(media="null")
-        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert len(seen) == arcs == 12
-        assert min(seen) >= 0, address
-        assert not muted, address
-        assert not pressed, "nobody presses paper"
-        assert scores == 0, "all places, also of a talk that has room for fewer"
+    page = opened("?view=matrices&present=1&step=scores", **WHO)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    first = page.locator(".printed").first
+    words = first.locator(".thread .words button")
+    seen = words.evaluate_all("(all) => all.map((each) => each.offsetLeft)")
+    arcs, muted = first.locator(".thread .arc").count(), first.locator(".muted-said").is_visible()
+    scores = page.locator(".printed .matrix figcaption .some").count()
+    page.emulate_media(media="print")
+    pressed = first.locator(".thread .flip").is_visible()
+    page.emulate_media(media="null")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert len(seen) == arcs == 12
+    assert min(seen) >= 0
+    assert not muted
+    assert not pressed, "nobody presses paper"
+    assert scores == 0, "all places, also of a talk that has room for fewer"
 
 
 def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
