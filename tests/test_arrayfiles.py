@@ -215,12 +215,13 @@ def test_reading_the_largest_files_takes_at_most_200_mb_and_a_second_of_processo
     gc.freeze()  # as the server does; what else the tests hold is nobody's reading
     assert any(seconds() < 1 for _ in range(3)), "a busy machine is slower, but not three times"
     gc.unfreeze()
+    share = 8 if file.startswith("as many") else 1  # each line, or number, takes as much as the others
     tracemalloc.start()
     with contextlib.suppress(OwnArraysError):
-        reads(content)
+        reads(content[: len(content) // share])
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 200e6
+    assert peak < 200e6 / share
 
 
 def test_whatever_a_file_holds_nothing_but_one_kind_of_error_is_raised():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby, islice
@@ -62,6 +62,7 @@ class Examiner:
     candidates: Candidates
     precision: Precision
     _kept: dict[Trace, Nodes] = field(default_factory=dict, repr=False)
+    _shared: dict[Hashable, Node] = field(default_factory=dict, repr=False)
 
     @property
     def own(self) -> OwnArrays:
@@ -282,9 +283,14 @@ class Examiner:
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
     def _nodes(self, candidate: Candidate) -> Nodes:
-        """The stages of its pass, before it is turned."""
+        """The stages of its pass, before it is turned; those that passes have in common are the same nodes."""
         if candidate.trace not in self._kept:
-            self._kept[candidate.trace] = nodes_of(candidate.trace, self._given)
+            made, read = {}, candidate.reading.arrays if candidate.reading else {}
+            for name, node in nodes_of(candidate.trace, self._given).items():
+                inputs = tuple(id(made[each]) for each in node.inputs)
+                own = node.operation or id(read.get(name, candidate.trace))
+                made[name] = self._shared.setdefault((name, own, inputs), node)
+            self._kept[candidate.trace] = made
         return self._kept[candidate.trace]
 
     def _given(self, stage: Stage) -> Rounded:
