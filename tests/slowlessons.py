@@ -177,11 +177,16 @@ def _mistake(name, trace):
 
 
 @functools.cache
+def _random_vectors():
+    """The sweep's queries, and six keys of each."""
+    random = stream("sweep", 0)
+    return [random.standard_normal((2000, 512)) for _ in range(7)]
+
+
+@functools.cache
 def _random_scores(d_k):
     """Of each of the sweep's queries its scores with six keys, for this length alone."""
-    random = stream("sweep", 0)
-    queries = random.standard_normal((2000, 512))[:, :d_k]
-    keys = [random.standard_normal((2000, 512))[:, :d_k] for _ in range(6)]
+    queries, *keys = (each[:, :d_k] for each in _random_vectors())
     return np.array([np.einsum("ij,ij->i", queries, each) for each in keys]).T
 
 

@@ -34,14 +34,17 @@ def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(ope
     page = opened("?step=softmax", **settings)
     right = page.evaluate("given.model.right")
     page.evaluate("(document) => viewer.show(document)", json.loads(document_of(**settings, **change)))
-    trace = fitted_at(settings | change).trace
-    labels, expected = trace.axes("probabilities")[1].labels, []
-    for row, wanted in zip(trace["probabilities"].value, right, strict=True):
-        answer = labels[row.argmax()]
+    trace, original = fitted_at(settings | change).trace, fitted_at(settings).trace["probabilities"].value
+    labels, expected, before = trace.axes("probabilities")[1].labels, [], []
+    for row, old, wanted in zip(trace["probabilities"].value, original, right, strict=True):
+        answer, said = labels[row.argmax()], f"{labels[old.argmax()]} {percent(old.max())}"
+        before.append("" if said == f"{answer} {percent(row.max())}" else f"was {said}")
         expected.append(f"{answer}, {percent(row.max())}, {'right' if answer == wanted else 'wrong'}")
     heard = page.locator("p.heard").inner_text()
     assert re.search(r"The answer: (.*)\.$", heard)[1].split("; ") == expected
     assert {each.split()[-1] for each in expected} == {"right", "wrong"}
+    assert page.locator(".answers .before").evaluate_all("(all) => all.map((each) => each.textContent)") == before
+    assert len(set(before)) > 1
     step = page.evaluate("given.steps.findIndex(({ id }) => id === 'weighted-sum')")
     go(page, step="weighted-sum", view="matrices")
     heard = page.locator("p.heard").inner_text()
