@@ -4,6 +4,7 @@ Without Chromium or node a person's run skips their tests and says so; where CI 
 """
 
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
@@ -89,9 +90,32 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def server():
-    with served() as (address, _):
+def server(tmp_path_factory, worker_id):
+    """The address of the app, one for all workers: the first starts it, and ends it once the others have left."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder if worker_id == "master" else folder.parent
+    with open(folder / "turn", "a") as turn, open(folder / "server", "a+") as used, contextlib.ExitStack() as started:
+        with locked(turn):
+            fcntl.flock(used, fcntl.LOCK_SH)
+            used.seek(0)
+            address = used.read()
+            if is_first := not address:
+                address, _ = started.enter_context(served())
+                used.write(address)
+                used.flush()
         yield address
+        if is_first:
+            with locked(turn):
+                fcntl.flock(used, fcntl.LOCK_EX)
+                used.truncate(0)
+                started.close()
+
+
+@contextlib.contextmanager
+def locked(file):
+    fcntl.flock(file, fcntl.LOCK_EX)
+    yield
+    fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @pytest.fixture(scope="session")
@@ -135,13 +159,16 @@ def left():
 
 @pytest.fixture
 def visit(window, left, server):
-    """Open a tab: `visit(theme="light", width=1440)`. Its console must stay clean and its requests at home."""
+    """Open a tab: `visit(theme="light", width=1440)`. Its console must stay clean and its requests at home.
+
+    `afresh` is for whoever needs pages that are loaded, or leaves more in them than a page of the app takes away.
+    """
     tabs = []
 
-    def start(theme="light", width=1440, address=server):
+    def start(theme="light", width=1440, address=server, afresh=False):
         tab = left[theme].pop() if left[theme] else Tab(window(theme))
         tabs.append((theme, tab))
-        return tab.begin(address, width)
+        return tab.begin(address, width, afresh)
 
     yield start
     for theme, tab in tabs:

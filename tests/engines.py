@@ -178,7 +178,7 @@ def until(engine, holds, what):
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not ((seen := engine.read(what)) and holds(seen)):
         assert time.monotonic() < deadline, f"still {seen}"
-        time.sleep(0.02)
+        time.sleep(0.05)
     return seen
 
 

@@ -52,13 +52,18 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
   );
   const areOver = (one, other) => shared(one.box, other.box) > SLACK
     && !one.each.contains(other.each) && !other.each.contains(one.each);
+  const fromTop = seen.toSorted((one, other) => one.box.top - other.box.top), over = [];
+  for (const [place, one] of fromTop.entries()) {
+    for (let at = place + 1; at < fromTop.length && fromTop[at].box.top < one.box.bottom; at += 1) {
+      if (areOver(one, fromTop[at])) over.push(`${nameOf(one)} and ${nameOf(fromTop[at])}`);
+    }
+  }
   const holdsMore = (each) =>
     each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
   const page = document.querySelector('[data-testid="stMain"]') ?? document.documentElement;
   return {
     cut: seen.filter(isCut).map(nameOf),
-    over: seen.flatMap((one, place) => seen.slice(place + 1).filter((other) => areOver(one, other))
-      .map((other) => `${nameOf(one)} and ${nameOf(other)}`)),
+    over,
     scrolls: [
       ...all(scrollers).filter(holdsMore).map((each) => each.className),
       ...(page.scrollHeight > page.clientHeight || page.scrollWidth > page.clientWidth ? ["the page"] : []),

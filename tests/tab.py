@@ -22,6 +22,9 @@ _TO_COME = ", ".join(
         *('[data-testid^="stBidiComponent"]:not(:has(div))', '[data-testid="stPlotlyChart"]:not(:has(.main-svg))'),
     ]
 )
+EMPTY = "audit?sentence="
+"""A page of the app that shows nothing of the one before."""
+
 AT_REST = f"{IDLE}:has(h1):not(:has({_TO_COME}))"
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
 
@@ -42,6 +45,23 @@ _OUTLINED = """(grid) => {
     .filter((cell) => frames.some((frame) => isIn(cell.getBoundingClientRect(), frame)))
     .map(({ dataset }) => [Number(dataset.row), Number(dataset.column)]);
 }"""
+_ARRIVED = f"""async (url) => {{
+  const ours = history.attnviz, isHere = url.startsWith(`${{location.origin}}/`) && !url.includes("#");
+  if (!ours || !isHere || !document.querySelector('{IDLE}')) return false;
+  const {{ show }} = ours;
+  const shown = new Promise((done) => {{
+    ours.show = (now) => {{
+      show(now);
+      done(true);
+    }};
+  }});
+  History.prototype.pushState.call(history, history.state, "", url);
+  dispatchEvent(new PopStateEvent("popstate", {{ state: history.state }}));
+  const isShown = await Promise.race([shown, new Promise((done) => setTimeout(done, 3000, false))]);
+  ours.show = show;
+  return isShown;
+}}"""
+"""Come to an address of the app within the app, as Forward does; whether that could be done."""
 
 
 class Tab:
@@ -62,9 +82,9 @@ class Tab:
         self.page.on("request", self._watch)
         self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.told.append(sent)))
 
-    def begin(self, address, width=1440):
-        """Be as good as new, for a visit to an address."""
-        self.address = address
+    def begin(self, address, width=1440, afresh=False):
+        """Be as good as new, for a visit to an address; `afresh` has each page loaded."""
+        self.address, self.is_afresh = address, afresh
         self.errors, self.elsewhere, self.told, self.acts = [], set(), [], []
         self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": width, "height": 900})
@@ -72,13 +92,22 @@ class Tab:
         return self
 
     def leave(self):
-        """Go where nothing is, before the server ends or another visit begins."""
-        self.page.goto("about:blank")
+        """Go where nothing is shown, before another visit begins."""
+        if self.is_afresh or not self._arrive(f"{self.address}/{EMPTY}"):
+            self.page.goto("about:blank")
 
     def open(self, path="walkthrough"):
-        """Open a page, whole; parameters alone are the walkthrough's."""
-        self.page.goto(f"{self.address}/{'walkthrough' if path.startswith('?') else ''}{path}")
+        """Open a page, whole; parameters alone are the walkthrough's.
+
+        A tab that is in the app stays in it, as where Forward leads there: to load a page takes six times as long.
+        """
+        url = f"{self.address}/{'walkthrough' if path.startswith('?') else ''}{path}"
+        if self.is_afresh or not self._arrive(url):
+            self.page.goto(url)
         return self.settled()
+
+    def _arrive(self, url):
+        return self.page.evaluate(_ARRIVED, url)
 
     def settled(self):
         expect(self.page.locator(AT_REST)).to_be_attached()
@@ -200,9 +229,10 @@ def parameters(page):
 
 def becomes(page, read, expected, message=""):
     """Wait until what is read is the very value that is expected."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline, pause_ms = time.monotonic() + PATIENCE_SECONDS, 20
     while (found := read()) != expected and time.monotonic() < deadline:
-        page.wait_for_timeout(25)
+        page.wait_for_timeout(pause_ms)
+        pause_ms = min(2 * pause_ms, 100)  # to read may take as long as what is waited for
     assert found == expected, message or f"{found!r} is not {expected!r}"
 
 

@@ -112,7 +112,7 @@ def test_what_is_typed_is_done_before_what_is_picked_next_and_arrives_whole_and_
 
 
 def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leaves_what_is_done_next(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open(at(sentence=WORDS, step="scores", cell="1.3.2.1.1"))
     pick(page, "d_model", "16")
     expect(heading(page, score(d_model=16))).to_be_visible()

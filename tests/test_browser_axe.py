@@ -51,7 +51,7 @@ def still(browser):
 
 @pytest.fixture
 def tab(still, server):
-    yield still.begin(server)
+    yield still.begin(server, afresh=True)
     still.leave()
     assert (still.errors, still.elsewhere) == ([], set())
 

@@ -78,7 +78,7 @@ def test_a_bad_address_opens_the_page_and_says_so(visit):
 
 
 def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
     becomes(page, lambda: parameters(page)["step"], "scores")
     before, entry = page.url, page.evaluate(ENTRY)
@@ -95,7 +95,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
 
 @pytest.mark.slow
 def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_what_was_there(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open("audit" + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
     banner = page.get_by_text("Set by hand: scores[head 1, new, day] = 3")
     expect(banner).to_be_visible()
@@ -119,7 +119,7 @@ def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_wha
 
 
 def test_another_worked_example_is_shown_before_the_server_answers_and_back_leads_to_the_one_before(visit):
-    page = visit().open("worked_examples" + at(notebook="001"))
+    page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     title = page.locator(".article h2")
     expect(title).to_have_text("A causal mask hides the words to come")
     page.evaluate("performance.now = () => 1e9")  # what is chosen at one moment is one step of the history
@@ -140,7 +140,7 @@ def test_another_worked_example_is_shown_before_the_server_answers_and_back_lead
 
 @pytest.mark.slow
 def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open("worked_examples" + at(notebook="004", sentence=SENTENCE))
     expect(page.get_by_text("77 printed numbers")).to_be_visible()
     before, entry = page.url, page.evaluate(ENTRY)
@@ -160,7 +160,7 @@ def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
 
 
 def test_what_was_chosen_before_back_is_asked_for_no_more(visit):
-    page = visit().open("worked_examples" + at(notebook="001"))
+    page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     article = page.locator(".article")
     page.get_by_role("radio", name="Two heads").check()
     becomes(page, lambda: parameters(page).get("notebook"), "003")

@@ -79,7 +79,7 @@ def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(drawn):
 
 
 def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
-    page = visit().open("what_if" + at(sentence="owls see mice"))
+    page = visit(afresh=True).open("what_if" + at(sentence="owls see mice"))
     expect(sentence(page)).to_have_value("owls see mice")
     page.get_by_test_id("stTopNavSection").last.click()
     named = page.locator("[data-testid=stTopNavLink], [data-testid=stTopNavDropdownLink]").all_inner_texts()
@@ -93,7 +93,7 @@ def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
 
 @pytest.mark.slow
 def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open(at(step="Softmax", embed="true"))
     resized(page, 1024, 700)
     expect(page.get_by_test_id("stHeader")).to_be_hidden()

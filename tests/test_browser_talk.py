@@ -64,7 +64,7 @@ def opens_offline(browser, text, file):
 @pytest.fixture
 def talk(visit):
     """A tab in which five moments over three sources were collected by keys."""
-    tab = visit(width=1366)
+    tab = visit(width=1366, afresh=True)
     tab.page.goto(f"{tab.address}/healthz")
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
     for place, scene in enumerate(SCENES):
@@ -202,7 +202,7 @@ PACKED = """
 
 
 def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
-    tab = visit()
+    tab = visit(afresh=True)
     page = tab.open(SCENES[0])
     long = {"title": "", "moment": [{"at": "", "text": str(random.Random(n).getrandbits(900))} for n in range(60)]}
     kept = {"talk": long, "pictures": {"": {"words": [], "arcs": []}}}
@@ -233,7 +233,7 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
 
 
 def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, browser, tmp_path):
-    tab = visit(width=1366)
+    tab = visit(width=1366, afresh=True)
     page = tab.open("your_own_numbers")
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
     arrays = Implementation(np.random.default_rng(1), np.float64, n=4, mask=np.tri(4, dtype=bool)).written("BERT")
@@ -286,7 +286,7 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
 
 
 def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_away(visit):
-    tab = visit(width=1366)
+    tab = visit(width=1366, afresh=True)
     page = tab.page
     page.goto(f"{tab.address}/?lesson=masks")
     page.evaluate("localStorage.clear(); sessionStorage.clear()")

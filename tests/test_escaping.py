@@ -52,7 +52,7 @@ def test_a_word_in_the_banner_is_as_it_was_typed(word):
 @pytest.mark.browser
 def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
     with served("tests/sinks.py") as (address, _):
-        tab = visit(address=address)
+        tab = visit(address=address, afresh=True)
         page = tab.open()
         keys = [f"{sink}_{place}" for place, (sink, _) in enumerate(SHOWN)]
         expect(page.locator(f".st-key-{keys[-1]} > *").first).to_be_visible()
@@ -65,6 +65,6 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
 
 @pytest.mark.browser
 def test_in_a_browser_a_step_that_is_not_there_is_no_link(visit):
-    page = visit().open("?step=www.evil.example")
+    page = visit(afresh=True).open("?step=www.evil.example")
     expect(page.get_by_role("alert")).to_contain_text(f"got 'www.evil.example', using {STEPS[0].title}.")
     assert page.get_by_role("alert").locator("a").count() == 0

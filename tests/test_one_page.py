@@ -138,7 +138,7 @@ def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline,
 def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
     forty = " ".join(f"w{place}" for place in range(40))
     shown = {"sentence": forty, "d_model": 64, "heads": 8, "step": "softmax", "changes": "scores[0,1,2]=30"}
-    tab = visit()
+    tab = visit(afresh=True)
     app = tab.open("?" + urlencode(shown))
     button = app.get_by_role("button", name=re.compile("^Download as a page, .*MB"))
     with app.expect_download() as download:

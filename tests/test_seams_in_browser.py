@@ -22,7 +22,7 @@ FOUND = """(names) => {
 
 
 def test_streamlits_pages_still_have_what_our_styles_and_scripts_find_there(visit):
-    tab, known, found = visit(), set(), set()
+    tab, known, found = visit(afresh=True), set(), set()
 
     def look(page):
         answers = page.evaluate(FOUND, list(seams.SELECTORS))
