@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from kvcache import numbers_kept
 from torchlayers import CONFIGURATIONS, FOLDER
 
 from attnviz import Parameters, RMSNorm, attend, compare, scaled_dot_product_attention
-from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.graph import backward
 from attnviz.core.masks import MASKS

@@ -174,7 +174,9 @@ def test_what_is_offered_is_what_there_is(scene):
         assert ("window_in" in offers) == (has_window and scene.options.layers > 1)
         for name in (OPTIONS.keys() & offers.keys()) - {"n_heads", "seed", "layers"}:
             is_whole = has_whole(scene.sentence, scene.context)
-            known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
+            sixth = "all but every sixth layer"
+            is_left = {"whole": is_whole, sixth: scene.options.layers == 6 or scene.options.window_in == sixth}
+            known = [each for each in OPTIONS[name].allowed if is_left.get(each, True)]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window", "causal window"))
         has_global = scene.options.layers >= {"every layer": 7, "every second layer": 2}.get(scene.options.window_in, 6)
@@ -183,3 +185,11 @@ def test_what_is_offered_is_what_there_is(scene):
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]
         assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]
+
+
+def test_a_window_is_offered_in_all_but_every_sixth_layer_where_there_is_a_sixth_or_it_is_so():
+    sixth = "all but every sixth layer"
+    for n_layers, window_in, is_offered in ((5, "every layer", False), (6, "every layer", True), (2, sixth, True)):
+        scene = Scene(options=Options(d_model=4, mask="window", layers=n_layers, window_in=window_in))
+        offers = [each["value"] for each in boxes({"settings": settings_of(scene)})["window_in"]["options"]]
+        assert offers == ["every layer", "every second layer", *([sixth] if is_offered else [])]

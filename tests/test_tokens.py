@@ -79,12 +79,18 @@ def test_labels_are_told_apart_and_begin_with_their_token(text):
     tokens = tokenize(text)
     told_apart = labels(tokens)
     assert len(set(told_apart)) == len(tokens)
-    assert [label.split(" (")[0].strip("\u2068\u2069") for label in told_apart] == list(tokens)
+    expected = [f"U+{ord(each):04X}" if each in ("\u200c", "\u200d") else each for each in tokens]
+    assert [label.split(" (")[0].strip("\u2068\u2069") for label in told_apart] == expected
 
 
 @given(st.lists(st.sampled_from(["the", "the (2)", "the (2) (2)", "the (3)", "head", "x" * 30, "x" * 31])))
 def test_no_two_labels_are_the_same_even_if_a_token_looks_like_one(tokens):
     assert len(set(labels(tokens))) == len(tokens)
+
+
+@pytest.mark.parametrize("code", [0x200E, 0x202E, 0x2066, 0x00AD, 0x0007])
+def test_a_letter_that_cannot_be_seen_or_turns_others_round_is_called_by_its_number(code):
+    assert labels(["a", chr(code)]) == ("a", f"U+{code:04X}")
 
 
 def test_labels_count_from_the_second():

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kvcache import numbers_kept
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
 from attnviz.analysis.gradients import gradients
-from attnviz.analysis.kv_cache_cost import numbers_kept
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer

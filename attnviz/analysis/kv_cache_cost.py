@@ -1,27 +1,10 @@
-"""The cost of a token with keys and values of earlier ones cached and without, in multiplications, and their size."""
+"""The cost of a token with keys and values of earlier ones cached and without, in multiplications."""
 
 from __future__ import annotations
 
 import math
 
 from attnviz.core.trace import Trace
-
-
-def numbers_kept(trace: Trace) -> int:
-    """How many numbers are kept of each token for later ones: of all that queries and their shares meet, one row.
-
-    Those are keys and values; where matrices are absorbed, latents and the keys' part for positions (DeepSeek-AI 2024,
-    "DeepSeek-V2", table 1). An implementation that keeps a copy of that part in each head's keys keeps more.
-
-    Examples
-    --------
-    >>> from attnviz import trace_of
-    >>> numbers_kept(trace_of("the cat sat"))
-    16
-    """
-    met = (trace.inputs(stage.name) for stage in trace if not stage.is_given and "query" in stage.axes[1:2])
-    kept = {each.name: each.shape for stages in met for each in stages if len(each.axes) > 2 and each.axes[1] == "key"}
-    return sum(groups * length for groups, _, length in kept.values())
 
 
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:

@@ -190,7 +190,7 @@ class Settings:
         "Window in",
         "Which layers have the window; the others are global, and no key is too far away in them. every layer: as in "
         "Mistral 7B. every second layer: the first, the third and so on, as in Gemma 2 and gpt-oss. "
-        "all but every sixth layer: as in Gemma 3; of fewer than 6 layers none is global.",
+        "all but every sixth layer: as in Gemma 3, of 6 layers or more.",
     )
     sinks: str = _option(
         "none",
@@ -246,7 +246,7 @@ class Settings:
         return 0 if self.rope == "none" else turned if self.has_latents else min(turned, d_k // 2 * 2)
 
     def rotation_in_layer(self, layer: int) -> Rotation | None:
-        """What turns queries and keys in a layer, counted from 1, if anything does."""
+        """The rotation of queries and keys in a layer, counted from 1; None where there is none."""
         if self.rope == "none":
             return None
         is_global = self.mask_in_layer(layer) != self.mask

@@ -11,7 +11,7 @@ _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
 _FILLER = re.compile(r"(\[PAD\])")
 MAX_LABEL_CHARACTERS = 24
-_UNSEEN = ("Zs", "Zl", "Zp", "Cc")
+_UNSEEN = ("Zs", "Zl", "Zp", "Cc", "Cf")
 
 
 def cleaned(text: str) -> str:

@@ -29,7 +29,7 @@ class Varied:
         return self.with_changes(Change(name, tuple(index), value))
 
     def with_changes(self, *changes: Change) -> Self:
-        """What if: the trace with some numbers set by hand, and all that depends on them recomputed.
+        """The trace with some numbers set by hand, and all that depends on them recomputed.
 
         A stage that none of the changes reaches is the very same object. A cell
         that is set keeps its number when its stage is recomputed; of two changes

@@ -250,7 +250,7 @@ class Examiner:
         return off
 
     def _rest_by(self, plain: Candidate) -> Callable[[Rotation], tuple[float, float]]:
-        """What a scale and a cap leave of how far a pass is off, and how far it is, by how it is turned."""
+        """How far a pass is off by its rotation: the part that no scale or cap takes away, and all of it."""
         before = state_of(self.own, plain, self._nodes(plain), self._rough)
 
         def rest(rotation: Rotation) -> tuple[float, float]:

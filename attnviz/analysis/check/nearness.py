@@ -36,7 +36,7 @@ _ROW_BY_ROW = {*_SCORED, "output", *_AFTER_OUTPUT}
 
 @dataclass(frozen=True, eq=False)
 class Nearness:
-    """What is asked of passes: whether they are near someone's arrays, as far as one that differs is to be explained.
+    """A question to passes: whether they are near someone's arrays, as far as one that differs is to be explained.
 
     Attributes
     ----------

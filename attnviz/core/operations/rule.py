@@ -215,7 +215,7 @@ class Rule:
 
     @cached_property
     def _known_strides(self) -> dict[str, tuple[Callable[[Mapping[str, int]], Index], Index]]:
-        """What was asked of each pattern."""
+        """The strides of each pattern that was asked for."""
         return {}
 
     def _along(self, letters: str) -> dict[str, int]:

@@ -68,7 +68,7 @@ class Running:
 
 
 def own_factor(m: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """What brings a sum from the maximum of a block to that at each key: 1, unless one is set by hand."""
+    """The factor between a sum at the maximum of a block and at that of each key: 1, unless one is set by hand."""
     with np.errstate(over="ignore"):
         return np.exp(m - finite(largest))
 

@@ -9,13 +9,14 @@ from attnviz.contract import answer
 from attnviz.core.effect import has_effect
 from attnviz.core.fitting import allowed
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
 from attnviz.core.whole import WHOLE
 from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
+from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, choice_of
 from attnviz.text.glossary import explained
 from attnviz.text.markup import runs
 
@@ -61,7 +62,17 @@ def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     """The values that an option of the scene may have."""
     if name == "initialiser" and not has_whole(scene.sentence, scene.context):
         return tuple(each for each in OPTIONS[name].allowed if each != WHOLE)
-    return allowed(name, scene.options.initialiser, scene.options.d_model)
+    options = scene.options
+    values = allowed(name, options.initialiser, options.d_model)
+    if name != "window_in" or not has_effect(options, name):
+        return values
+    return tuple(each for each in values if _changes_a_layer(options, each))
+
+
+def _changes_a_layer(options: Options, window_in: str) -> bool:
+    """Whether the window is another in some layer then; the option that is set stays, and that all have it."""
+    is_plain = window_in in (Options().window_in, options.window_in)
+    return is_plain or has_global_layer(options.mask, window_in, options.layers)
 
 
 def _usual(scene: Scene, seed: str) -> answer.Boxes:

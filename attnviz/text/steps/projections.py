@@ -140,7 +140,7 @@ _READ_BY: Mapping[Role, tuple[tuple[str, str, Condition], ...]] = {
     "q": (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent"))),
     "k": (("what enters", "input", always),),
 }
-"""What the part for positions of queries or keys is made of, in general and of a token, and in which passes."""
+"""The source of the part of queries or keys for positions, in general and of a token, and the passes that have it."""
 
 
 def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:

@@ -126,11 +126,11 @@ class Fit:
 
     @cached_property
     def _known(self) -> np.ndarray:
-        """What is known of theirs."""
+        """Their scores, as far as they are known."""
         return self._compared(self.theirs)
 
     def _compared(self, scores: np.ndarray) -> np.ndarray:
-        """What is known of scores."""
+        """The part of scores that is known."""
         scores = np.where(self.tell, scores, 0)
         if not self.are_shares:
             return scores

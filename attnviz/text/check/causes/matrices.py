@@ -10,7 +10,7 @@ from attnviz.text.wording import listed
 
 _PROJECTED = "{product} = {of} @ w_{part}.T + b_{part}"
 _PRODUCTS = {"o": ("out", "concat"), "hidden": ("hidden", "x"), "mlp": ("out", "hidden")}
-"""What comes of a matrix, and what is multiplied with it, where it isn't x that makes q, k or v."""
+"""The product of each matrix, and its factor, where it isn't x that makes q, k or v."""
 
 _LAID_OUT = {
     "in-three": "all of Q, then all of K and V",
