@@ -123,6 +123,11 @@ def hasten(page):
     page.evaluate("() => { haste = 100; }")
 
 
+def fill_the_window(page):
+    """From now on a talk has all of the window, as in the app, until the next viewer."""
+    page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
+
+
 def reveal(page):
     return page.locator(".viewer").get_attribute("data-reveal")
 
