@@ -1,5 +1,6 @@
 """A class in a real browser: a speaker and three phones, in contexts of their own, through a lesson with questions."""
 
+import functools
 import re
 
 import pytest
@@ -9,25 +10,36 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 PHONE = {"viewport": {"width": 390, "height": 640}, "has_touch": True}
-DESK = {"viewport": {"width": 1366, "height": 768}}
+DEVICES = {"desk": {"viewport": {"width": 1366, "height": 768}}, "first": PHONE, "second": PHONE}
+
+
+@pytest.fixture(scope="module")
+def device(browser):
+    """The page of a device, which has loaded what pages share when the next test takes it."""
+    context = functools.cache(lambda name: browser.new_context(**DEVICES[name]))
+    return functools.cache(lambda name: context({"late": "second"}.get(name, name)).new_page())
 
 
 @pytest.fixture
-def people(browser, server):
-    """Open a page of somebody's own: `people(PHONE)`; it must make no errors."""
-    contexts, errors = [], []
+def comes(device, server):
+    """Open a page of somebody's own, who is new: `comes("first", path)`; it must make no errors."""
+    pages, errors = {}, []
 
-    def come(path, **how):
-        context = browser.new_context(**how)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
+    def hear(error):
+        errors.append(str(error))
+
+    def come(name, path):
+        page = pages[name] = device(name)
+        page.on("pageerror", hear)
+        page.goto(f"{server}/healthz")
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
         page.goto(f"{server}/{path}")
         return page
 
     yield come
-    for context in contexts:
-        context.close()
+    for page in pages.values():
+        page.goto("about:blank")
+        page.remove_listener("pageerror", hear)
     assert errors == []
 
 
@@ -38,18 +50,24 @@ def stands_over(dots, word):
     assert abs(above["x"] + above["width"] / 2 - below["x"] - below["width"] / 2) <= 1
 
 
+def opens_class(speaker):
+    speaker.get_by_role("button", name="Class", exact=True).click()
+    code = speaker.locator(".typed-code strong").inner_text()
+    speaker.keyboard.press("Escape")
+    expect(speaker.locator(".class-code")).to_be_hidden()
+    return code
+
+
 def answers(page):
     return page.locator(".class-page .choices button")
 
 
-def test_a_lesson_from_each_seat(people, browser):
-    speaker = people("?lesson=who-is-it&moment=2", **DESK)
-    speaker.get_by_role("button", name="Class", exact=True).click()
-    code = speaker.locator(".typed-code strong").inner_text()
-    speaker.keyboard.press("Escape")
+def test_a_lesson_from_each_seat(comes):
+    speaker = comes("desk", "?lesson=who-is-it&moment=2")
+    code = opens_class(speaker)
     bar = speaker.locator(".class-bar")
 
-    first, second = (people(code.lower(), **PHONE) for _ in range(2))
+    first, second = (comes(each, code.lower()) for each in ("first", "second"))
     for phone in (first, second):
         expect(answers(phone)).to_have_count(12)
     expect(bar.locator(".class-count")).to_have_text("2 here · 0 answered")
@@ -85,10 +103,11 @@ def test_a_lesson_from_each_seat(people, browser):
     expect(bar.locator(".class-count")).to_contain_text("1 look around")
     first.context.set_offline(True)
     speaker.get_by_role("button", name="Next", exact=True).click()
-    late = people(code, **PHONE)
+    late = comes("late", code)
     expect(late.locator(".slider")).to_be_visible()
     first.context.set_offline(False)
     expect(first.locator(".slider")).to_be_visible()
+    second.bring_to_front()  # it has a tab beside that of the late one
     expect(second.locator(".class-state")).to_have_text("you look around")
     expect(answers(second)).to_have_count(12)
     second.get_by_role("button", name="Back to the class").click()
@@ -100,50 +119,19 @@ def test_a_lesson_from_each_seat(people, browser):
     speaker.get_by_role("button", name="End the class").click()
     for phone in (first, second, late):
         expect(phone.locator(".class-end")).to_be_visible()
-    expect(people(code, **PHONE).locator(".class-form")).to_contain_text("no room with this code")
+    expect(comes("late", code).locator(".class-form")).to_contain_text("no room with this code")
     expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
-def test_a_class_follows_the_walkthrough_and_is_asked_for_a_cell(people):
-    speaker = people("walkthrough", **DESK)
-    speaker.get_by_role("button", name="Class", exact=True).click()
-    code = speaker.locator(".typed-code strong").inner_text()
-    speaker.keyboard.press("Escape")
-    phone = people(code, **PHONE)
-    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 1 of"))
-    speaker.keyboard.press("ArrowRight")
-    expect(phone.locator(".way .place")).to_have_text(re.compile("^step 2 of"))
-    speaker.locator(".way button", has_text="Softmax").click()
-    expect(phone.locator(".way .place")).to_have_text(speaker.locator(".way .place").inner_text())
-    speaker.get_by_role("button", name="Ask the class").click()
-    speaker.get_by_role("button", name="Which word has the largest in this row?").click()
-    expect(answers(phone)).to_have_count(12)
-    answers(phone).filter(has_text="animal").click()
-    expect(speaker.locator(".class-stage .class-count")).to_have_text("1 here · 1 answered")
-    speaker.get_by_role("button", name="Reveal").click()
-    expect(phone.locator(".class-own.right")).to_contain_text("animal")
-    speaker.get_by_role("button", name="Back to the pass").click()
-    expect(phone.locator(".class-view")).to_be_visible()
-    expect(phone.locator(".class-state")).to_have_text("● following")
-
-
-def opens_class(speaker):
-    speaker.get_by_role("button", name="Class", exact=True).click()
-    code = speaker.locator(".typed-code strong").inner_text()
-    speaker.keyboard.press("Escape")
-    expect(speaker.locator(".class-code")).to_be_hidden()
-    return code
-
-
-def test_a_second_device_leads_and_is_led_everywhere(people):
-    speaker = people("walkthrough?present=1&step=softmax", **DESK)
+def test_a_second_device_leads_and_is_led_everywhere(comes):
+    speaker = comes("desk", "walkthrough?model=who-is-it&present=1&step=softmax")
     speaker.mouse.move(300, 300)
     speaker.mouse.move(310, 310)
-    phone = people(opens_class(speaker), **PHONE)
+    phone = comes("first", opens_class(speaker))
     assert "present=1" in speaker.url, "Escape closes the code, and leaves the talk as it is"
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="Another device of mine").click()
-    remote = people(speaker.locator(".class-hand strong").inner_text(), **PHONE)
+    remote = comes("second", speaker.locator(".class-hand strong").inner_text())
     expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
 
     remote.get_by_role("button", name="Next").first.click()
@@ -155,11 +143,29 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
     expect(phone.locator(".way .place")).to_have_text("step 6 of 10")
 
+    speaker.keyboard.press("Escape")  # and now out of the talk
+    speaker.locator(".way button", has_text="Scores").click()
+    expect(remote.locator(".way .place")).to_have_text("step 4 of 10")
+    expect(phone.locator(".way .place")).to_have_text("step 4 of 10")
+    speaker.locator(".way button", has_text="Softmax").click()
+    expect(phone.locator(".way .place")).to_have_text("step 6 of 10")
+
+    speaker.get_by_role("button", name="Ask the class").click()
+    speaker.get_by_role("button", name="Which word has the largest in this row?").click()
+    expect(answers(phone)).to_have_count(12)
+    answers(phone).filter(has_text="animal").click()
+    expect(speaker.locator(".class-stage .class-count")).to_have_text("1 here · 1 answered")
+    speaker.get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own.right")).to_contain_text("animal")
+    speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
+    expect(phone.locator(".class-view")).to_be_visible()
+    expect(phone.locator(".class-state")).to_have_text("● following")
+
     speaker.get_by_role("button", name="Ask the class").click()
     speaker.get_by_role("button", name="Which share is it?").click()
     expect(phone.locator(".slider")).to_be_visible()
     remote.locator(".class-stage").get_by_role("button", name="Reveal").click()
-    expect(phone.locator(".class-own")).to_have_text(re.compile(r"^It is \d+\s%\.$"))
+    expect(phone.locator(".class-own")).to_have_text(re.compile(r"^It is over 99\s%\.$"))
     speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
     expect(remote.locator(".class-stage")).to_be_hidden()
     expect(phone.locator(".class-view")).to_be_visible()
@@ -172,8 +178,8 @@ def test_a_second_device_leads_and_is_led_everywhere(people):
     expect(speaker.locator(".lesson-said.answered")).to_be_visible()
 
 
-def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(people):
-    speaker = people("walkthrough?view=sheet", **DESK)
+def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(comes):
+    speaker = comes("desk", "walkthrough?view=sheet")
     expect(speaker.locator(".way .place")).to_be_visible()
     drawer = speaker.get_by_role("dialog", name="Your talk")
     for text in ("Look at <b>tired</b>.", "And at animal."):
@@ -190,13 +196,13 @@ def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(people):
     expect(speaker.locator(".lesson-said .text")).to_be_visible()
     speaker.mouse.move(300, 300)
     speaker.mouse.move(310, 310)
-    phone = people(opens_class(speaker), **PHONE)
+    phone = comes("first", opens_class(speaker))
     expect(phone.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
     expect(phone.locator(".class-state")).to_have_text("● following")
 
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="Another device of mine").click()
-    remote = people(speaker.locator(".class-hand strong").inner_text(), **PHONE)
+    remote = comes("second", speaker.locator(".class-hand strong").inner_text())
     expect(remote.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
     speaker.keyboard.press("Escape")
     answers(phone).first.click()

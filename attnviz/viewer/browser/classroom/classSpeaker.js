@@ -151,7 +151,7 @@ export function makeSpeaker(line, storeOf) {
     counts: () => done({ do: "counts" }),
     end: async () => {
       await post({ do: "end" });
-      if (room) forget("");
+      forget(""); // who has ended it is not told so, by the stream neither
     },
     moment: () => line.moment(room.code, room.seat, now.shows),
     onChange: listener => {
