@@ -56,6 +56,22 @@ def tab(still, server):
     assert (still.errors, still.elsewhere) == ([], set())
 
 
+@pytest.fixture(scope="module")
+def beside(still, server):
+    """Another tab beside it, which shows the walkthrough to all tests that change nothing there."""
+    tab = Tab(still.page.context).begin(server)
+    tab.open(at(**SMALL, step="scores", view="matrices"))
+    yield tab
+    assert (tab.errors, tab.elsewhere) == ([], set())
+
+
+@pytest.fixture
+def walkthrough(beside):
+    beside.page.bring_to_front()
+    resized(beside.page, 1440, 900)
+    return beside.page
+
+
 def test_every_view_is_for_everyone(tab):
     """Colours are those of the pages, and of the viewer alone."""
     page = tab.open()
@@ -96,8 +112,8 @@ def nothing_is_sideways(page, widths=NARROW):
         becomes(page, lambda width=width: (width, page.get_by_test_id("stMain").evaluate(SIDEWAYS)), (width, 0))
 
 
-def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab):
-    page = tab.open(at(**SMALL, step="scores", view="matrices"))
+def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(walkthrough):
+    page = walkthrough
     code = page.get_by_role("dialog", name="QR code of this page")
     for theme in THEMES:
         page.keyboard.press("q")
@@ -111,6 +127,7 @@ def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab):
     resized(page, 390, 844)
     page.keyboard.press("q")
     assert violations_but_contrast(page) == []
+    page.keyboard.press("Escape")
 
 
 def test_every_worked_example_is_for_everyone(tab):
@@ -123,11 +140,11 @@ def test_every_worked_example_is_for_everyone(tab):
         nothing_is_sideways(page, widths)
 
 
-def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
-    page = tab.open()
+def test_the_keyboard_is_seen_on_all_that_streamlit_draws(walkthrough, beside):
+    page = walkthrough
     for theme, width in zip(THEMES, (1440, 390), strict=True):
         page.emulate_media(color_scheme=theme)
-        tab.settled()
+        beside.settled()
         menu = page.get_by_test_id("stTopNavLink").all_inner_texts() if width == 1440 else []
         resized(page, width, 844)
         page.get_by_test_id("stSkipToContent").focus()
@@ -142,8 +159,8 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
         assert [each["text"] for each in stops if each["text"] in menu] == menu
 
 
-def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
-    page = tab.open(at(step="Scores"))
+def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(walkthrough):
+    page = walkthrough
     expect(cell(page, "Scores", 0, 0)).to_be_visible()
     assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0
     assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}
