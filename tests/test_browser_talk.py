@@ -1,5 +1,6 @@
 """A talk of one's own in the app: collected, put in order, given with a speaker's window, opened elsewhere."""
 
+import contextlib
 import random
 import re
 
@@ -44,21 +45,31 @@ def count(page, text):
     expect(page.locator(".lesson-page .count")).to_have_text(text)
 
 
-def opens_offline(browser, text, file):
-    """The page of a talk is opened as a file without a network, and given by Page Down alone."""
-    file.write_text(text, "utf-8")
-    context = browser.new_context(offline=True)
+@pytest.fixture(scope="module")
+def window_elsewhere(browser):
+    return Tab(browser.new_context())
+
+
+@pytest.fixture
+def elsewhere(window_elsewhere, server):
+    """A tab of somebody else, who is new; it must make no errors."""
+    tab = window_elsewhere.begin(server)
+    tab.page.goto(f"{server}/healthz")
+    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    yield tab
+    tab.leave()
+    assert tab.errors == []
+
+
+@contextlib.contextmanager
+def offline(tab, file):
+    """A page as a file, which is opened without a network."""
+    tab.page.context.set_offline(True)
     try:
-        tab = Tab(context).begin("")
         tab.page.goto(file.as_uri())
-        count(tab.page, "1 of 5")
-        tab.page.keyboard.press("PageDown")
-        expect(tab.page.locator(".lesson-said .verdict")).to_contain_text("animal")
-        tab.page.keyboard.press("PageDown")
-        count(tab.page, "2 of 5")
-        assert (tab.errors, tab.page.locator("b").count()) == ([], 0)
+        yield tab.page
     finally:
-        context.close()
+        tab.page.context.set_offline(False)
 
 
 @pytest.fixture
@@ -85,7 +96,7 @@ def talk(visit):
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
-def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, browser, tmp_path):
+def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, elsewhere, tmp_path):
     page = talk.page
     kept = page.evaluate(KEPT)
     assert [each["text"] for each in kept["moment"]] == [f"Moment {place}." for place in range(1, 6)]
@@ -114,7 +125,7 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
 
     with page.expect_download() as saved_page:
         drawer(page).get_by_role("button", name="↓ Page").click()
-    opens_offline(browser, saved_page.value.path().read_text("utf-8"), tmp_path / "talk.html")
+    saved_page.value.save_as(tmp_path / "talk.html")
 
     drawer(page).get_by_role("button", name="Give the talk").click()
     count(page, "1 of 5")
@@ -174,24 +185,27 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     page.keyboard.press("Escape")  # it was begun in the walkthrough
     expect(heading(page, "Walkthrough")).to_be_attached()
 
-    other = browser.new_context()
-    try:
-        tab = Tab(other).begin(talk.address)
-        link = page.evaluate(f"async talk => {{ {PACKED} }}", page.evaluate(KEPT))
-        tab.page.goto(f"{talk.address}/?lesson=talk{link}")
-        becomes(tab.page, lambda: tab.page.evaluate("localStorage.getItem('attnviz talk') !== null"), True)
-        assert tab.page.evaluate(KEPT)["moment"] == page.evaluate(KEPT)["moment"]
-        count(tab.page, "1 of 5")
-        assert "#" not in tab.page.url
-        tab.page.get_by_role("button", name="Edit").click()
-        drawer(tab.page).get_by_role("button", name="Throw away").click()
-        drawer(tab.page).locator("input[type=file]").set_input_files(file)
-        expect(said(tab.page)).to_have_count(5)
-        assert tab.page.evaluate(KEPT) == page.evaluate(KEPT)
-        assert tab.errors == []
-        expect(tab.page.locator(AT_REST)).to_be_attached()
-    finally:
-        other.close()
+    link = page.evaluate(f"async talk => {{ {PACKED} }}", page.evaluate(KEPT))
+    other = elsewhere.page
+    other.goto(f"{talk.address}/?lesson=talk{link}")
+    becomes(other, lambda: other.evaluate("localStorage.getItem('attnviz talk') !== null"), True)
+    assert other.evaluate(KEPT)["moment"] == page.evaluate(KEPT)["moment"]
+    count(other, "1 of 5")
+    assert "#" not in other.url
+    other.get_by_role("button", name="Edit").click()
+    drawer(other).get_by_role("button", name="Throw away").click()
+    drawer(other).locator("input[type=file]").set_input_files(file)
+    expect(said(other)).to_have_count(5)
+    assert other.evaluate(KEPT) == page.evaluate(KEPT)
+    expect(other.locator(AT_REST)).to_be_attached()
+
+    with offline(elsewhere, tmp_path / "talk.html") as other:
+        count(other, "1 of 5")
+        other.keyboard.press("PageDown")
+        expect(other.locator(".lesson-said .verdict")).to_contain_text("animal")
+        other.keyboard.press("PageDown")
+        count(other, "2 of 5")
+        assert other.locator("b").count() == 0
 
 
 PACKED = """
@@ -232,7 +246,7 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
-def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, browser, tmp_path):
+def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, elsewhere, tmp_path):
     tab = visit(width=1366, afresh=True)
     page = tab.open("your_own_numbers")
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
@@ -254,35 +268,25 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, brows
         files[ending] = saved.value.path()
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
-    other = browser.new_context()
-    try:
-        away = Tab(other).begin(tab.address)
-        away.page.goto(f"{tab.address}/?lesson=masks")
-        away.page.get_by_role("button", name="All lessons").click()
-        away.page.get_by_role("button", name="Your own talk").click()
-        drawer(away.page).locator("input[type=file]").set_input_files(files["File"])
-        expect(said(away.page)).to_have_text(["These are mine."])
-        expect(drawer(away.page).locator(".small-picture path").first).to_be_attached()
-        said(away.page).click()
-        drawer(away.page).get_by_role("button", name="Open it").click()
-        expect(heading(away.page, "Walkthrough")).to_be_attached()
-        expect(away.page.locator(".thread .words .text").first).to_have_text("owls")
-        away.page.keyboard.press("m")
-        drawer(away.page).get_by_role("button", name="Give the talk").click()
-        count(away.page, "1 of 2")
-        expect(away.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
-        assert away.errors == []
-    finally:
-        other.close()
-    offline = browser.new_context(offline=True)
-    try:
-        tab = Tab(offline).begin("")
-        (tmp_path / "mine.html").write_bytes(files["Page"].read_bytes())
-        tab.page.goto((tmp_path / "mine.html").as_uri())
-        expect(tab.page.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
-        assert tab.errors == []
-    finally:
-        offline.close()
+    away = elsewhere.page
+    away.goto(f"{tab.address}/?lesson=masks")
+    away.get_by_role("button", name="All lessons").click()
+    away.get_by_role("button", name="Your own talk").click()
+    drawer(away).locator("input[type=file]").set_input_files(files["File"])
+    expect(said(away)).to_have_text(["These are mine."])
+    expect(drawer(away).locator(".small-picture path").first).to_be_attached()
+    said(away).click()
+    drawer(away).get_by_role("button", name="Open it").click()
+    expect(heading(away, "Walkthrough")).to_be_attached()
+    expect(away.locator(".thread .words .text").first).to_have_text("owls")
+    away.keyboard.press("m")
+    drawer(away).get_by_role("button", name="Give the talk").click()
+    count(away, "1 of 2")
+    expect(away.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
+
+    (tmp_path / "mine.html").write_bytes(files["Page"].read_bytes())
+    with offline(elsewhere, tmp_path / "mine.html") as away:
+        expect(away.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
 
 
 def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_away(visit):
