@@ -59,7 +59,7 @@ def tab(still, server):
 @pytest.fixture(scope="module")
 def beside(still, server):
     """Another tab beside it, which shows the walkthrough to all tests that change nothing there."""
-    tab = Tab(still.page.context).begin(server)
+    tab = Tab(still.page.context).begin(server, afresh=True)
     tab.open(at(**SMALL, step="scores", view="matrices"))
     yield tab
     assert (tab.errors, tab.elsewhere) == ([], set())

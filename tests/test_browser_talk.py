@@ -53,7 +53,7 @@ def window_elsewhere(browser):
 @pytest.fixture
 def elsewhere(window_elsewhere, server):
     """A tab of somebody else, who is new; it must make no errors."""
-    tab = window_elsewhere.begin(server)
+    tab = window_elsewhere.begin(server, afresh=True)
     tab.page.goto(f"{server}/healthz")
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
     yield tab
