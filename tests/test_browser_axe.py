@@ -159,8 +159,8 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(walkthrough, beside):
         assert [each["text"] for each in stops if each["text"] in menu] == menu
 
 
-def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(walkthrough):
-    page = walkthrough
+def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
+    page = tab.open(at(**SMALL, step="scores", view="matrices"))
     expect(cell(page, "Scores", 0, 0)).to_be_visible()
     assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0
     assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}
