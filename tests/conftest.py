@@ -78,6 +78,7 @@ def pytest_sessionstart(session):
 
 def pytest_collection_finish():
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # rarer than by itself: looking for garbage is 7 % of the tests without a browser
     gc.enable()
 
 
