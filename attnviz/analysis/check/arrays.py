@@ -157,10 +157,10 @@ def _number_in(
     arrays: Mapping[str, np.ndarray], is_named: Callable[[str], bool], rule: str
 ) -> tuple[float | None, dict[str, np.ndarray]]:
     rest = {name: array for name, array in arrays.items() if not is_named(name) or np.size(array) != 1}
-    found = [float(numeric(name, as_array(name, arrays[name])).item()) for name in arrays if name not in rest]
-    if any(not 0 < each < np.inf for each in found):
-        raise OwnArraysError(f"{rule}, a number above 0; got {found[0]:g}.")
-    return (found[0] if found else None), rest
+    numbers = [float(numeric(name, as_array(name, arrays[name])).item()) for name in arrays if name not in rest]
+    if any(not 0 < each < np.inf for each in numbers):
+        raise OwnArraysError(f"{rule}, a number above 0; got {numbers[0]:g}.")
+    return (numbers[0] if numbers else None), rest
 
 
 def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions) -> list[Cut | None]:
@@ -180,29 +180,29 @@ def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions
     for stage in ("attention", "scores", "scaled", "masked"):
         if len(shapes.get(stage, ())) > 2 and n_heads is None:
             n_heads = shapes[stage][-3]
-    found = [each for each in cuts(fused, says, width, joined, n_heads) if not (is_in_three(name) and each.n_groups)]
-    return sorted(found, key=lambda each: each.n_groups == 0) if is_by_heads(name) else found
+    parts = [each for each in cuts(fused, says, width, joined, n_heads) if not (is_in_three(name) and each.n_groups)]
+    return sorted(parts, key=lambda each: each.n_groups == 0) if is_by_heads(name) else parts
 
 
 def _by_stages(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions, cut: Cut | None) -> OwnArrays:
-    found: dict[str, OwnArray] = {}
+    by_stage: dict[str, OwnArray] = {}
     for stage, named_arrays in known.items():
         name, array = named_arrays[0]
         if stage == "mask":
-            found[stage] = _masked_by(named_arrays, stated.true_is)
+            by_stage[stage] = _masked_by(named_arrays, stated.true_is)
         elif stage in ("w_qkv", "b_qkv"):
             is_matrix = stage == "w_qkv"
             family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
             for letter, part in zip("qkv", cut.apart(name, array, 1 + is_matrix), strict=True):
-                found[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, family)
+                by_stage[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, family)
         else:
             says = stated.orientation or named(name).orientation
-            found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
-    if "attention" not in found and "scores" in found and _are_shares(found["scores"].value):
-        found["attention"] = found.pop("scores")
-    if "w_o" in found and all(name in found and found[name].value.ndim > 2 for name in PROJECTIONS):
-        found["w_o"] = replace(found["w_o"], orientation=found["w_o"].orientation or IN_OUT)
-    return {stage: found[stage] for stage in stages() if stage in found}
+            by_stage[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
+    if "attention" not in by_stage and "scores" in by_stage and _are_shares(by_stage["scores"].value):
+        by_stage["attention"] = by_stage.pop("scores")
+    if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):
+        by_stage["w_o"] = replace(by_stage["w_o"], orientation=by_stage["w_o"].orientation or IN_OUT)
+    return {stage: by_stage[stage] for stage in stages() if stage in by_stage}
 
 
 def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:

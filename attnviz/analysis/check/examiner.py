@@ -97,12 +97,14 @@ class Examiner:
 
     def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
-        found = self._likeliest_of_all(may_be_turned)
-        return found if found.explains_all else replace(found, untried=tuple(self._untried(found, may_be_turned)))
+        likeliest = self._likeliest_of_all(may_be_turned)
+        if likeliest.explains_all:
+            return likeliest
+        return replace(likeliest, untried=tuple(self._untried(likeliest, may_be_turned)))
 
-    def _untried(self, found: Diagnosis, may_be_turned: bool) -> Iterator[Untried]:
+    def _untried(self, likeliest: Diagnosis, may_be_turned: bool) -> Iterator[Untried]:
         """The parts of the search that were left out before nothing was found that explains all."""
-        first, (nearest, _) = found.first, self.tied[0]
+        first, (nearest, _) = likeliest.first, self.tied[0]
         n_scores = nearest.trace["scores"].value.size if "scores" in nearest.trace else 0
         if not may_pair(self.precision, first) and first.stage in from_scores_on():
             yield Untried.PAIRS
@@ -119,9 +121,9 @@ class Examiner:
         right = self.plain or self.turned
         if right:
             return right
-        found = self.singly
-        if found.explains_all or not may_be_turned:
-            return found
+        likeliest = self.singly
+        if likeliest.explains_all or not may_be_turned:
+            return likeliest
         if not self._turnable:
             return self._best(self.tied, in_pairs=True)
         nearest = self._turnable
@@ -135,20 +137,20 @@ class Examiner:
             usual = usual[:MAX_SEARCHED]
         rotated = [self._rotated(nearest[0], each) for each in usual]
         for passes, in_pairs in ((rotated, False), (self.tied, True), (rotated[:1], True)):
-            wrong = self._best(passes, in_pairs) if passes else found
+            wrong = self._best(passes, in_pairs) if passes else likeliest
             if wrong.explains_all:
                 return wrong
-            found = max(found, wrong, key=lambda each: each.likelihood) if passes is self.tied else found
-        return found
+            likeliest = max(likeliest, wrong, key=lambda each: each.likelihood) if passes is self.tied else likeliest
+        return likeliest
 
     def _best(self, passes: Iterable[tuple[Candidate, State]], in_pairs: bool = False) -> Diagnosis:
         """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""
         explained, search = [], Search(self.own, self.precision, in_pairs, self.candidates.hopeless)
         for candidate, state in passes:
-            found = search.explained(candidate, state)
-            if found.explains_all:
-                return found
-            explained.append(found)
+            diagnosis = search.explained(candidate, state)
+            if diagnosis.explains_all:
+                return diagnosis
+            explained.append(diagnosis)
         return max(explained, key=lambda each: each.likelihood)
 
     @cached_property
@@ -271,16 +273,16 @@ class Examiner:
 
     def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
         """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
-        found = [(each, self._nodes(each)) for each in candidates]
-        if len(found) < 2:
-            return found
-        rough = [state_of(self.own, *each, self._rough).stages for each in found]
+        passes = [(each, self._nodes(each)) for each in candidates]
+        if len(passes) < 2:
+            return passes
+        rough = [state_of(self.own, *each, self._rough).stages for each in passes]
         ranks = [rank_of(stages) for stages in rough]
         off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
-        blind = [each.hides_all_keys for each, _ in found]
-        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
+        blind = [each.hides_all_keys for each, _ in passes]
+        nearest = sorted(range(len(passes)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
         nearest = nearest[:MAX_CANDIDATES]
-        return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
+        return [passes[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
     def _nodes(self, candidate: Candidate) -> Nodes:
         """The stages of its pass, before it is turned; those that passes have in common are the same nodes."""

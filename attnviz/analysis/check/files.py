@@ -90,10 +90,10 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
             f"{_shown(path.name)} must be a {path.suffix.lower()} file as NumPy, safetensors or a spreadsheet writes "
             "it; this one is broken or is something else. Save it again."
         ) from None
-    found = {name: array for name, array in arrays.items() if not _is_text(array)}
-    if not found:
+    of_numbers = {name: array for name, array in arrays.items() if not _is_text(array)}
+    if not of_numbers:
         raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
-    return ArrayFile(found, texts)
+    return ArrayFile(of_numbers, texts)
 
 
 def as_array(name: str, value: object) -> np.ndarray:
@@ -186,10 +186,10 @@ def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
             f"The header of a .safetensors file may have at most {_MAX_HEADER_BYTES // 1024} KiB; this one says that "
             "it has more. Leave out what attention doesn't need."
         )
-    found = deserialize(content)
-    if len(found) > MAX_FILE_ARRAYS:
-        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(found)}.")
-    return {name: numeric(name, _tensor(name, **tensor)) for name, tensor in found}
+    tensors = deserialize(content)
+    if len(tensors) > MAX_FILE_ARRAYS:
+        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(tensors)}.")
+    return {name: numeric(name, _tensor(name, **tensor)) for name, tensor in tensors}
 
 
 def _tensor(name: str, dtype: str, shape: list[int], data: bytes) -> np.ndarray:

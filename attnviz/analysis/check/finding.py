@@ -77,8 +77,8 @@ class Finding:
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
         """How each stage was laid out."""
-        found, reading = self.diagnosis, self.diagnosis.candidate.reading
-        layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
+        diagnosis, reading = self.diagnosis, self.diagnosis.candidate.reading
+        layouts = {each.stage: each.layout for each in diagnosis.explained or diagnosis.stages if each.layout}
         return layouts | dict(reading.layouts if reading else {})
 
     @property
@@ -110,10 +110,10 @@ class Finding:
     @cached_property
     def mistaken(self) -> Mapping[str, np.ndarray]:
         """The stages of `turned_trace` that the mistakes make otherwise, as these make them; those that are numbers."""
-        trace, found = self.turned_trace, self.diagnosis
-        if trace is None or not found.mistakes:
+        trace, diagnosis = self.turned_trace, self.diagnosis
+        if trace is None or not diagnosis.mistakes:
             return {}
-        made = values_of(found.nodes, {each for each in found.mistaken if self.full_name(each) in trace})
+        made = values_of(diagnosis.nodes, {each for each in diagnosis.mistaken if self.full_name(each) in trace})
         return {self.full_name(name): array for name, array in made.items() if _is_of(name, array)}
 
     def full_name(self, stage: str) -> str:
@@ -183,8 +183,8 @@ def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
         except OwnArraysError as error:
             misfit = misfit or error
             continue
-        if len(ways) > 1 and (found := fitting[-1].plain) and found.stages:
-            return fitting[-1].candidates.own, found
+        if len(ways) > 1 and (perfect := fitting[-1].plain) and perfect.stages:
+            return fitting[-1].candidates.own, perfect
     if not fitting:
         raise misfit
     if wrong := next((each for each in fitting if each.soon), None):
@@ -192,8 +192,8 @@ def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
     likely = [each for each in fitting if each.coarse]
     if not likely and len(ways) > 1 and (right := next((each for each in fitting if each.turned), None)):
         return right.candidates.own, right.turned
-    found = [(each.candidates.own, each.best) for each in (likely or fitting)[:_MAX_WAYS]]
-    return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
+    diagnoses = [(each.candidates.own, each.best) for each in (likely or fitting)[:_MAX_WAYS]]
+    return max(diagnoses, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
 
 def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:

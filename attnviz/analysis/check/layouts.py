@@ -177,16 +177,16 @@ def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None
     shape = _without_batch(shape, len(groups))
     if len(shape) != len(groups):
         return None
-    found = dict(sizes)
+    lengths = dict(sizes)
     for group, length in zip(groups, shape, strict=True):
-        if "g" in group and len(group) > 1 and not found.keys() & set(group):
-            found["g"] = found["h"]
-        unknown = [letter for letter in group if letter != "1" and letter not in found]
-        product = math.prod(found[letter] for letter in group if letter in found)
+        if "g" in group and len(group) > 1 and not lengths.keys() & set(group):
+            lengths["g"] = lengths["h"]
+        unknown = [letter for letter in group if letter != "1" and letter not in lengths]
+        product = math.prod(lengths[letter] for letter in group if letter in lengths)
         if len(unknown) > 1 or length % product or (not unknown and length != product):
             return None
-        found |= dict.fromkeys(unknown, length // product)
-    return None if found["h"] % found.get("g", 1) or 0 in found.values() else found
+        lengths |= dict.fromkeys(unknown, length // product)
+    return None if lengths["h"] % lengths.get("g", 1) or 0 in lengths.values() else lengths
 
 
 def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.ndarray:

@@ -132,8 +132,8 @@ def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
         If they don't fit each other.
     """
     ways = [("visible", "hidden") if each.is_free else (each.true_is,) for each in masks]
-    found = tuple(_together(masks, meanings) for meanings in product(*ways))
-    return tuple(each for each in found if seen_in(each.value).any()) or found
+    combined = tuple(_together(masks, meanings) for meanings in product(*ways))
+    return tuple(each for each in combined if seen_in(each.value).any()) or combined
 
 
 def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:
@@ -196,10 +196,10 @@ def besides(
         return
     for shift in {max(n_keys - n_queries, 0), 0}:
         causal = np.tri(n_queries, n_keys, shift, dtype=bool)
-        found = before.with_more(causal, "causal")
-        sees = seen_in(found.value).any(axis=-1, keepdims=True)
+        more = before.with_more(causal, "causal")
+        sees = seen_in(more.value).any(axis=-1, keepdims=True)
         if zeros is None or (zeros | causal | ~sees).all():
-            yield found
+            yield more
     if reading is None and zeros is not None and zeros.any():
         yield before.with_more(~zeros, "zeros")
 

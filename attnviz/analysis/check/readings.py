@@ -106,11 +106,11 @@ def _fits(
         return
     stage, *rest = todo
     fitting = [(each, fit) for each in layouts_of(stage) if (fit := fitted(each, own[stage].value.shape, sizes))]
-    known = [found for found in fitting if found[0].family == own[stage].orientation]
-    for layout, found in _distinct(stage, own[stage].value, known or fitting):
+    known = [fit for fit in fitting if fit[0].family == own[stage].orientation]
+    for layout, fit in _distinct(stage, own[stage].value, known or fitting):
         if layout.is_repeated or (sizes["h"] > 1 and layout.is_averaged):
             continue
-        yield from _fits(rest, own, found | _tied(stage, found, own), layouts | {stage: layout})
+        yield from _fits(rest, own, fit | _tied(stage, fit, own), layouts | {stage: layout})
 
 
 def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]) -> Iterator[tuple[Layout, Sizes]]:
@@ -168,14 +168,16 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: 
     if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
         scale = None  # as it is anyway, and is spoken of so
     blocks = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in _blocks(own, numbers)]
-    found = [Reading(sizes, layouts, arrays, block) for block in blocks]
+    of_blocks = [Reading(sizes, layouts, arrays, block) for block in blocks]
     if gains := [each for each in GAINS if each in arrays]:
         more = arrays | {each: 1 + arrays[each] for each in gains}
-        found += [replace(each, arrays=more, adds_to_gains=True) for each in found]
+        of_blocks += [replace(each, arrays=more, adds_to_gains=True) for each in of_blocks]
     if "mask" not in layouts:
-        return found
+        return of_blocks
     masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks]
-    return [replace(each, arrays={**each.arrays, "mask": mask.value}, mask=mask) for mask in masks for each in found]
+    return [
+        replace(each, arrays={**each.arrays, "mask": mask.value}, mask=mask) for mask in masks for each in of_blocks
+    ]
 
 
 def _blocks(own: OwnArrays, numbers: Numbers) -> list[Block]:

@@ -49,12 +49,12 @@ class Search:
         """A pass with the mistakes that explain most."""
         plain, mistakes, alternatives = state, [], ()
         while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
-            found = self._with_a_mistake(candidate, state, len(mistakes))
-            if not found:
+            likeliest = self._with_a_mistake(candidate, state, len(mistakes))
+            if not likeliest:
                 break
             if not mistakes:
-                alternatives = tuple(each for each, _ in found[1:])
-            made, state = found[0]
+                alternatives = tuple(each for each, _ in likeliest[1:])
+            made, state = likeliest[0]
             mistakes += made
         return Diagnosis(
             candidate,
@@ -81,17 +81,17 @@ class Search:
         parts = [(part, candidate.trace, candidate.rotation, differs, nearness.size) for part in range(n_parts)]
         if not n_before and self.hopeless.issuperset(parts):
             return []
-        found: list[tuple[tuple[Mistake, ...], State]] = []
+        likeliest: list[tuple[tuple[Mistake, ...], State]] = []
         for part, ways in zip(parts, self._ways(candidate, state, agreeing), strict=False):
             if not n_before and part in self.hopeless:
                 continue
             near = [each for each in ways if nearness.of(each[1])]
             if not near and not n_before:
                 self.hopeless.add(part)
-            if found := self._best(near, candidate, state, agreeing):
+            if likeliest := self._best(near, candidate, state, agreeing):
                 break
-        least = min((made.stages[agreeing].off for _, made in found), default=0.0)
-        return sorted(found, key=lambda each: each[1].stages[agreeing].off > _FAR * least)
+        least = min((made.stages[agreeing].off for _, made in likeliest), default=0.0)
+        return sorted(likeliest, key=lambda each: each[1].stages[agreeing].off > _FAR * least)
 
     def _ways(self, candidate: Candidate, state: State, agreeing: int) -> tuple[Iterable[Mistaken], ...]:
         """The passes with mistakes."""
@@ -104,17 +104,17 @@ class Search:
         self, near: Iterable[Mistaken], candidate: Candidate, state: State, agreeing: int
     ) -> list[tuple[tuple[Mistake, ...], State]]:
         """Of passes that are near those with which most agrees."""
-        best, found = (agreeing + 1, 0), []
+        best, likeliest = (agreeing + 1, 0), []
         for mistakes, nodes in near:
             made = state_of(self.own, candidate, nodes, self.precision, state)
             rank = rank_of(made.stages)
             if not made.stages[agreeing].is_nearer_than(state.stages[agreeing]):
                 continue
             if rank > best:
-                best, found = rank, []
+                best, likeliest = rank, []
             if rank == best:
-                found.append((mistakes, made))
-        return found
+                likeliest.append((mistakes, made))
+        return likeliest
 
 
 def may_pair(precision: Precision, first: Agreement) -> bool:

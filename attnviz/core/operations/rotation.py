@@ -101,15 +101,12 @@ class Rotation(Operation):
     def rule(self, x: Input) -> Rule:
         n_heads, n_rows, length = x.shape
         sizes = {"h": n_heads, "q": n_rows, "f": length, "i": length}
-        own, read, said = (
-            "f",
-            "i",
-            "which is 0 outside its pair",
-        )  # in general the whole row, of which all but a pair count 0
+        # in general the whole row, of which all but a pair count 0
+        own, read, factor_is = "f", "i", "which is 0 outside its pair"
         if self.dims and length % self.dims == 0:
             # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s)
             own, read = ("(o p s)", "(o p i)") if self.pairs == "neighbours" else ("(o s p)", "(o i p)")
-            said = "the cosine or a sine"
+            factor_is = "the cosine or a sine"
             sizes |= {"o": length // self.dims, "p": self.dims // 2, "s": 2, "i": 2}
         factors, angles = self._factors(n_rows, length)
         numbers = np.stack(self._of_pairs(x.value), axis=-1)
@@ -123,7 +120,7 @@ class Rotation(Operation):
             "angle": Slot("#angle", f"q {own}"),
         }
         turned = Variant(
-            (Line(("x",), "{x} × {factor}, " + said, "product"),),
+            (Line(("x",), "{x} × {factor}, " + factor_is, "product"),),
             "the sum of {n}: a pair, turned by an angle of {angle}",
             "{terms}",
             r"{x:bt} \cdot {factor:bt}",

@@ -59,11 +59,11 @@ class Answer(Ask, tag="answer", frozen=True):
         rank = int((row > row[place]).sum()) + 1
         name = ["", trace.labels["answer"][place]]
         which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
-        told = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=reference)
+        sentences = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=reference)
         if rank == 1:
-            return told
+            return sentences
         before = [text for text, other in _before(passes) if other.argmax() == place]
-        return [*told, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
+        return [*sentences, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:

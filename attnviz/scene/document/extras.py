@@ -57,8 +57,8 @@ class Extras:
     def then(self, later: Extras) -> Extras:
         """These, with what another act says after them in place of the like; heads and queries are sent for both."""
         parts = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
-        asked = {name: _both(getattr(self, name), getattr(later, name)) for name in ("heads", "queries")}
-        return replace(self, **parts | asked)
+        rows = {name: _both(getattr(self, name), getattr(later, name)) for name in ("heads", "queries")}
+        return replace(self, **parts | rows)
 
     def kept(self, scene: Scene) -> Extras:
         """The extras of later answers: heads, queries, and the seed as it was typed until the scene has another."""
@@ -66,8 +66,8 @@ class Extras:
         return Extras(seed=None if is_left else self.seed or None, heads=self.heads, queries=self.queries)
 
 
-def _both(asked: tuple[int, ...], later: tuple[int, ...]) -> tuple[int, ...]:
-    return (*(each for each in asked if each not in later), *later)
+def _both(earlier: tuple[int, ...], later: tuple[int, ...]) -> tuple[int, ...]:
+    return (*(each for each in earlier if each not in later), *later)
 
 
 NO_EXTRAS = Extras()

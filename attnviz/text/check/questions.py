@@ -18,29 +18,31 @@ _NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
 
 def questions(finding: Finding) -> list[str]:
     """A sentence for each."""
-    found = finding.diagnosis
-    asked = _of_pairs(finding)
-    if found.first is None or found.explains_all or finding.given:
-        return asked
+    diagnosis = finding.diagnosis
+    sentences = _of_pairs(finding)
+    if diagnosis.first is None or diagnosis.explains_all or finding.given:
+        return sentences
     weight = next(filter(_MATRIX.fullmatch, finding.unread), None)
     if weight and "x" in finding.own and not {*PROJECTIONS, *"qkv"} & set(finding.own):
         why = "No matrix of a known name makes queries, keys or values, so x itself was read as all three"
-        return [*asked, f"{why}: what is your {shortened(weight)}?"]
+        return [*sentences, f"{why}: what is your {shortened(weight)}?"]
     if norm := next(filter(_NORM.fullmatch, finding.unread), None):
-        asked.append(f"Your {shortened(norm)} was not read: is your x what this norm makes?")
+        sentences.append(f"Your {shortened(norm)} was not read: is your x what this norm makes?")
     name = finding.own["w_q"].name if "w_q" in finding.own else ""
     if (
-        found.candidate.turned_by is None
+        diagnosis.candidate.turned_by is None
         and _HALVES.fullmatch(name)
-        and found.first.stage in ("q", "k", *from_scores_on())
+        and diagnosis.first.stage in ("q", "k", *from_scores_on())
     ):
-        asked.append(
+        sentences.append(
             f"Weights called {shortened(name)} are often of models that rotate queries and keys by their positions: "
             "does yours?"
         )
-    if {each.stage for each in found.stages} == {"output"}:
-        asked.append("Only an output was compared, which many mistakes may change: can you give the attention, too?")
-    return asked
+    if {each.stage for each in diagnosis.stages} == {"output"}:
+        sentences.append(
+            "Only an output was compared, which many mistakes may change: can you give the attention, too?"
+        )
+    return sentences
 
 
 def _of_pairs(finding: Finding) -> list[str]:

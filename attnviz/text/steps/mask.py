@@ -84,10 +84,10 @@ def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
     layers_seeing: dict[int, list[str]] = {}
     for layer, name in _others(trace).items():
         layers_seeing.setdefault(_seen_last(trace[name]), []).append(str(layer))
-    there = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
+    by_number = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
     seen = counted(_seen_last(trace["masked"]), "key")
     return (
-        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(there)} "
+        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(by_number)} "
         "(a layer without the window of others is **global**)."
     )
 

@@ -25,9 +25,9 @@ def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
         how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
         return f"{how}; it turns by 1 for each position."
     others = [f"{other} in layer{'s' * (len(each) > 1)} {listed(each)}" for other, each in _other_bases(trace).items()]
-    there = f" here, and {listed(others)}" if others else ""
+    elsewhere = f" here, and {listed(others)}" if others else ""
     base, slowest = f"{rotation.base:,.12g}", digits(rotation.base ** (2 / rotation.dims - 1))
-    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}{there}."
+    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}{elsewhere}."
 
 
 def _is_partial(trace: Trace) -> bool:

@@ -67,8 +67,8 @@ class Fit:
 
     def factor(self) -> float | None:
         """By what our scores have to be multiplied to be nearest to theirs."""
-        found = float(self._times(self.ours))
-        return found if np.isfinite(found) and found > 0 else None
+        factor = float(self._times(self.ours))
+        return factor if np.isfinite(factor) and factor > 0 else None
 
     def limit(self, factor: float) -> float | None:
         """At what our scores, times a factor, have to be capped to be near to theirs; None if no cap brings them near.
@@ -81,8 +81,8 @@ class Fit:
             return limit * np.tanh(scores / limit)
 
         largest = float(np.abs(scores).max())
-        found = next(self._numbers_near(capped, largest / _FAR, largest * _FAR), None) if largest else None
-        return found if found and self._off(capped(found)) <= _NEARER * self._off(scores) else None
+        nearest = next(self._numbers_near(capped, largest / _FAR, largest * _FAR), None) if largest else None
+        return nearest if nearest and self._off(capped(nearest)) <= _NEARER * self._off(scores) else None
 
     @cached_property
     def factor_and_limit(self) -> tuple[float, float] | None:
@@ -98,8 +98,8 @@ class Fit:
 
     def rest(self) -> float:
         """The difference that a factor and a cap leave."""
-        before, found = float(self._off(self.ours)), self.factor_and_limit
-        scores = found[1] * np.tanh(found[0] / found[1] * self.ours) if found else (self.factor() or 1) * self.ours
+        before, capped = float(self._off(self.ours)), self.factor_and_limit
+        scores = capped[1] * np.tanh(capped[0] / capped[1] * self.ours) if capped else (self.factor() or 1) * self.ours
         return float(self._off(scores)) / before if before else 0.0
 
     def _numbers_near(self, scores: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Iterator[float]:

@@ -16,9 +16,9 @@ def of_other_layers(setting: Setting) -> Iterator[Mistake]:
     elsewhere = [(*split_layer(stage.name), stage.name) for stage in setting.trace.stages]
     elsewhere = [each for each in elsewhere if each[1] and each[0] in read.values()]
     for number in sorted({layer for _, layer, _ in elsewhere}):
-        there = {stage: _made(setting.nodes, name) for stage, layer, name in elsewhere if layer == number}
-        for letters in each_and_all(tuple(letter for letter in read if read[letter] in there), ("k", "v")):
-            changed = {read[letter]: there[read[letter]] for letter in letters}
+        of_layer = {stage: _made(setting.nodes, name) for stage, layer, name in elsewhere if layer == number}
+        for letters in each_and_all(tuple(letter for letter in read if read[letter] in of_layer), ("k", "v")):
+            changed = {read[letter]: of_layer[read[letter]] for letter in letters}
             yield Mistake("of another layer", next(iter(changed)), f"{' '.join(letters)} {number}", changed)
 
 

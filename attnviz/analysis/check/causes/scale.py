@@ -50,8 +50,8 @@ def _divided(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
 
 def _factors(fit: Fit | None) -> list[float]:
     """By what our scores are multiplied to be near to theirs, without a cap and with one."""
-    found = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []
-    return [each for each in found if each]
+    factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []
+    return [each for each in factors if each]
 
 
 def _right(scale: Scale) -> float:
@@ -67,10 +67,10 @@ def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
     """The divisors of scores that people take, by name."""
     n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
-    found = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
+    divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
     if n_heads > 1:
-        found["√heads"] = n_heads**0.5
-    return found | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
+        divisors["√heads"] = n_heads**0.5
+    return divisors | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
 
 
 def _capped(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
