@@ -63,6 +63,7 @@ def box(locator):
     return at["x"], at["y"], at["x"] + at["width"], at["y"] + at["height"]
 
 
+@pytest.mark.slow
 def test_layer_1_is_above_the_words_and_layer_2_below_them(opened):
     page = opened(model="recall", sentence=RECALL)
     assert drawn(page, BELOW) == {

@@ -12,6 +12,7 @@ from attnviz.text.steps import steps_of
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["002 sum", "004 code"])
 def test_a_worked_example_is_stepped_through_to_its_end(opened, source):
     example, variant = source.split()

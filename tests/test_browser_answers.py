@@ -79,6 +79,7 @@ def unfolded(page):
     return parameters(page).get("trail", "").split("<")[-1]
 
 
+@pytest.mark.slow
 def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
     page = opened(model="recall")
     page.locator(".thread .answer").click()

@@ -24,6 +24,7 @@ def attention_is(page, trace, head=0, query=1):
         expect(cell(page, "Attention", query, key)).to_have_text(short(value))
 
 
+@pytest.mark.slow
 def test_a_typed_number_changes_the_pass_and_is_undone(visit):
     page = visit().open(at(step="Softmax", picked="masked"))
     attention_is(page, TRACE)
@@ -39,6 +40,7 @@ def test_a_typed_number_changes_the_pass_and_is_undone(visit):
     becomes(page, lambda: "changes" in parameters(page), False)
 
 
+@pytest.mark.slow
 def test_dragging_changes_the_pass_while_one_drags(visit):
     page = visit().open(at(step="Softmax", picked="masked"))
     number = heading(page, "masked[head 1, cat, sat]")
@@ -69,6 +71,7 @@ def test_by_how_much_numbers_moved_is_the_core_s(opened):
     expect(page.locator(".moved li").last).to_contain_text("Output")
 
 
+@pytest.mark.slow
 def test_slopes_are_named_so_and_are_the_core_s(visit):
     page = visit().open(at(step="Output"))
     page.get_by_role("button", name="what would move it").click()

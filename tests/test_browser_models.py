@@ -9,6 +9,7 @@ from attnviz import Settings, trace_of
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 
+@pytest.mark.slow
 def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(visit):
     page = visit().open()
     picked_is(page, "Show", "Who is “it”?")
@@ -23,6 +24,7 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
     becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE, "view": "sheet"})
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_model_of_the_same_sentence(visit):
     page = visit().open(at(model="who-is-it", sentence=WIDE, checkpoint=4, step="softmax"))
     first, other = (trace_of_model("who-is-it", WIDE, seed, 4) for seed in (0, 3))
@@ -34,6 +36,7 @@ def test_another_seed_is_another_model_of_the_same_sentence(visit):
     becomes(page, lambda: parameters(page).items() >= there.items(), True)
 
 
+@pytest.mark.slow
 def test_another_model_brings_its_own_sentence_steps_and_training(visit):
     page = visit().open(at(model="who-is-it", step="softmax", checkpoint=2))
     pick(page, "Show", "Associative recall")
@@ -74,6 +77,7 @@ def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_b
     becomes(page, lambda: parameters(page), {"model": "who-is-it", "step": "softmax"})
 
 
+@pytest.mark.slow
 def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(visit):
     page = visit().open()
     page.get_by_role("button", name="or type your own sentence").click()
@@ -86,6 +90,7 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
     becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
 
 
+@pytest.mark.slow
 def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
     page = visit().open(at(model="who-is-it", sentence=WIDE.removesuffix(" wide")))
     page.get_by_role("button", name="Settings", exact=True).click()

@@ -61,6 +61,7 @@ def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(
     expect(heading(page, "Words become vectors")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_mended_value_is_mended_in_the_address_too(visit):
     tab = visit()
     page = tab.open(at(sentence="a b", d_model=999))
@@ -77,6 +78,7 @@ def test_a_bad_address_opens_the_page_and_says_so(visit):
         expect(page.get_by_role("alert")).to_contain_text(text)
 
 
+@pytest.mark.slow
 def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     tab = visit(afresh=True)
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
@@ -118,6 +120,7 @@ def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_wha
     assert page.url == there
 
 
+@pytest.mark.slow
 def test_another_worked_example_is_shown_before_the_server_answers_and_back_leads_to_the_one_before(visit):
     page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     title = page.locator(".article h2")
@@ -159,6 +162,7 @@ def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
         tab.settled()
 
 
+@pytest.mark.slow
 def test_what_was_chosen_before_back_is_asked_for_no_more(visit):
     page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     article = page.locator(".article")

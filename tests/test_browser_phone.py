@@ -62,6 +62,7 @@ def test_no_step_is_wider_than_a_phone_and_all_is_large_enough_for_eyes_and_fing
         assert page.locator(".sheet > table").is_hidden()
 
 
+@pytest.mark.slow
 def test_a_number_opens_its_working_where_it_was_tapped_and_closes_it(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     resized(page, 390, 844)

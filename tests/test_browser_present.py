@@ -72,6 +72,7 @@ def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(opened):
         becomes(page, is_over, True, size)
 
 
+@pytest.mark.slow
 def test_the_last_slide_is_the_same_whichever_way_leads_to_it(opened):
     page = opened(at(step="output", present=1, view="matrices"))
     page.keyboard.press("PageDown")
@@ -88,6 +89,7 @@ def test_the_last_slide_is_the_same_whichever_way_leads_to_it(opened):
         page.reload()
 
 
+@pytest.mark.slow
 def test_products_are_seen_whole_while_presenting_on_a_small_screen_or_are_fewer(opened):
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
         page = opened(at(step=step, present=1, reveal=2, view="matrices"))
@@ -102,6 +104,7 @@ def test_products_are_seen_whole_while_presenting_on_a_small_screen_or_are_fewer
             expect(seen.first).to_be_in_viewport(ratio=0.99)
 
 
+@pytest.mark.slow
 def test_a_reload_shows_the_same_reveal(opened):
     page = opened(at(step="Scores", view="matrices", present=1, reveal=0))
     step_is(page, 4)
@@ -146,6 +149,7 @@ def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
 
 
+@pytest.mark.slow
 def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
     page = opened(at(step="scores"))
     cell(page, "Scores", 3, 4).click()

@@ -27,6 +27,7 @@ def is_all_that_is_left(viewer, width, height):
     return is_wide and height - ABOVE <= viewer["height"] and height - 16 <= viewer["y"] + viewer["height"] <= height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
 def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_narrow_three_on_a_phone(visit, address):
     page = visit().open(at(**address))
@@ -43,6 +44,7 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_
         becomes(page, lambda: main.evaluate("e => e.scrollWidth - e.clientWidth"), 0)
 
 
+@pytest.mark.slow
 def test_more_stays_open_whatever_is_changed_inside_it(visit):
     tab = visit()
     page = tab.open(at(sentence="the cat"))
@@ -67,6 +69,7 @@ def test_more_stays_open_whatever_is_changed_inside_it(visit):
     answered(initialiser="xavier")
 
 
+@pytest.mark.slow
 def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(drawn):
     page = drawn(**of(sentence="a b"))
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -78,6 +81,7 @@ def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(drawn):
         becomes(page, lambda box=box, end=end: place(page.locator(".counter:visible"))["x"] >= box.evaluate(end), True)
 
 
+@pytest.mark.slow
 def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
     page = visit(afresh=True).open("what_if" + at(sentence="owls see mice"))
     expect(sentence(page)).to_have_value("owls see mice")

@@ -125,6 +125,7 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(opene
     expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(len(places))
 
 
+@pytest.mark.slow
 def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(opened):
     page = opened(at(view="sheet", step="qkv-2"), **RECALL)
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])

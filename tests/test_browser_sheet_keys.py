@@ -39,6 +39,7 @@ def is_black(page):
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
+@pytest.mark.slow
 def test_a_clicker_walks_all_of_it_and_back(opened):
     page = opened("?view=sheet&route=every+step", mask="causal")
     page.keyboard.press("p")
@@ -58,6 +59,7 @@ def test_a_clicker_walks_all_of_it_and_back(opened):
     becomes(page, lambda: parameters(page).get("present"), "1")
 
 
+@pytest.mark.slow
 def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
     page = opened(PRESENTED + "&reveal=0&route=every+step", model="who-is-it")
     for number, step in enumerate(bands(page), 1):
@@ -67,6 +69,7 @@ def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
     assert place(page) == (bands(page)[-1], ""), "there is none of that number"
 
 
+@pytest.mark.slow
 def test_one_key_leads_to_all_words_and_back_and_another_out_of_the_room(opened):
     page = opened("?view=sheet&step=scores", model="who-is-it")
     sheet = page.locator(".sheet td").first
@@ -161,6 +164,7 @@ def with_margin(rows):
     return [*white, *(f"....{row}...." for row in rows), *white]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_code_is_that_of_the_page_s_address_black_on_white(opened, theme):
     recorded = CODES[0]
@@ -174,6 +178,7 @@ def test_the_code_is_that_of_the_page_s_address_black_on_white(opened, theme):
     assert min(picture["width"], picture["height"]) > 0.6 * 768, "large, on a screen of 768 lines"
 
 
+@pytest.mark.slow
 def test_a_key_shows_the_code_and_the_keyboard_is_in_it_until_it_is_closed(opened):
     page = opened(PRESENTED + "&reveal=0", model="who-is-it")
     before, opener = parameters(page), page.get_by_role("button", name="QR code")
@@ -226,6 +231,7 @@ def test_of_a_long_address_a_part_is_left_out_and_of_one_too_long_no_code_is_sho
     expect(code(page).locator(".address")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_play_plays_the_sheet_and_can_be_paused(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     page.keyboard.press("p")

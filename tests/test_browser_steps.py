@@ -69,6 +69,7 @@ def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):
         becomes(each.page, lambda each=each: parameters(each.page), there)
 
 
+@pytest.mark.slow
 def test_back_is_one_step_back_and_quick_presses_count_each(opened):
     page = opened()
     step_is(page, 1)

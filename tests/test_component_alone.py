@@ -96,6 +96,7 @@ def another_seed(site):
     becomes(site.page, lambda: parameters(site.page).get("seed") in (None, before), False)
 
 
+@pytest.mark.slow
 def test_enter_leaves_a_sentence_to_the_keys_of_the_view(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -108,6 +109,7 @@ def test_enter_leaves_a_sentence_to_the_keys_of_the_view(site):
     becomes(page, lambda: parameters(page).get("view"), "sheet")
 
 
+@pytest.mark.slow
 def test_a_call_that_is_ended_late_takes_nothing_away(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -120,6 +122,7 @@ def test_a_call_that_is_ended_late_takes_nothing_away(site):
     assert page.evaluate("asked") == []
 
 
+@pytest.mark.slow
 def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focus_away(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -173,6 +176,7 @@ def test_what_a_dialog_took_the_keyboard_from_has_it_again_as_the_server_answers
     expect(box).not_to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_hears_nothing(site):
     page = site.open(sentence="the cat sat")
     site.run("one")

@@ -34,6 +34,7 @@ _DRAWN_AGAIN = """async (box) => {
 """How often a part is drawn again while nothing happens."""
 
 
+@pytest.mark.slow
 def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
     context = browser.new_context(viewport={"width": 1366, "height": 900})
     page = context.new_page()
@@ -53,6 +54,7 @@ def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
     context.close()
 
 
+@pytest.mark.slow
 def test_an_address_to_embed_has_it_in_a_window_of_that_width_too(opened):
     search = "?step=softmax&embed=true"
     for width, more in ((900, {}), (830, {"model": "who-is-it"})):
@@ -64,6 +66,7 @@ def test_an_address_to_embed_has_it_in_a_window_of_that_width_too(opened):
         expect(page.locator(".picture")).to_be_hidden()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("who-is-it", "scores"), ("microgpt", "scores")])
 def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened, model, step):
     page = opened(at(step=step, view="sheet"), model=model)
@@ -75,6 +78,7 @@ def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened
     becomes(page, lambda: page.locator(".whole").evaluate(_DRAWN_AGAIN), 0, "its own scrollbar has it drawn for ever")
 
 
+@pytest.mark.slow
 def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_path):
     file = tmp_path / "a page.html"
     file.write_text(show(trace_of(Settings("the cat sat on the mat"))).html, "utf-8")
@@ -96,6 +100,7 @@ def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_p
     assert errors == []
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_file_are_as_wide_as_the_font_that_is_there(browser, tmp_path):
     """No number and no name is cut, in a font as wide as a typewriter's."""
     file = tmp_path / "wide.html"

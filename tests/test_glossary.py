@@ -329,6 +329,7 @@ def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it
     expect(tip).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_it_never_covers_the_number_in_focus(opened):
     for step in ("scores", "scaling", "softmax", "output"):
         page = opened(f"?step={step}&view=sheet")
@@ -372,6 +373,7 @@ def asked_about(page, term):
     return page.locator(".glossary").inner_text()
 
 
+@pytest.mark.slow
 def test_a_lesson_tells_a_terms_number_once_its_question_is_answered(taught):
     page = taught("?lesson=who-is-it&moment=2")
     says = next(term.says for term in TERMS if term.id == "score")

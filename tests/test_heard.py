@@ -31,6 +31,7 @@ def held(page):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["matrices", "sheet"])
 def test_steps_are_counted_aloud_as_they_are_seen(opened, view):
     page = opened(f"?view={view}", model="microgpt", sentence="eliza")
@@ -93,6 +94,7 @@ def test_what_is_pinned_beside_it_and_let_go_is_announced(opened):
     assert heard(page).startswith("A is let go.")
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_never_lost_as_steps_go_by_or_a_name_ends(opened):
     page = opened("?step=scores")
     cell(page, "Scores", 1, 2).focus()

@@ -31,6 +31,7 @@ def titles(page):
     return page.locator(".map .step .title").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_the_map_opens_the_layer_one_is_in_and_folds_the_other_into_one_step(opened):
     page = opened(trace=TRACE)
     before, after = ([step["title"] for step in each if not step["layer"]] for each in (steps()[:4], steps()[4:]))
@@ -115,6 +116,7 @@ def test_the_steps_of_each_layer_open_where_its_purpose_is_seen_until_a_word_is_
     opens(1, "3, 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "presenting"), [((1366, 768), "&present=1&view=matrices"), ((1920, 1080), "")])
 def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size, presenting):
     page = opened(f"?step=whole-pass{presenting}", trace=TRACE)
@@ -133,6 +135,7 @@ def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size,
     becomes(page, lambda: page.locator(".whole .thumb .frame:not([hidden])").count(), 1)
 
 
+@pytest.mark.slow
 def test_of_many_layers_each_row_of_the_whole_pass_has_room_and_one_scrolls_to_the_last(opened):
     page = opened("?step=whole-pass", sentence="the cat sat on the mat", layers="6", mask="causal")
     page.add_style_tag(content=".viewer { height: 640px !important }")

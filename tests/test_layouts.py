@@ -39,6 +39,7 @@ ASKS = """async ([one, other]) => {
 """What is asked of the layout while a document is drawn again, each time after something was written since the last."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "other"),
     [
@@ -81,6 +82,7 @@ MAPS = """async ([documents, diagram]) => {
 """How many steps of a map stay as other documents are shown, one after the other; what it is then, and drawn anew."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "diagram"), [("softmax", ".map .diagram"), ("whole-pass", ".whole .diagram")])
 def test_steps_that_another_pass_has_too_stay_on_the_map_which_is_as_if_drawn_anew(opened, step, diagram):
     passes = [{}, {"mask": "causal"}, {"mask": "causal", "heads": "4"}, {"seed": "5"}, {"layers": "2"}, {}]

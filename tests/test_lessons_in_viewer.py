@@ -57,6 +57,7 @@ def said_is(page, lesson, number):
     expect(page.locator(".about")).to_contain_text(LESSONS[lesson].title)
 
 
+@pytest.mark.slow
 def test_a_lesson_is_walked_by_page_down_alone(taught):
     page = taught()
     lessons, lesson = [*LESSONS], "who-is-it"
@@ -193,6 +194,7 @@ def worded(runs):
     return "".join(text["text"] if isinstance(text, dict) else text for _, text in runs)
 
 
+@pytest.mark.slow
 def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
     for number in (1, 3, 4, 7):  # words alone, a share, a cell, two passes
         page = taught(f"{FIRST}{number}")
@@ -309,6 +311,7 @@ def test_a_moment_that_does_not_come_is_asked_for_again(taught):
     becomes(page, lambda: title(page), LESSONS["masks"].moment[0].title)
 
 
+@pytest.mark.slow
 def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
     page = taught()
     held = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731

@@ -50,6 +50,7 @@ def together(page):
     return [text for _, text in lines[first:] if text], dimensions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_what_stands_for_the_other_words_is_their_sum_their_mean_or_their_range(opened, mask):
     trace = trace_of(Settings(FORTY, d_model=64, n_heads=8, mask=mask))
@@ -84,6 +85,7 @@ def test_of_words_without_a_share_there_is_no_mean(opened):
     assert found[-len(dimensions) :] == ["–"] * len(dimensions) != []
 
 
+@pytest.mark.slow
 def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_lets_it_ask(opened):
     page = opened(address("weighted-sum"), **EIGHT_HEADS)
     words = page.locator(".sentence button")
@@ -98,6 +100,7 @@ def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_le
     assert "asks" in words.nth(absent).get_attribute("class").split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "present"), [(1366, 768, 0), (1280, 720, 1), (1920, 1080, 1)])
 def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, present):
     page = opened(address("weighted-sum", present=present), **EIGHT_HEADS)
@@ -121,6 +124,7 @@ def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, pr
         assert max(words) <= height
 
 
+@pytest.mark.slow
 def test_at_first_one_sees_where_the_word_looks_in_every_head(opened):
     trace = trace_of(Settings(FORTY, d_model=64, n_heads=8))
     page = opened(f"?cell=1.{QUERY + 1}.{KEY + 1}.1.1", **EIGHT_HEADS)

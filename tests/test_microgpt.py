@@ -187,6 +187,7 @@ def _read_back(batch):
         yield "".join(TASK.words[place] for place in tokens[is_target][1:])
 
 
+@pytest.mark.slow
 def test_it_says_names_never_seen_better_than_pairs_of_letters():
     names, n = TASK.names, TASK.n_held_out
     pairs = pairs_loss(names[n:], names[:n])

@@ -29,6 +29,7 @@ LABELS = """(matrix) => {
 }"""
 
 
+@pytest.mark.slow
 def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(opened):
     settings, change = {"model": "mirror"}, {"changes": "attention[0,7,0]=0"}
     page = opened("?step=softmax", **settings)

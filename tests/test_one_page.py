@@ -111,6 +111,7 @@ def first_visit():
     return shell.filled(document_json(body(fitted), fitted), "a first visit")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline, tmp_path):
     tab = offline(show(trace_of(SETTINGS).with_changes(parse_change("scores[0,1,2]=3"))).html)
@@ -184,6 +185,7 @@ def test_its_colours_are_those_of_the_app():
                 assert f"--st-{re.sub('[A-Z]', lambda letter: '-' + letter[0].lower(), name)}: {colour};" in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.parametrize(("name", "trace"), list(passes()), ids=lambda each: each if isinstance(each, str) else "")
 def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
@@ -201,6 +203,7 @@ def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
     assert made.title in repr(made)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.browser
 def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):

@@ -217,6 +217,7 @@ class Pair:
         assert not np.allclose(*found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_on_the_sheet_of_two_passes_each_number_and_each_note_is_that_of_the_pass_it_names(opened, name):
     settings, words, what, between = PAIRS[name]
@@ -239,6 +240,7 @@ def test_on_the_sheet_of_two_passes_each_number_and_each_note_is_that_of_the_pas
             assert sides == {side: f"{what}: {each}" for side, each in zip("AB", between, strict=True)}
 
 
+@pytest.mark.slow
 def test_at_first_the_arcs_and_what_is_said_of_a_number_are_those_of_the_pass_they_name(opened):
     settings, _, what, between = PAIRS["masks"]
     pair, page = Pair(settings, "sat"), opened("?view=sheet", **settings)

@@ -37,6 +37,7 @@ ON_PAPER = """(pages) => {
 """What of the sheet is printed, what of the screen is, and whether each sheet keeps its colours."""
 
 
+@pytest.mark.slow
 def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(opened):
     trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}

@@ -123,6 +123,7 @@ def row_of(trace, name, index, heading):
     return row, STAGES.get(heading, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES)
 def test_on_a_phone_each_count_range_heading_and_mark_is_what_the_arrays_say(opened, name):
     page, trace, cell = opened_at(opened, name)
@@ -137,6 +138,7 @@ def test_on_a_phone_each_count_range_heading_and_mark_is_what_the_arrays_say(ope
             check_words(trace, rows, cell, "answer" if rows[0][0][0] == "answer" else "key")
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_working_has_its_columns_and_adds_up(opened):
     page, trace, cell = opened_at(opened, "forty words")
     head, query, key = cell["head"], cell["query"], cell["key"]

@@ -59,6 +59,7 @@ def texts(sheets):
     return [" ".join(sheet.text.split()) for sheet in sheets]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [WHO, RECALL, CAUSAL, FORTY], ids=["who is it", "two layers", "heads", "forty words"]
 )
@@ -101,6 +102,7 @@ def left_out(trace, cell, names):
     return Counter(short(each) for row in rows for each in row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "band", "out"),
     [
@@ -147,6 +149,7 @@ FOLDED = {"q", "k", "v", "w_u"}
 """Of many dimensions those have a row that count most for the selected word, which is another on the key."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "band", "out"),
     [
@@ -176,6 +179,7 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
         assert not largest & set(sheet["framed"])
 
 
+@pytest.mark.slow
 def test_a_worksheet_leaves_out_what_the_selected_head_adds_and_has_that_of_the_other(opened):
     page, trace, document = of_sheet(opened, {"sentence": CAUSAL["sentence"]})
     pages, (_, cell) = texts(worksheet(page, "Scores")), selections(document)[1]
@@ -208,6 +212,7 @@ def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_
     assert scores == 0, "all places, also of a talk that has room for fewer"
 
 
+@pytest.mark.slow
 def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
     page, trace, document = of_sheet(opened, RECALL)
     pages, places = texts(worksheet(page, "Attention")), selections(document)

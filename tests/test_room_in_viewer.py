@@ -38,6 +38,7 @@ def test_all_of_the_panel_is_reached_in_a_low_window(opened):
     assert edges(page.locator(".panel"))[1] <= edges(page.locator(".viewer"))[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["", "softmax"])
 def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, step):
     page = opened(at(step=step) if step else "", **WHO)
@@ -48,6 +49,7 @@ def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, s
         assert toolbar["x"] + toolbar["width"] <= main["x"] + main["width"] + 1, width
 
 
+@pytest.mark.slow
 def test_no_name_of_a_row_is_cut_on_a_small_screen(opened):
     page = opened(at(step="answer", view="sheet"), **WHO)
     resized(page, 1024, 768)

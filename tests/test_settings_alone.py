@@ -10,6 +10,7 @@ pytestmark = pytest.mark.browser
 WORDS = '.settings .more-settings [aria-label="animals"] button'
 
 
+@pytest.mark.slow
 def test_what_is_set_is_sent_in_order_and_as_it_was_given(drawn):
     page = drawn(**of(**OWN))
     page.get_by_role("combobox", name="d_model", exact=True).select_option("16")

@@ -205,6 +205,7 @@ def check_products(part, texts):
     assert [each for each in found if each] == [pytest.approx(each, abs=0.006) for each in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES)
 def test_all_that_stands_on_the_sheet_or_is_heard_is_what_the_arrays_say(opened, name):
     settings, chosen = PASSES[name]

@@ -141,6 +141,7 @@ def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_the_largest
         assert stop["least"] >= LEAST, stop
 
 
+@pytest.mark.slow
 def test_the_stops_of_the_short_route_are_counted_as_they_are_seen_and_heard(opened):
     page = talk(opened, WHO)
     counts = [page.locator(".way .place").text_content()]
@@ -213,6 +214,7 @@ def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
         assert under == []
 
 
+@pytest.mark.slow
 def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
     page = talk(opened, WHO)
     heading, answer, arcs = (page.locator(each) for each in (".step-text h2", ".thread .answer strong", ".thread .arc"))
@@ -228,6 +230,7 @@ def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_
     expect(offer).to_be_visible()
 
 
+@pytest.mark.slow
 def test_at_the_end_a_press_asks_of_the_other_sentence(opened):
     page = talk(opened, WHO)
     while pressed(page):
@@ -262,6 +265,7 @@ def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with
     assert sent(page) == []
 
 
+@pytest.mark.slow
 def test_a_talk_of_a_name_that_has_ended_begins_where_nothing_is_written(opened):
     page = opened("", model="microgpt", sentence="eliza")
     before = page.url

@@ -24,6 +24,7 @@ def answered(page, checkpoint, model="who-is-it"):
     page.evaluate("(given) => viewer.show(given)", json.loads(written(model=model, checkpoint=str(checkpoint))))
 
 
+@pytest.mark.slow
 def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do(opened):
     page = opened(model="who-is-it")
     training = json.loads(written(model="who-is-it"))["model"]["training"]
@@ -131,6 +132,7 @@ def test_each_digit_has_its_answer_below(opened):
     assert words == [pytest.approx(x, abs=2) for x in answers]
 
 
+@pytest.mark.slow
 def test_a_presenter_s_screen_gives_no_answer_away(opened):
     page = opened("?step=answer&view=matrices&present=1&reveal=0", model="who-is-it")
     assert page.locator(".thread .answer").inner_text() == "?"
@@ -139,6 +141,7 @@ def test_a_presenter_s_screen_gives_no_answer_away(opened):
     assert page.locator(".thread .answer").inner_text() != "?"
 
 
+@pytest.mark.slow
 def test_two_words_that_were_typed_can_be_swapped(opened):
     page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
     page.get_by_role("button", name="Swap “tired” and “animal”").click()

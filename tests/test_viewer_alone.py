@@ -28,6 +28,7 @@ LATE = """
 """It at twice its size, so that a picture has to give way to it, whatever font of the machine stands there before."""
 
 
+@pytest.mark.slow
 def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):
     page = opened("?seed=3")
     page.keyboard.press("ArrowRight")
@@ -78,6 +79,7 @@ def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
     assert parameters(page)["step"] == "scores"
 
 
+@pytest.mark.slow
 def test_a_remote_goes_through_the_reveals_and_back(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=0")
     there = []
@@ -143,6 +145,7 @@ DRAGGED = """(box, from) => {
 """At one moment: by the mouse it would take a slow machine as long as numbers are apart."""
 
 
+@pytest.mark.slow
 def test_a_number_is_set_by_typing_and_by_dragging(opened):
     page = opened("?step=scores")
     box = page.get_by_role("textbox", name="Set by hand")
@@ -421,6 +424,7 @@ def test_terms_come_largest_first_whatever_their_sign_or_in_the_order_of_the_sum
     assert names == [f"concat[cat, {place}]" for place in range(1, 9)]
 
 
+@pytest.mark.slow
 def test_each_number_of_a_term_opens_and_the_trail_leads_back_to_each(opened):
     page = opened("?step=output")
     for place, opens in enumerate(("concat[cat, ", "w_o[")):
@@ -521,6 +525,7 @@ DRAWN = """() => [
 ]"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["softmax", "whole-pass"])
 def test_what_was_drawn_before_leaves_nothing_behind(opened, step):
     documents = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}]
@@ -645,6 +650,7 @@ def test_each_picture_of_the_map_is_painted(opened):
     assert set(opened("?step=softmax").evaluate(PAINTED)) == {True}
 
 
+@pytest.mark.slow
 def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(opened):
     page, asked = opened("?step=scores", afresh=True), []
     page.route("**/late.woff2", lambda route: asked.append(route))

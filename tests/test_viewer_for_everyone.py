@@ -45,6 +45,7 @@ def heard(page):
     return page.evaluate("() => heard")
 
 
+@pytest.mark.slow
 def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
     page = opened("?step=scores", **LARGE)
     names = []
@@ -74,6 +75,7 @@ def test_what_is_to_come_is_neither_reached_nor_read(opened):
         page.keyboard.press("PageDown")
 
 
+@pytest.mark.slow
 def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(opened):
     page = opened("?step=softmax")
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
@@ -96,6 +98,7 @@ def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(op
     assert page.evaluate(f"() => {HELD}.getAttribute('aria-label') + {HELD}.textContent") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "shown", "size", "stops", "roomy"),
     [
@@ -200,6 +203,7 @@ def test_six_quick_presses_are_six_steps(opened):
     step_is(page, 7)
 
 
+@pytest.mark.slow
 def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(opened):
     page = opened("?step=softmax")
     try:
