@@ -13,7 +13,7 @@ from attnviz.analysis.check.nodes import Nodes, evaluated
 from attnviz.analysis.check.rounding import Precision, Rounded
 from attnviz.analysis.check.stages import stages
 
-_ANYTHING = 1e9
+ANYTHING = 1e9
 """Beyond this, how far a number is off tells nothing."""
 
 
@@ -24,7 +24,7 @@ def distances(own: OwnArrays, candidate: Candidate, nodes: Nodes, precision: Pre
     values = evaluated(nodes, precision, wanted.union({"masked"} if "attention" in nodes else ()))
     seeing, total = seeing_in(values), np.zeros(n)
     for stage in compared:
-        least = np.full(n, _ANYTHING)
+        least = np.full(n, ANYTHING)
         for target, _, _, read, expected in beside(own[stage], stage, values, candidate):
             yours, ours = as_numbers(read, expected.value)
             if is_of_queries(target):
@@ -67,4 +67,4 @@ def _off(yours: np.ndarray, ours: np.ndarray, stage: str) -> np.ndarray:
     if not np.isfinite(off).all():
         off[(yours == ours) | (np.isnan(yours) & np.isnan(ours))] = 0
     off = off.max(axis=tuple(range(-yours.ndim, 0)), initial=0.0)
-    return np.where(off <= _ANYTHING, off, _ANYTHING)  # so is what is no number
+    return np.where(off <= ANYTHING, off, ANYTHING)  # so is what is no number
