@@ -12,19 +12,17 @@ from attnviz.core.axes import Axis
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.lessons.naming import quoted_name
 from attnviz.lessons.questions.ask import Ask
 from attnviz.lessons.questions.number import Number
 from attnviz.lessons.questions.share import Share
 from attnviz.lessons.questions.word import Word
-from attnviz.lessons.reference import LessonError, Passes
+from attnviz.lessons.reference import LessonError, Passes, Reference
 from attnviz.text.steps import entry, full_title
 
 _SHARES = ("attention", "probabilities")
 _ROWS = ("scores", "scaled", "masked", "attention")
 """Stages whose rows have a number for each word."""
-
-_COUNTED = {"head": "", "group": "", "neuron": "neuron "}
-"""The noun before the number of a place, where it isn't a dimension; a head's and a group's label has it already."""
 
 
 def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
@@ -86,15 +84,10 @@ def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> Le
     if kind == "word":
         most = "look at most" if base == "attention" else f"have the largest {one} with"
         return _run(f"Which {trace.origin.unit} does “{labels['query']}” {most}{inside}?")
-    where = ", ".join(_where(axis, place) for axis, place in zip(axes, index, strict=True) if len(axis.labels) > 1)
+    of = Reference("B", trace, stage, index)
+    where = ", ".join(quoted_name(of, axis, place) for axis, place in enumerate(index) if stage.shape[axis] > 1)
     what = "What probability stands" if kind == "share" else "Which number stands"
     return _run(f"{what} in {full_title(stage.name)}{f' at {where}' if where else ''}?")
-
-
-def _where(axis: Axis, place: int) -> str:
-    is_word = axis.name in ("query", "key", "token", "context token", "answer")
-    label = axis.label(place)
-    return f"“{label}”" if is_word else f"{_COUNTED.get(axis.name, 'dimension ')}{label}"
 
 
 def _run(text: str) -> LessonRuns:

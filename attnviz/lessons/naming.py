@@ -43,6 +43,12 @@ def place_name(of: Reference, axis: int, place: int) -> str:
     return label if is_of_words(of, axis) else f"{_counted(of, axis)}{label}"
 
 
+def quoted_name(of: Reference, axis: int, place: int) -> str:
+    """The name of a place along an axis within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
+    name = place_name(of, axis, place)
+    return f"“{name}”" if is_of_words(of, axis) else name
+
+
 def _counted(of: Reference, axis: int) -> str:
     """The noun before the number of a place: a head's and a group's label has it already."""
     return {"head": "", "group": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")

@@ -13,7 +13,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
 from attnviz.lessons.expression import EXPRESSION_ERRORS
-from attnviz.lessons.naming import is_of_words, noun, place_name
+from attnviz.lessons.naming import is_of_words, noun, place_name, quoted_name
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.questions.answer import Answer
 from attnviz.lessons.questions.code import LINES, Code
@@ -98,12 +98,11 @@ def _of_the_number(passes: Passes, at: Selection) -> Iterator[AnyAsk]:
     of = _at(passes, name, at)
     if split_layer(name)[0] == "attention":
         return
-    names = {axis: place_name(of, axis, place) for axis, place in enumerate(of.index)}
-    places = {axis: f"“{each}”" if is_of_words(of, axis) else each for axis, each in names.items()}
+    places = [quoted_name(of, axis, place) for axis, place in enumerate(of.index)]
     if noun(name) == "number":
-        prompt = f"Which number stands in {full_title(name)} at {', '.join(places.values())}?"
+        prompt = f"Which number stands in {full_title(name)} at {', '.join(places)}?"
     else:
-        words = (each for axis, each in places.items() if is_of_words(of, axis))
+        words = (each for axis, each in enumerate(places) if is_of_words(of, axis))
         prompt = f"What is the {noun(name)} of {' and '.join(words)}{_inside(of)}?"
     if noun(name) == "probability":
         yield Share(of=_written(of), prompt=prompt)
