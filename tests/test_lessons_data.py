@@ -282,6 +282,8 @@ VARIANTS = {
     "absorbed": {"n_heads": 2, "sharing": "absorbed"},
     "absorbed, turned": {"n_heads": 2, "sharing": "absorbed", "rope": "halves"},
     "whole": {"n_heads": 1, "d_model": 4, "initialiser": "whole"},
+    "padded": {"n_heads": 2, "mask": "padding", "mask_size": 2},
+    "all hidden": {"n_heads": 2, "mask": "padding", "mask_size": 4},
 }
 
 

@@ -61,6 +61,8 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
     head, query, key = of.index
     masked = of.trace[of.stage.inputs[0]].value[head]
     row, visible = masked[query], np.isfinite(masked[query])
+    if not visible.any():
+        return  # there is nothing to share out
     yield 1 / visible.sum(), "That is an even share: each visible word would get as much."
     if row[key] > 0:
         positive = row[visible & (row > 0)].sum()
@@ -69,10 +71,11 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
             "That is its part of the sum of positive scores: the softmax divides powers of e.",
         )
     if isinstance(of.stage.operation, Softmax) and len(of.stage.inputs) == 1:  # without a sink
-        yield (
-            softmax(masked[:, key])[query],
-            "That would be its part of the column. The shares of a word are a row, which adds up to 1.",
-        )
+        if visible[key]:
+            yield (
+                softmax(masked[:, key])[query],
+                "That would be its part of the column. The shares of a word are a row, which adds up to 1.",
+            )
         if _is_divided_alone(of, layer):
             raw = of.trace[layered("scores", layer)].value[head, query]
             unscaled = np.where(visible, raw, -np.inf)
