@@ -237,6 +237,22 @@ def test_a_key_padding_mask_that_is_added_as_it_is_is_named(of_queries, stage):
     assert not found.alternatives
 
 
+@pytest.mark.parametrize("stage", ["attention", "output"])
+@pytest.mark.parametrize("row", [0.0, 1 / N, np.nan])
+def test_a_mask_that_is_inverted_is_named_where_a_query_sees_no_key_then(row, stage):
+    """What such a query gets in theirs tells nothing, though it sees all in ours."""
+    plain = own()
+    powers = np.where(TRI, 0, np.exp(plain.stages["scaled"]))
+    shares = np.full(powers.shape, row)
+    shares[:, :-1] = powers[:, :-1] / powers[:, :-1].sum(axis=-1, keepdims=True)
+    heads = shares.astype(np.float32) @ plain.stages["v"]
+    output = heads.transpose(1, 0, 2).reshape(N, -1) @ plain.parameters["w_o"] + plain.parameters["b_o"]
+    arrays = saved(plain, mask=TRI) | {stage: {"attention": shares.astype(np.float32), "output": output}[stage]}
+    found = compare(None, arrays, true_is="visible")
+    assert [each.id for each in found.causes] == ["mask inverted"]
+    assert found.explained
+
+
 def test_a_square_matrix_of_q_k_and_v_is_tried_both_ways():
     random = np.random.default_rng(3)
     x, w = random.normal(size=(5, 12)), random.normal(size=(12, 12))
