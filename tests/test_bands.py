@@ -159,6 +159,20 @@ def assert_changed(trace, total, after):
 
 
 @of_each("name", [*ALL])
+def test_queries_keys_and_values_unfold_at_the_first_step_at_which_any_two_can_be_compared(name):
+    trace = ALL[name]
+    products = [each for each in trace.stages if "key" in each.axes[-1:] and isinstance(each.operation, DotProducts)]
+    made, first, unfolding = set(), {}, {}
+    for step in steps_of(trace):
+        made |= {*step.stages}
+        ready = {split_layer(each.name)[1] for each in products if made.issuperset(each.inputs)}
+        first |= dict.fromkeys(ready - first.keys(), step.id)
+        if [source for source in sources(trace, step) if source.name != "output parameters"]:
+            unfolding.setdefault(step.layer if trace.n_layers > 1 else 0, []).append(step.id)
+    assert all(unfolding[layer] == [first[layer]] for layer in unfolding)
+
+
+@of_each("name", [*ALL])
 def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
