@@ -43,8 +43,7 @@ def mistaken(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Itera
 
     First those in which it changes all that comes of it. Then those in which queries, keys and values, or the
     attention, are right as they were given, and are read otherwise: a hook hears what is returned, and not what becomes
-    of it. Then those
-    with two mistakes in stages that follow each other, which hide each other.
+    of it. Then those with two mistakes in stages that follow each other, which hide each other.
 
     Parameters
     ----------
