@@ -245,10 +245,10 @@ def test_the_latex_of_a_rotation_evaluates_to_what_is_computed(rotation):
     written = re.findall(r"y_\{n,(.*?)\} = (.*?)(?:, \\quad|$)", sides)
     assert len(written) == 2
     for n, j in np.ndindex(ROW, rotation.dims // 2):
-        names = {"n": n, "j": j}
+        names = {"n": n + 1, "j": j + 1}
         places = [2 * j, 2 * j + 1] if rotation.pairs == "neighbours" else [j, j + rotation.dims // 2]
-        spelt = [place.replace("2j", f"{2 * j}").replace("j", f"{j}").split("+") for place, _ in written]
-        assert [sum(map(int, each)) for each in spelt] == places
+        spelt = [eval(place.replace("2j", "2*j"), {"j": j + 1}) for place, _ in written]
+        assert [each - 1 for each in spelt] == places
         names["θ"] = value_of(angle, names)
         for (_, formula), place in zip(written, places, strict=True):
             for (of, _), letter in zip(written, "ab", strict=True):

@@ -192,7 +192,12 @@ def is_another_spelling(parameter, text, scene):
         ({"sentence": "  "}, "no words yet"),
         ({"stp": "mask"}, "“stp” is no parameter"),
         ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
-        ({"step": "Mask"}, "no step 'Mask'; showing 'Softmax'"),
+        ({"step": "Mask"}, "This pass has no step 'Mask'; showing 'Softmax'"),
+        (
+            {"step": "mask-6", "layers": "6", "mask": "window", "window_in": "all but every sixth layer"},
+            "Layer 6 has no step 'Mask'; showing 'Softmax'",
+        ),
+        ({"step": "mask-6", "layers": "2"}, "This pass has no step 'Mask'"),
         ({"model": "gpt"}, "model is one of microgpt, who-is-it"),
         ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
         ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),

@@ -18,7 +18,7 @@ from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Scene, choice_of, lacks_file, pinned
 from attnviz.scene.settled import settled
 from attnviz.scene.start import start
-from attnviz.text.ids import nearest, title
+from attnviz.text.ids import layer_number, nearest, title
 
 LACKS_ARRAYS = (
     "This link leads to a pass of somebody's own numbers, which no link holds. If they are yours, give the file again "
@@ -158,7 +158,9 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
     if title(step) != title(scene.step):
-        notices.append(f"This pass has no step {title(scene.step)!r}; showing {title(step)!r}.")
+        number = layer_number(scene.step)
+        lacking = f"Layer {number}" if 0 < number <= trace.n_layers else "This pass"  # another layer may have it
+        notices.append(f"{lacking} has no step {title(scene.step)!r}; showing {title(step)!r}.")
     return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
 
 

@@ -64,3 +64,8 @@ def title(id_: str) -> str:
     """The title of the step of an id."""
     base, _ = _split(id_)
     return next(step.title for step in STEPS if step.id == base)
+
+
+def layer_number(id_: str) -> int:
+    """The number of the layer that the step of an id is of; 0 where its id names none."""
+    return _split(id_)[1]

@@ -181,10 +181,12 @@ class Rotation(Operation):
         return Turned(cells, angle, side, (0, 1) if len(cells) == 2 else (first, second))
 
     def latex(self, result: str, x: str) -> str:
-        first, second = ("2j", "2j+1") if self.pairs == "neighbours" else ("j", f"j+{self.dims // 2}")
+        # rows n and pairs j count from 1, as all beside the formula does
+        first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.dims // 2}")
         a, b = f"x_{{n,{first}}}", f"x_{{n,{second}}}"
-        position = f"(n + {self.first})" if self.first else "n"
-        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot j}}{{{self.dims}}}}}"
+        before = self.first - 1
+        position = f"(n {'+' if before > 0 else '-'} {abs(before)})" if before else "n"
+        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot (j - 1)}}{{{self.dims}}}}}"
         y = (
             rf"y_{{n,{first}}} = {a} \cdot \cos(θ) - {b} \cdot \sin(θ), \quad "
             rf"y_{{n,{second}}} = {a} \cdot \sin(θ) + {b} \cdot \cos(θ)"
