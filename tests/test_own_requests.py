@@ -153,3 +153,19 @@ def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
             check=True,
         )
         assert made.stdout == to_json(reply(sent, file, None).data)
+
+
+def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_the_file():
+    words = ["the", "blue", "cat", "the", "down"]
+    masked = np.where(SEEN, X @ W_Q @ (X @ W_K).T / 5**0.5, -np.inf)
+    attention = shares(masked)
+    attention[3, 1] += 0.25
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "mask": SEEN, "attention": attention[None]}
+    called = {"tokens": np.array(words)}
+    for texts, row, column, first in (({}, "", "", "1"), (called, " (“the (2)”)", " (“blue”)", "the")):
+        answer = reply(request(orientation="x @ W", true_is="visible"), npz(arrays | texts), None)
+        written = json.loads(to_json(answer.data))["pieces"]
+        said = "".join(re.findall(r'"([^"]*)"', json.dumps(written, ensure_ascii=False)))
+        assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said
+        sides = re.findall(r'"rows": \{"title": "", "labels": \["(.*?)"', json.dumps(written, ensure_ascii=False))
+        assert sides == [first, first]  # theirs and ours

@@ -13,6 +13,7 @@ from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
 from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
 from attnviz.models.built import Built
@@ -21,7 +22,7 @@ from attnviz.scene.uploads.comparison import OwnComparison, compared
 from attnviz.scene.uploads.examples import example_file
 from attnviz.scene.uploads.request import OwnRequest
 from attnviz.text.check.table import HEAD
-from attnviz.text.check.words import capital, title
+from attnviz.text.check.words import capital, shortened, title
 
 OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
 """The names of the doors to the walkthrough: to one's own parameters, one's own model, and one's own code beside it."""
@@ -108,7 +109,7 @@ def _pieces(result: OwnComparison) -> list[Piece]:
     return [
         pieces.text([["strong", comparison.headline]]),
         *([_plain(" ".join(sentences))] if sentences else []),
-        *(_matrices(first) if first else []),
+        *(_matrices(first, _words(result, first.stage)) if first else []),
         *map(_plain, comparison.code),
         *([pieces.door(OPEN_PAIR, "Open both passes beside each other", _PAIR)] if result.code else []),
         *([Table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
@@ -122,7 +123,18 @@ _PAIR = "A is the pass as your code computes it, B as attnviz does. They open at
 _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own parameters. It stays in this tab."
 
 
-def _matrices(first: Agreement) -> list[Piece]:
+def _words(result: OwnComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the rows and the columns of a stage are called, where these are words of the file; else nothing."""
+    trace, parameters = result.comparison.trace, result.parameters
+    if parameters is None or trace is None or stage not in trace:
+        return (), ()
+    queries, keys = labels(parameters.words), labels(parameters.words_of_keys)
+    called = {"token": queries, "query": queries, "key": keys, "context_token": keys}
+    rows, columns = (called.get(axis, ()) for axis in trace[stage].axes[-2:])
+    return rows, columns
+
+
+def _matrices(first: Agreement, words: tuple[tuple[str, ...], tuple[str, ...]]) -> list[Piece]:
     """The worst cell of the first stage that differs and what is around it, theirs beside ours."""
     if first.value is None or first.expected is None or first.value.ndim < 2:
         return []
@@ -136,7 +148,7 @@ def _matrices(first: Agreement) -> list[Piece]:
     what = f"{capital(title(first.stage))}{of_head}"
     shown = [each[(*head, rows, columns)] for each in (theirs, ours)]
     limit = max(float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in shown)
-    sides = Side("", _counted(rows)), Side("", _counted(columns))
+    sides = [Side("", _named(places, called)) for places, called in zip((rows, columns), words, strict=True)]
     marked = int(row - rows.start), int(column - columns.start)
     drawn = [
         [
@@ -145,7 +157,8 @@ def _matrices(first: Agreement) -> list[Piece]:
         ]
         for whose, each in zip(("Your", "attnviz's"), shown, strict=True)
     ]
-    at = f"Row {row + 1}, column {column + 1} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
+    cell = ", ".join(map(_place, ("row", "column"), (row, column), words))
+    at = f"{capital(cell)} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
     yours, expected = (float(each[(*head, row, column)]) for each in (theirs, ours))
     return [pieces.beside(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
 
@@ -156,8 +169,15 @@ def _around(place: int, n: int, most: int) -> slice:
     return slice(start, min(start + most, n))
 
 
-def _counted(places: slice) -> tuple[str, ...]:
-    return tuple(str(place + 1) for place in range(places.start, places.stop))
+def _named(places: slice, words: tuple[str, ...]) -> tuple[str, ...]:
+    numbers = range(places.start, places.stop)
+    return tuple(shortened(words[place]) if words else str(place + 1) for place in numbers)
+
+
+def _place(axis: str, place: int, words: tuple[str, ...]) -> str:
+    """A row or a column by its number, with its word where it has one: labels of tokens without words are numbers."""
+    word = words[place] if words else str(place + 1)
+    return f"{axis} {place + 1}" + (f" (“{shortened(word)}”)" if word != str(place + 1) else "")
 
 
 def _exact(value: float) -> str:
