@@ -100,7 +100,8 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     page = talk.page
     kept = page.evaluate(KEPT)
     assert [each["text"] for each in kept["moment"]] == [f"Moment {place}." for place in range(1, 6)]
-    assert len({each["at"] for each in kept["moment"]}) == 5
+    addresses = [each["at"] for each in kept["moment"]]
+    assert len(set(addresses)) == 5, addresses
     assert kept["moment"][0]["ask"]["of"] == "attention[tired, *]"
 
     page.keyboard.press("m")  # a sixth, which is deleted, brought back and taken away again

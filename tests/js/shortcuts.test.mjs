@@ -189,3 +189,27 @@ test("Home and End lead to the ends of a talk, and else scroll", () => {
   }
   for (const on of ["input", "input[type=range]"]) assert.equal(press("End", on, {}, { isPresenting: true }), null, on);
 });
+
+test("a key that comes before a closed dialog has lost the keyboard is the page's", () => {
+  const done = [];
+  let listener;
+  const page = { addEventListener: (_, each) => (listener = each) };
+  listenToKeys(
+    page,
+    { parentNode: {}, getRootNode: () => ({}) },
+    command => done.push(command),
+    () => false,
+  );
+  const inDialog = open => ({
+    contains: () => false,
+    closest: selector =>
+      selector === "dialog:not([open])" ? !open : selector.startsWith("dialog") ? open : selector.startsWith("input"),
+  });
+  for (const open of [true, false]) {
+    const composedPath = () => [inDialog(open)];
+    for (const key of ["ArrowRight", "m"]) {
+      listener({ key, timeStamp: 0, composedPath, preventDefault: () => {}, stopPropagation: () => {} });
+    }
+  }
+  assert.deepEqual(done, ["on", "moment"]);
+});

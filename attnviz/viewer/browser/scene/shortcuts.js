@@ -33,6 +33,7 @@ const NUMBER_MS = 1000; // within which the digits of a number follow each other
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
 const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, [contenteditable=true]`;
 const ASKING = "dialog.asks"; // it has all keys
+const CLOSED_DIALOG = "dialog:not([open])"; // what is in it loses the keyboard with the next frame, and a key may come before
 const TYPING = `${TEXT}, select`;
 const RANGE = "input[type=range]"; // it has ends of its own
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
@@ -57,7 +58,8 @@ export function listenToKeys(page, root, act, isPresenting) {
   const numbered = makeNumbers(act);
   const onKey = event => {
     const path = event.composedPath(),
-      held = path.find(each => each.closest);
+      first = path.find(each => each.closest),
+      held = first?.closest(CLOSED_DIALOG) ? null : first;
     const isAtViewer = path.includes(root.parentNode) || !held || isAround(held, root);
     const command = commandOf(event, { held, isAtViewer, isPresenting: isPresenting() });
     if (!command || !(command.startsWith("band") ? numbered(command, event.timeStamp) : act(command))) return;
