@@ -5,11 +5,16 @@ import { shapeOf } from "./slot.js";
 
 // `line` is the row of all columns' headings, `rows` are the headings of rows.
 export function makeHeadings([rows, columns]) {
-  const heading = scope => Object.assign(element("th"), { scope });
+  const heading = scope => {
+    const made = element("th");
+    made.setAttribute("role", scope === "col" ? "columnheader" : "rowheader");
+    return made;
+  };
   const line = element("tr"),
     corner = heading("col");
   const across = Array.from({ length: columns }, () => heading("col")),
     down = Array.from({ length: rows }, () => heading("row"));
+  line.setAttribute("role", "row");
   line.append(corner, ...across);
   let shown = "";
   return {

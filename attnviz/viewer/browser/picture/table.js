@@ -11,10 +11,13 @@ export function makeTable([rows, columns]) {
   const cells = Array.from({ length: rows }, (_, row) =>
     Array.from({ length: columns }, (__, column) => makeCell(row, column)),
   );
+  grid.style.setProperty("--columns", columns);
+  for (const group of [head, body]) group.setAttribute("role", "rowgroup");
   head.append(headings.line);
   body.append(
     ...cells.map((line, place) => {
       const row = element("tr");
+      row.setAttribute("role", "row"); // which it isn't by itself, as it is laid out as none
       row.append(headings.rows[place], ...line);
       return row;
     }),
