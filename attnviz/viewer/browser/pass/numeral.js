@@ -10,6 +10,7 @@ const MOST_BELOW = 99,
   SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
+const GROUPED = new Intl.NumberFormat("en"); // made once, as to make one takes longer than all it writes
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 
 export function short(value) {
@@ -57,7 +58,7 @@ export const PERCENTS = [0.001, 0.999, 1].map(percent);
 
 // A whole number, its thousands apart.
 export function grouped(n) {
-  return n.toLocaleString("en");
+  return GROUPED.format(n);
 }
 
 // A count, in words up to twelve.

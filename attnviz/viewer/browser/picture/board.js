@@ -7,6 +7,7 @@ import { makeMatrices } from "./matrices.js";
 import { makeReadout } from "./readout.js";
 import { APART } from "./room.js";
 import { slotsIn } from "./slot.js";
+import { whenOther } from "../elements/whenOther.js";
 import { focusOf } from "../scene/state.js";
 
 const SHARE_OF_READOUT = 0.42,
@@ -19,9 +20,10 @@ export function makeBoard(acts, bars) {
     readout = makeReadout(acts),
     matrices = makeMatrices(acts);
   board.append(matrices.element, readout.element, bars);
+  const fitAlone = whenOther(given => fit(...given)); // other numbers mostly take as much room
   const layOut = (blocks, room, present, read) => {
     const options = optionsOf(room, present);
-    let fitted = fit(blocks, room, options);
+    let fitted = fitAlone([blocks, room, options]);
     board.classList.toggle("read", !fitted.written);
     if (fitted.written) readout.clear();
     else {

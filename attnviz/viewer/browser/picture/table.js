@@ -23,7 +23,7 @@ export function makeTable([rows, columns]) {
     }),
   );
   grid.append(head, body);
-  const drawn = new Map();
+  const drawn = new Map(); // cell -> its face
   let reached = null,
     held = null,
     describe = _place => "";
@@ -77,14 +77,14 @@ function placeOf({ dataset }) {
   return [Number(dataset.row), Number(dataset.column)];
 }
 
-// Only what is new is written: most updates leave most cells as they are.
+// Only what is new is written: most updates leave most cells as they are, and others the kinds of most.
 function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, place, drawn) {
-  const face = `${kind} ${text} ${colour} ${marked} ${apart} ${place}`;
-  if (drawn.get(cell) === face) return;
-  drawn.set(cell, face);
-  cell.className = `${kind}${marked ? " marked" : ""}${apart ? " apart" : ""}`;
-  cell.dataset.place = place;
-  cell.firstChild.data = text;
-  cell.style.backgroundColor = colour;
-  cell.style.color = ink;
+  const name = `${kind}${marked ? " marked" : ""}${apart ? " apart" : ""}`,
+    before = drawn.get(cell);
+  if (name !== before?.name) cell.className = name;
+  if (place !== before?.place) cell.dataset.place = place;
+  if (text !== before?.text) cell.firstChild.data = text;
+  if (colour !== before?.colour) cell.style.backgroundColor = colour;
+  if (ink !== before?.ink) cell.style.color = ink;
+  drawn.set(cell, { name, place, text, colour, ink });
 }

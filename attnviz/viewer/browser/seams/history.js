@@ -20,7 +20,7 @@ export function addressOf(window) {
   const taken = takeHistory(window, () => !awaited);
   const write = (search, isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
-    if (search !== location.search) (isNewPlace ? taken.push : taken.replace)(url);
+    if (!isSame(search, location.search)) (isNewPlace ? taken.push : taken.replace)(url);
   };
   const follow = () => {
     window.clearTimeout(awaited?.timer);

@@ -11,12 +11,16 @@ export function isWhole({ stages }) {
 
 // About how many bytes the file has, of which its shell has some: what is still to come is as large as what is here.
 export function bytesOf(document, shell) {
-  const whole = (_, value) => {
-    const known =
-      Array.isArray(value) && value.includes(null) ? value.find(each => typeof each === "string") : undefined;
-    return known === undefined ? value : value.map(each => each ?? known);
-  };
-  return shell + JSON.stringify(document, whole).length;
+  const documents = [document, document.other?.document].filter(Boolean);
+  const more = documents.flatMap(({ stages }) => Object.values(stages)).map(moreIn);
+  return more.reduce((sum, bytes) => sum + bytes, shell + JSON.stringify(document).length);
+}
+
+// How many bytes more a stage will have once all of it is here.
+function moreIn({ values }) {
+  const known = values.find(each => each !== null);
+  if (known === undefined) return 0;
+  return values.filter(each => each === null).length * (JSON.stringify(known).length - "null".length);
 }
 
 // A number of bytes as people read it.
