@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import compress
 
 import numpy as np
 
@@ -84,7 +85,8 @@ def _run(
     own_mask: bool = False,
 ) -> None:
     here = build.here
-    options = tuple([name for name, value in vars(block).items() if value])
+    has = vars(block)
+    options = tuple(compress(has, has.values()))
     for name, operation, reads in _made(steps, tuple(here), options):
         if name == "masked" and "mask" not in here:
             _give_mask(build, here[reads[0]], mask, shared=not own_mask)

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -67,12 +66,13 @@ def trace_of(settings: Settings | str) -> Trace:
         absorbed=settings.sharing == "absorbed",
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
+    decisive = [value for name, value in vars(settings).items() if name != "seed"]  # the seed decides numbers alone
     return (
         trace.beginning_with([*x.values(), *context.values()])
         .with_sources(recipes(settings, whole))
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
-        .with_template((replace(settings, seed=0), whole and whole.base))  # the seed decides numbers alone
+        .with_template((*decisive, whole and whole.base))
     )
 
 

@@ -180,7 +180,7 @@ class Parameters:
         """Whether keys and values come from latents."""
         return any(getattr(self, name) is not None for name in LATENT_AXES)
 
-    @property
+    @cached_property
     def d_k(self) -> int | None:
         """How many numbers of a query are compared with a key; None where no matrix says it."""
         widths = [each.shape[-1] for each in (self.w_q, self.w_uq, self.w_qr) if each is not None]
