@@ -1,4 +1,4 @@
-// The link: the address of what is shown, and who can open it.
+// Links: the address of what is shown, and who can open it; those that lead elsewhere within the page.
 
 const THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])$/;
 const THIS_NETWORK = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cd]|\[fe80:|[^.:]+$)|\.local$/;
@@ -27,6 +27,14 @@ export function spelledOut(href, parameters) {
 export function lengthOf(link) {
   if (link.length <= MAX_BYTES) return "";
   return ` It is ${Math.ceil(link.length / 1000)} kB long, which a server may refuse: send the page instead (↓ Page).`;
+}
+
+// Follows a link within the page, if follow() says that it could; a click that asks for another tab or window is the browser's.
+export function onPlainClick(link, follow) {
+  link.onclick = event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    if (follow()) event.preventDefault();
+  };
 }
 
 // Copies the address of the page; returns what is to be said of it.

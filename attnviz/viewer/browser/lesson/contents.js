@@ -1,22 +1,14 @@
 // The contents: all lessons, to choose from, with how far one was in each and what one predicted.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { onPlainClick } from "../elements/link.js";
 import { makePopover } from "../elements/popover.js";
 import { minutesText } from "./course.js";
 
-// go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit(), collect() and startFrom(),
-// where there is a talk of one's own, open it, add this moment to it and make it of the lesson that one is in; openClass(), where that can be, opens a class, and isClass()
-// says whether it is open. Returns {button, panel, update(lessons, place, memory, own)}.
-export function makeContents({
-  go,
-  forget,
-  hrefTo,
-  edit = null,
-  collect = null,
-  startFrom = null,
-  openClass,
-  isClass,
-}) {
+// `here` are the whereabouts. go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit(),
+// collect() and startFrom(), where there is a talk of one's own, open it, add this moment to it and make it of the lesson that one is in;
+// openClass(), where that can be, opens a class, and isClass() says whether it is open. Returns {button, panel, update()}.
+export function makeContents(here, memory, { go, forget, hrefTo, edit, collect, startFrom, openClass, isClass }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
@@ -42,7 +34,10 @@ export function makeContents({
   return {
     button: opener,
     panel,
-    update(lessons, place, memory, own = null) {
+    update() {
+      const { lessons, place } = here,
+        own = here.own();
+      opener.hidden = here.course().length === 1;
       write(
         saying,
         own ? `${own.name}: ${own.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
@@ -62,12 +57,10 @@ export function makeContents({
           };
           door.href = hrefTo(there);
           if (each.id === place.lesson) door.setAttribute("aria-current", "page");
-          door.onclick = event => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab
-            event.preventDefault();
+          onPlainClick(door, () => {
             panel.hidePopover();
-            go(there);
-          };
+            return go(there);
+          });
           const far = reached ? `at ${reached} of ${each.nMoments}` : "",
             said = asked ? `predicted ${right} of ${asked}` : "";
           line.append(

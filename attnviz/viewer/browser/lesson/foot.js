@@ -1,12 +1,13 @@
 // The foot of a lesson: ways back and on, how far one has come, and ways out of it.
 import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
+import { onPlainClick } from "../elements/link.js";
 import { makePopover } from "../elements/popover.js";
 
-// acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass}: edit and showSpeaker are of a talk of
-// one's own; the last is there where a class can be opened. Returns {element, takeFocus(), update({place, entry, moment, isDone,
-// isFirst, isTalk, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
-export function makeFoot(acts) {
+// `here` are the whereabouts. acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass, isClass()}: edit
+// and showSpeaker are of a talk; openClass is there where a class can be opened. Returns {element, takeFocus(), update({ownSentence,
+// prefersWalkthrough})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
+export function makeFoot(here, acts) {
   const box = element("footer", "to-come"), // until the first moment is there
     first = element("span", "first-ways"),
     ways = element("span", "ways-on"),
@@ -34,26 +35,17 @@ export function makeFoot(acts) {
   return {
     element: box,
     takeFocus,
-    update({
-      place,
-      entry,
-      moment,
-      isDone,
-      isFirst,
-      isTalk,
-      isStart,
-      isEnd,
-      ownSentence,
-      prefersWalkthrough,
-      isClass,
-    }) {
+    update({ ownSentence, prefersWalkthrough }) {
+      const { place, moment } = here,
+        [entry, isDone, isFirst, isClass] = [here.entry(), here.isDone(), here.isFirst(), acts.isClass()],
+        isEnd = here.beside(1) === null;
       const held = box.getRootNode().activeElement;
       box.classList.remove("to-come");
       first.hidden = !isFirst;
       ways.hidden = isFirst;
       out.hidden = (isFirst && !place.present) || !moment;
       box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
-      back.disabled = isStart;
+      back.disabled = here.beside(-1) === null;
       on.disabled = isEnd && isDone;
       on.classList.toggle("check", isDone && !isEnd);
       inClass.hidden = !acts.openClass || isClass; // then its own bar has all of it
@@ -70,7 +62,7 @@ export function makeFoot(acts) {
       if (moment) around.update(moment.at);
       write(presenting, place.present ? "Leave" : "Present");
       editing.hidden = !entry.isOwn || place.present;
-      speaking.hidden = !isTalk || "speaker" in place;
+      speaking.hidden = !here.isTalk() || "speaker" in place;
       notes.update(moment?.notes ?? "");
       redraw(
         dots,
@@ -91,10 +83,7 @@ export function makeFoot(acts) {
 function makeDoor(text, { open, hrefOf }, className = "") {
   const made = element("a", className, text);
   let address = "";
-  made.onclick = event => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab
-    if (open(address)) event.preventDefault();
-  };
+  onPlainClick(made, () => open(address));
   return {
     element: made,
     update: to => {

@@ -1,8 +1,11 @@
 // The frame of a page of lessons: what stands above a moment, what is said, its picture, and what stands below.
-import { element } from "../elements/element.js";
+import { element, write } from "../elements/element.js";
 
-// Returns {box, about, body, said, heard, fill({picture, ways, foot, over, desk})}: fill() puts it into `root` with the elements of the picture, of what is opened from above, of what stands below and
-// over all; desk, where there is one, is that of a class.
+const LATE_MS = 300;
+
+// Returns {box, about, body, said, fill({picture, ways, foot, over, desk}), tell(text), bringVerdict(), whileLate(coming)}: fill() puts it
+// into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; desk, where there is
+// one, is that of a class; tell() says something to who hears the page.
 export function makeLessonFrame(root) {
   const box = element("div", "viewer lesson-page"),
     head = element("header", "lesson-head"),
@@ -17,7 +20,6 @@ export function makeLessonFrame(root) {
     about,
     body,
     said,
-    heard,
     fill({ picture, ways, foot, over, desk }) {
       head.append(about, ...ways);
       body.append(said, picture);
@@ -29,6 +31,19 @@ export function makeLessonFrame(root) {
       }
       root.replaceChildren(box);
       root.ariaBusy = "false";
+    },
+    tell: text => write(heard, text),
+    // A phone has no room for all that is said.
+    bringVerdict: () => said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
+    // Dims while something is long in coming.
+    async whileLate(coming) {
+      const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
+      try {
+        return await coming;
+      } finally {
+        clearTimeout(timer);
+        box.classList.remove("late");
+      }
     },
   };
 }

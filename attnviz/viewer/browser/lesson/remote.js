@@ -2,9 +2,10 @@
 const ENTER = ["Enter", " "];
 const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 
-// acts: {press(), back(), collect(), present(is), isPresented(), count(), goTo(number)}: what a press, Page Up and, where there is a talk of one's own, M do, whether one presents, how many
-// moments there are, and the way to one. Returns {follow(command), end()}; the commands are those of scene/shortcuts.js.
-export function makeRemote(document, { press, back, collect = null, present, isPresented, count, goTo }) {
+// `here` are the whereabouts. acts: {press(), back(), collect(), present(is), goTo(number)}: what a press, Page Up and, where there is a talk
+// of one's own, M do, and the ways into a talk and to a moment. Returns {follow(command), end()}; the commands are those of
+// scene/shortcuts.js.
+export function makeRemote(document, here, { press, back, collect = null, present, goTo }) {
   let typed = 0; // the number of a moment that Enter leads to
   const onKey = event => {
     const held = event.composedPath().find(each => each.closest);
@@ -22,15 +23,17 @@ export function makeRemote(document, { press, back, collect = null, present, isP
   document.addEventListener("keydown", onKey);
   return {
     follow(command) {
-      const number = command.startsWith("band") ? Number(command.slice(5)) : 0;
-      typed = number <= count() ? number : 0;
+      const number = command.startsWith("band") ? Number(command.slice(5)) : 0,
+        count = here.entry().nMoments,
+        isPresented = here.place.present;
+      typed = number <= count ? number : 0;
       if (command.startsWith("band")) return typed > 0;
-      if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count());
+      if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count);
       if (command === "on") return press();
       if (command === "back") return back();
-      if (command === "moment") return collect?.() ?? false;
-      if (command === "present") return present(!isPresented());
-      if (command === "leave") return isPresented() && present(false);
+      if (command === "moment") return Boolean(collect?.());
+      if (command === "present") return present(!isPresented);
+      if (command === "leave") return isPresented && present(false);
       return false;
     },
     end: () => document.removeEventListener("keydown", onKey),

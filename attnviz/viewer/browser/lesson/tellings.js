@@ -3,19 +3,20 @@ import { searchOf } from "./course.js";
 import { ID } from "./talkList.js";
 
 // `here` are the whereabouts, desk what the speaker of a class has, null where there can be none; isBlank() says whether nothing
-// is on the screen. Returns {speaker(isOver), people(pass)}.
-export function makeTellings(here, { mine, moments, windows, desk, picture, isBlank }) {
+// is on the screen. Returns {speaker(), people()}.
+export function makeTellings(here, { mine, moments, windows, desk, view, isBlank }) {
   return {
-    speaker(isOver) {
+    speaker() {
       const next = here.beside(1),
-        { moment, place } = here;
+        { moment, place, isOver } = here;
       windows.update(
         { moment, next: next && moments.get(next), planned: here.entry().planned ?? [], nth: place.moment },
         { isBlank: isBlank(), isOver },
       );
     },
-    people(pass) {
+    people() {
       const { moment, place, isDone } = here,
+        { picture, pass } = view,
         { question } = moment,
         isOwn = place.lesson === ID;
       desk?.shows({

@@ -68,6 +68,7 @@ export function makePresenting(page, root, follow, code, tellBlank = () => {}) {
   return {
     show: present => {
       page.documentElement.toggleAttribute("data-presenting", present);
+      root.classList.toggle("presenting", present);
       if (!present) blank(false);
     },
     blank,

@@ -1,0 +1,144 @@
+// The walk: where one goes in the course, by a press, a link, another window or device, and when what is asked is shown.
+import { answeredIn, coverAnswer, forgetShown, keepAnswer } from "./answered.js";
+import { heardOf, placeIn, searchOf } from "./course.js";
+import { candidateAt } from "./question.js";
+import { ID } from "./talkList.js";
+import { verdictOn } from "./verdict.js";
+
+// `here` are the whereabouts, which it alone changes, host and frame those of the page. page: {present(is), update(), redraw(), tell()}: a
+// talk begins or ends; what is shown becomes another, after a press, too; and the other window of a talk is told.
+export function makeWalk(here, frame, { host, memory, moments }, page) {
+  const { nameOf, beside, state } = here;
+
+  // What a remote's button does: show the answer, then go on.
+  function press() {
+    if (!here.moment) return true;
+    if (!here.isDone()) show(null);
+    else {
+      const next = beside(1);
+      if (next) go(next);
+      else if (here.place.present) end(true);
+    }
+    return true;
+  }
+  function back() {
+    const before = beside(-1);
+    if (here.isOver) end(false);
+    else if (before) go(before);
+    return true;
+  }
+  function end(is) {
+    here.isOver = is;
+    page.update();
+    page.tell();
+  }
+  function show(answer) {
+    if (state().isShown) return;
+    keepAnswer(nameOf(here.place), answer);
+    page.tell();
+    if (answer !== null && here.place.lesson !== ID)
+      memory.predicted(here.place, verdictOn(here.moment.question, answer).isRight);
+    page.redraw();
+    frame.bringVerdict();
+  }
+  // It is shown elsewhere.
+  function uncover(to) {
+    if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
+  }
+  function go(to) {
+    if (!host.has(to)) {
+      window.location.assign(host.hrefTo(to));
+      return true;
+    }
+    const isLeft = here.place?.present && !to.present,
+      isOtherLesson = here.place !== null && to.lesson !== here.place.lesson;
+    arrive(to);
+    host.address.write(searchOf(to), isOtherLesson);
+    memory.at(to);
+    page.tell();
+    if (isLeft) host.left?.();
+    return true;
+  }
+  async function arrive(to) {
+    const isThere = here.isAt(to) && here.moment !== null;
+    here.place = to;
+    here.isOver = false;
+    page.present(to.present);
+    if (isThere) return page.update();
+    here.failure = "";
+    try {
+      const moment = await frame.whileLate(moments.get(to));
+      if (!here.isAt(to)) return; // one has gone on meanwhile
+      here.moment = moment;
+      moments.ahead(here.soon());
+    } catch (error) {
+      if (here.place !== to) return;
+      here.moment = null;
+      here.failure = error instanceof TypeError ? "the server doesn’t answer." : error.message;
+    }
+    page.update();
+    frame.tell(heardOf(here.entry(), here.place, here.moment));
+  }
+  return {
+    press,
+    back,
+    show,
+    go,
+    arrive,
+    goTo: moment => go({ ...here.place, moment }),
+    present: present => go({ ...here.place, present }),
+    // Where one comes back to in mid-talk, where the address leads, or where one was last.
+    start() {
+      const asked = here.placeOf(host.address.read()),
+        kept = here.placeOf(host.resumed?.()) ?? (asked ? null : memory.last && here.placeOf(searchOf(memory.last)));
+      if (kept) host.address.write(searchOf(kept), false);
+      return kept ?? asked ?? here.first;
+    },
+    // What is clicked in the picture may be an answer.
+    answered(clicked) {
+      if (!here.moment.question || state().isShown) return false;
+      const candidate = candidateAt(here.moment.question, clicked);
+      if (candidate >= 0) show(candidate);
+      return candidate >= 0;
+    },
+    // In mid-talk one comes back from there, to what comes next.
+    open(address) {
+      if (address && here.place.present) host.leave?.(here.place, beside(1));
+      if (!address) memory.opensWalkthrough = true;
+      return host.open(address, here.place);
+    },
+    // Where another device of the speaker's has led the class.
+    lead(at, isShown) {
+      const to = placeIn(here.lessons, `?${at}`);
+      if (!to || !here.place) return false;
+      if (isShown) uncover(to);
+      else coverAnswer(nameOf(to));
+      if (nameOf(to) !== nameOf(here.place)) go({ ...here.place, ...to, present: here.place.present });
+      else if (here.moment) page.redraw();
+      return true;
+    },
+    // Where the other window of a talk has gone.
+    follow({ lesson, moment, isShown, isOver }) {
+      const to = { ...here.place, lesson, moment },
+        isElsewhere = nameOf(to) !== nameOf(here.place);
+      if (isShown) uncover(to);
+      if (isElsewhere) {
+        arrive(to);
+        host.address.write(searchOf(to), false);
+      }
+      here.isOver = isOver;
+      if (!isElsewhere) page.redraw();
+    },
+    forget() {
+      memory.forget();
+      forgetShown();
+      page.redraw();
+    },
+    // The talk of one's own has become another.
+    reread() {
+      const own = here.own();
+      here.moment = null;
+      arrive(own ? { ...here.place, moment: Math.min(here.place.moment, own.nMoments) } : here.first);
+    },
+  };
+}
