@@ -127,11 +127,11 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
 def _page_of(trace: Trace | Comparison) -> Page:
     theirs, code, looks = None, None, {}
     if isinstance(trace, Comparison):
-        found, trace, theirs = trace, trace.trace, trace.theirs
+        comparison, trace, theirs = trace, trace.trace, trace.theirs
         if trace is None:
-            raise OwnArraysError(f"These arrays make no pass that the viewer shows. {found}")
+            raise OwnArraysError(f"These arrays make no pass that the viewer shows. {comparison}")
     if theirs:
-        code, looks = OwnStages(found.mistaken, found.at), furthest_apart(theirs, trace, found.at)
+        code, looks = OwnStages(comparison.mistaken, comparison.at), furthest_apart(theirs, trace, comparison.at)
     if not isinstance(trace, Trace):
         raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)

@@ -39,7 +39,7 @@ def pooled(data: Data) -> dict[str, Data]:
     pool = _Pool()
     whole = pool.place_of(data)
     pool.count()
-    return {"whole": pool.written(whole), "parts": pool.parts}
+    return {"whole": pool.encoded(whole), "parts": pool.parts}
 
 
 class _Pool:
@@ -74,7 +74,7 @@ class _Pool:
             for part in _parts(node):
                 self._uses[part] += 1
 
-    def written(self, place: int) -> Data:
+    def encoded(self, place: int) -> Data:
         """A part as it is written where it stands."""
         if self._uses[place] < 2 or self._sizes[place] < LEAST_CHARACTERS:
             return self._spelled(place)
@@ -88,7 +88,7 @@ class _Pool:
         shape, *parts = self._nodes[place]
         if shape is None:
             return parts[0]
-        made = [self.written(part) for part in parts]
+        made = [self.encoded(part) for part in parts]
         return made if shape is list else dict(zip(shape, made, strict=True))
 
     def _size(self, node: tuple) -> int:

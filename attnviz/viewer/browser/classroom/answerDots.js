@@ -1,6 +1,7 @@
 // The board: everybody's answers as dots over the words, cells, answers or the slider of the question, never whose; once it is
 // shown, the truth beside them. Of two rounds the first stands beside the second, paler.
 import { element } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 import { percent, short } from "../pass/numeral.js";
 
 export const BINS = 21; // of a slider
@@ -10,19 +11,14 @@ const IN_A_ROW = 6;
 // Returns {element, update(question, counts, isShown, title)}; `counts` are as in Audience of generated/contract.d.ts.
 export function makeBoard() {
   const box = element("section", "class-board");
-  let drawn = "";
+  const draw = whenOther(([, counts, isShown, title], question) => {
+    const drawn = question.kind === "fill" ? ofNumbers : ofCandidates;
+    box.replaceChildren(element("h2", "", title), drawn(question, counts, isShown));
+  });
   box.setAttribute("aria-label", "The answers of the class");
   return {
     element: box,
-    update: (question, counts, isShown, title) => {
-      const now = JSON.stringify([question.prompt, counts, isShown, title]);
-      if (now === drawn) return;
-      drawn = now;
-      box.replaceChildren(
-        element("h2", "", title),
-        question.kind === "fill" ? ofNumbers(question, counts, isShown) : ofCandidates(question, counts, isShown),
-      );
-    },
+    update: (question, counts, isShown, title) => draw([question.prompt, counts, isShown, title], question),
   };
 }
 

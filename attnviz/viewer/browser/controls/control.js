@@ -1,6 +1,7 @@
 // Control: a choice from a list, a switch, a button, a note. Each is {element, update(control, isWaiting)}.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 import { makeOptimistic } from "./optimistic.js";
 import { explain, makeLabelled } from "./labelled.js";
 import { drawRuns } from "../elements/runs.js";
@@ -9,7 +10,8 @@ export function makeChoice(act) {
   const select = element("select"),
     frame = element("span", "frame"),
     labelled = makeLabelled("choice", select, frame);
-  const held = makeOptimistic();
+  const held = makeOptimistic(),
+    draw = whenOther(given => select.replaceChildren(...drawOptions(given)));
   let options = [],
     event = "";
   frame.append(select);
@@ -18,7 +20,7 @@ export function makeChoice(act) {
     element: labelled.element,
     update(control, isWaiting) {
       labelled.update(control);
-      if (isOther(options, control.options)) select.replaceChildren(...drawOptions(control.options));
+      draw(control.options);
       ({ options, event } = control);
       const shown = held.now(control.value, isWaiting);
       select.selectedIndex = options.findIndex(({ value }) => value === shown);
@@ -79,18 +81,7 @@ export function makePress(act) {
 }
 
 export function makeNote() {
-  const line = element("p", "note");
-  let runs = [];
-  return {
-    element: line,
-    update(control) {
-      if (isOther(runs, control.runs)) line.replaceChildren(...drawRuns(control.runs));
-      ({ runs } = control);
-    },
-  };
-}
-
-// Whether two pieces of data say different things.
-export function isOther(one, other) {
-  return JSON.stringify(one) !== JSON.stringify(other);
+  const line = element("p", "note"),
+    draw = whenOther(runs => line.replaceChildren(...drawRuns(runs)));
+  return { element: line, update: ({ runs }) => draw(runs) };
 }

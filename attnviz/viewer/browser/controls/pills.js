@@ -1,10 +1,10 @@
 // Pills: a few words side by side, one of which may be pressed. Tab leads to one of them, arrow keys to the others.
 import { button } from "../elements/button.js";
-import { isOther } from "./control.js";
 import { element, write } from "../elements/element.js";
 import { makeOptimistic } from "./optimistic.js";
 import { explain } from "./labelled.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { whenOther } from "../elements/whenOther.js";
 
 export function makePills(act) {
   const line = element("div", "labelled pills"),
@@ -27,12 +27,15 @@ export function makePills(act) {
     for (const [place, each] of [...box.children].entries())
       each.setAttribute("aria-pressed", control.options[place].value === value);
   };
+  const draw = whenOther(options => {
+    box.replaceChildren(...options.map(({ label, value }) => button(label, () => press(value))));
+    setTabStop([...box.children], box.firstChild);
+  });
   return {
     element: line,
     update(next, isWaiting) {
-      const before = control;
       control = next;
-      if (isOther(before.options, next.options)) redraw(box, next.options, press);
+      draw(next.options);
       write(name, next.label);
       name.hidden = Boolean(next.quiet);
       box.setAttribute("aria-label", next.label);
@@ -40,9 +43,4 @@ export function makePills(act) {
       show(held.now(next.value, isWaiting));
     },
   };
-}
-
-function redraw(box, options, press) {
-  box.replaceChildren(...options.map(({ label, value }) => button(label, () => press(value))));
-  setTabStop([...box.children], box.firstChild);
 }

@@ -4,7 +4,7 @@ import { background, css, mixed } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { spotOf, tileAt, tiling } from "../scene/tiling.js";
 
-const STEPS = 128; // of the scale, on either side
+const SHADES = 128; // of the scale, on either side of zero
 const LEVELS = 32; // of how strongly numbers are drawn
 const FAINTEST = 0.1; // of a number that takes no part
 const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
@@ -124,7 +124,7 @@ function paintOf(pass, name, colours, strengths) {
     if (scale === "flag") return value ? visible : hidden;
     if (hider[place] === -Infinity) return hidden;
     if (Number.isNaN(value)) return visible; // it was not sent yet
-    return STEPS + Math.round(Math.max(-1, Math.min(1, value / limit)) * STEPS);
+    return SHADES + Math.round(Math.max(-1, Math.min(1, value / limit)) * SHADES);
   };
   if (!strengths) return place => ramp[inkAt(place)];
   const largest = strongest(strengths),
@@ -149,8 +149,8 @@ function inksOf(scale, colours) {
 }
 
 function makeInks(scale, colours) {
-  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) =>
-    background((i - STEPS) / STEPS, { scale, limit: 1 }, colours),
+  const ramp = Array.from({ length: 2 * SHADES + 1 }, (_, i) =>
+    background((i - SHADES) / SHADES, { scale, limit: 1 }, colours),
   );
   return [...ramp, mixed(colours.text, colours.page, 0.22), mixed(colours.text, colours.page, 0.07)].map(opaque);
 }

@@ -1,8 +1,8 @@
 // The audit: its verdict in a sentence, which is announced where it is another, and how each stage came out; of a large
 // pass what asks for it.
 import { button } from "../elements/button.js";
-import { isOther } from "../controls/control.js";
 import { element, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 
 const HEAD = ["stage", "numbers", "largest difference"];
 
@@ -13,8 +13,8 @@ export function mountAudit(box, { run }) {
     sentence = element("span"),
     table = drawTable(),
     [body] = table.tBodies;
-  const ask = button("", () => run("recompute"), "primary");
-  let stages = null;
+  const ask = button("", () => run("recompute"), "primary"),
+    draw = whenOther(stages => body.replaceChildren(...stages.map(drawRow)));
   verdict.setAttribute("role", "status");
   sign.ariaHidden = "true";
   verdict.append(sign, sentence);
@@ -28,10 +28,7 @@ export function mountAudit(box, { run }) {
       write(ask, audit.asks ?? "");
       write(sign, audit.agrees ? "✓ " : "⚠ ");
       write(sentence, audit.sentence ?? "");
-      if (!isAsking && isOther(stages, audit.stages)) {
-        ({ stages } = audit);
-        body.replaceChildren(...stages.map(drawRow));
-      }
+      if (!isAsking) draw(audit.stages);
     },
     end: () => {},
   };

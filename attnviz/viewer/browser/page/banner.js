@@ -1,14 +1,14 @@
 // The banner of a changed pass: what is set by hand, and the way to change or reset it.
 import { button } from "../elements/button.js";
-import { isOther } from "../controls/control.js";
 import { element } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";
+import { whenOther } from "../elements/whenOther.js";
 
 // act and run as for the page. Returns {element, update(answer)}.
 export function makeBanner(act, run) {
   const box = element("div", "banner"),
-    line = element("p");
-  let runs = null;
+    line = element("p"),
+    draw = whenOther(runs => line.replaceChildren(...drawRuns(runs)));
   box.append(
     line,
     button("Change it", () => run("other numbers")),
@@ -18,8 +18,7 @@ export function makeBanner(act, run) {
     element: box,
     update({ byHand }) {
       box.hidden = !byHand;
-      if (byHand && isOther(runs, byHand)) line.replaceChildren(...drawRuns(byHand));
-      runs = byHand;
+      if (byHand) draw(byHand);
     },
   };
 }

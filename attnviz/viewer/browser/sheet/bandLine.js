@@ -1,6 +1,7 @@
 // Lines: one row of a part of the sheet: what is said beside it, what stands at its left, under its columns, and at its right.
 import { button } from "../elements/button.js";
-import { element, redraw } from "../elements/element.js";
+import { element, redraw, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 import { hasWords, isOfHeads, shortNameAt } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
@@ -134,8 +135,17 @@ function makeCell({ pick, point, edit }) {
   made.setAttribute("role", "gridcell");
   made.append("", was);
   let face = NOTHING,
-    written = "",
     address = "";
+  const draw = whenOther(([kind, apart, text, colour, marked, before, name, isChosen, address, place]) => {
+    const is = [isChosen && "chosen", marked && "marked", apart && "apart", face.isExact && "exact"];
+    made.className = [kind, ...is].filter(Boolean).join(" ");
+    Object.assign(made.dataset, { cell: address, place });
+    made.toggleAttribute("data-name", Boolean(name));
+    if (name) made.dataset.name = name;
+    made.firstChild.data = text;
+    write(was, before ?? "");
+    Object.assign(made.style, { backgroundColor: colour ?? "", color: face.ink ?? "" });
+  });
   const change = () => {
     if (face.cell && !face.array) edit(face.cell, made);
   };
@@ -163,29 +173,8 @@ function makeCell({ pick, point, edit }) {
     update(next, isChosen) {
       face = next;
       address = addressIn(face.array ? null : face.cell);
-      const place = addressIn(face.place);
-      const now = JSON.stringify([
-        face.kind,
-        face.apart,
-        face.text,
-        face.colour,
-        face.marked,
-        face.was,
-        face.name,
-        isChosen,
-        address,
-        place,
-      ]);
-      if (now === written) return;
-      written = now;
-      made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}${face.isExact ? " exact" : ""}`;
-      made.dataset.cell = address;
-      made.dataset.place = place;
-      made.toggleAttribute("data-name", Boolean(face.name));
-      if (face.name) made.dataset.name = face.name;
-      made.firstChild.data = face.text;
-      if (was.textContent !== (face.was ?? "")) was.textContent = face.was ?? "";
-      Object.assign(made.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });
+      const { kind, apart, text, colour, marked, was: before, name, place } = face;
+      draw([kind, apart, text, colour, marked, before, name, isChosen, address, addressIn(place)]);
     },
     mark(focus, sources) {
       made.classList.toggle("focus", address !== "" && address === focus);

@@ -1,6 +1,7 @@
 // The table of the sheet: the lines of its parts, made anew where parts of another shape stand there, else filled again.
 import { element } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { whenOther } from "../elements/whenOther.js";
 import { hasWords } from "../pass/axes.js";
 import { makeLine } from "./bandLine.js";
 import { endsOf } from "./bandParts.js";
@@ -11,23 +12,19 @@ import { makeKeptLine } from "./keptLine.js";
 // under the words tells what is kept of them; mark() takes of B, and of A, what line.mark() does.
 export function makeBandTable(acts) {
   const table = element("table");
-  let built = "",
-    lines = [];
+  let lines = [];
   const cells = () => lines.flatMap(line => line.cells());
   table.setAttribute("role", "grid");
   rovingFocus(table, () => lines.map(line => line.cells()).filter(({ length }) => length));
-  const build = (parts, width, isKept) => {
-    const structure = structureOf(parts, width, isKept);
-    if (structure === built) return;
+  const build = whenOther(([width, isKept], parts) => {
     lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], { place, width, isKept }, acts));
     table.replaceChildren(columnsOf(width), ...lines.map(line => line.element));
-    built = structure;
-  };
+  });
   return {
     element: table,
     lines: () => lines,
     update(parts, paint, { label, isKept }) {
-      build(parts, widthOf(parts), isKept);
+      build([widthOf(parts), isKept, parts.map(shapeOf)], parts);
       table.setAttribute("aria-label", label);
       for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     },
@@ -69,24 +66,10 @@ function columnsOf(width) {
   return group;
 }
 
-function structureOf(parts, width, isKept) {
-  return JSON.stringify([
-    width,
-    isKept,
-    parts.map(({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) => [
-      key,
-      side,
-      columns.length,
-      rest.length,
-      rightColumns,
-      ends?.length,
-      left?.name,
-      right?.name,
-      leftover?.name,
-      rows.length,
-      others.length,
-    ]),
-  ]);
+// What its lines are made of; their numbers are filled in.
+function shapeOf({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) {
+  const lengths = [columns, rest, ends, rows, others].map(each => each?.length);
+  return [key, side, rightColumns, left?.name, right?.name, leftover?.name, lengths];
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.

@@ -1,5 +1,6 @@
 // Kept: under the words, whose keys and values were there before the one that asks came, where a model writes on.
 import { element, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 import { blanks } from "./blanks.js";
 
 const HIGH_PX = 17,
@@ -14,38 +15,16 @@ export function keptIn({ document: { next } }, { cell }) {
 
 export function makeKeptLine(place, width) {
   const line = element("tr", "kept"),
-    saved = element("td", "saved"),
-    names = [];
+    saved = element("td", "saved");
   saved.colSpan = 2;
-  let spans = "";
-  const draw = (
-    { columns },
-    {
-      where: {
-        cell: { query },
-      },
-    },
-  ) => {
-    const isBefore = column => column !== null && column < query,
-      before = columns.filter(isBefore).length;
-    const texts = [
-      ...(before ? [["keys and values kept", before, "before"]] : []),
-      ...(columns.includes(query) ? [["new", 1, "new"]] : []),
-    ];
-    const now = JSON.stringify(texts);
-    if (now === spans) return;
-    spans = now;
-    names.splice(
-      0,
-      names.length,
-      ...texts.map(([text, count, name]) => {
-        const cell = element("td", name, text);
-        cell.colSpan = count;
-        return cell;
-      }),
-    );
+  const draw = whenOther(texts => {
+    const names = texts.map(([text, count, name]) => {
+      const cell = element("td", name, text);
+      cell.colSpan = count;
+      return cell;
+    });
     line.replaceChildren(saved, ...names, ...blanks(width + 1 - texts.reduce((sum, [, count]) => sum + count, 0)));
-  };
+  });
   return {
     element: line,
     place,
@@ -59,7 +38,16 @@ export function makeKeptLine(place, width) {
       const { text, saved: short } = keptIn(paint.pass, paint.where);
       write(saved, short);
       saved.title = text;
-      draw(part, paint);
+      draw(textsOf(part, paint.where.cell));
     },
   };
+}
+
+// The texts over its columns: [text, number of columns, class].
+function textsOf({ columns }, { query }) {
+  const before = columns.filter(column => column !== null && column < query).length;
+  return [
+    ...(before ? [["keys and values kept", before, "before"]] : []),
+    ...(columns.includes(query) ? [["new", 1, "new"]] : []),
+  ];
 }

@@ -2,6 +2,7 @@
 import { button } from "../elements/button.js";
 import { redraw } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
+import { whenOther } from "../elements/whenOther.js";
 import { areLettersOn } from "../scene/letters.js";
 
 // act(name, message) reaches the server.
@@ -19,20 +20,13 @@ export function makeCompareMenu(act) {
     panel.hidePopover();
     act(name, message);
   };
-  let shown = "";
-  return {
-    button: opener,
-    panel,
-    update({ document: { pairs, other } }) {
-      const now = JSON.stringify([pairs, other !== null]);
-      if (now === shown) return;
-      shown = now;
-      opener.title = areLettersOn() ? "Key C" : "";
-      redraw(panel, [
-        button("Pin this pass, then change anything", doing("pin", true), "primary"),
-        ...pairs.map(({ id, label }) => button(label, doing("pair", id))),
-        ...(other ? [button("Unpin", doing("unpin", true))] : []),
-      ]);
-    },
-  };
+  const draw = whenOther(([pairs, isPinned]) => {
+    opener.title = areLettersOn() ? "Key C" : "";
+    redraw(panel, [
+      button("Pin this pass, then change anything", doing("pin", true), "primary"),
+      ...pairs.map(({ id, label }) => button(label, doing("pair", id))),
+      ...(isPinned ? [button("Unpin", doing("unpin", true))] : []),
+    ]);
+  });
+  return { button: opener, panel, update: ({ document: { pairs, other } }) => draw([pairs, other !== null]) };
 }

@@ -1,11 +1,19 @@
 // Joined: two sentences of the same words, one above the other, with lines between the same words.
 import { element, svgElement } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 
 export function makeJoined() {
   const box = element("div", "joined"),
     lines = svgElement("svg", { "aria-hidden": "true" }),
     rows = ["A", "B"].map(side => Object.assign(element("p", "row"), { ariaLabel: side }));
   box.append(rows[0], lines, rows[1]);
+  const write = whenOther(sentences => {
+    for (const [at, words] of sentences.entries())
+      rows[at].replaceChildren(
+        element("strong", "side", rows[at].ariaLabel),
+        ...words.map(word => element("span", "word", word)),
+      );
+  });
   let shown = null;
   const draw = () => {
     const { left, width } = box.getBoundingClientRect();
@@ -35,13 +43,8 @@ export function makeJoined() {
       box.hidden = isSameOrder;
       shown = isSameOrder ? null : places;
       if (isSameOrder) return;
-      write(rows[0], "A", pass.other);
-      write(rows[1], "B", pass);
+      write([pass.other, pass].map(each => each.document.words.query));
       draw();
     },
   };
-}
-
-function write(row, side, { document: { words } }) {
-  row.replaceChildren(element("strong", "side", side), ...words.query.map(word => element("span", "word", word)));
 }

@@ -4,6 +4,7 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";
+import { whenOther } from "../elements/whenOther.js";
 import { ofHead } from "../pass/latex.js";
 import { nameOf } from "../pass/layers.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
@@ -16,23 +17,21 @@ import { isNewcomer, WELCOME } from "./welcome.js";
 // enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
 export function makeStepText(enter, isNew = null) {
   const box = makeScroller(element("section", "step-text"));
-  let shown = "";
-  /** @type {View["update"]} */
-  const update = (pass, where) => {
-    const content = stepTextIn(pass, where),
-      door = isFirst(pass, where) ? pass.document.door : null;
-    const next = JSON.stringify([where.step, where.cell.head, content, door]);
-    if (shown === next) return; // what is selected in it stays selected
-    shown = next;
+  // As long as it says the same, what is selected in it stays selected.
+  const draw = whenOther(([, , content, door], pass, where) => {
     const isLast = stepsOf(pass).at(-1) === where.step;
     if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
     const welcome = isNew && isFirst(pass, where) && content.text.length ? [element("p", "welcome", WELCOME)] : [];
     box.replaceChildren(...drawStepText(content), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
-  };
+  });
   return {
     element: box,
-    update,
+    /** @type {View["update"]} */
+    update(pass, where) {
+      const door = isFirst(pass, where) ? pass.document.door : null;
+      draw([where.step, where.cell.head, stepTextIn(pass, where), door], pass, where);
+    },
     get isNew() {
       return isNew;
     },
