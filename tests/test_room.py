@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from attnviz.classroom import commands
 from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
-from attnviz.classroom.commands import Place, Takes, read, written
+from attnviz.classroom.commands import Place, Takes, read, to_json
 from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
 from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
@@ -42,7 +42,7 @@ class Class(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.room, self.log, self.now = Room.made(MAKE), [written(MAKE)], ANSWER_SECONDS  # as any clock is past it
+        self.room, self.log, self.now = Room.made(MAKE), [to_json(MAKE)], ANSWER_SECONDS  # as any clock is past it
         self.place, self.n_moves, self.shown = None, 0, False
         self.said, self.rounds, self.open, self.last = {}, {}, {}, {}
 
@@ -55,7 +55,7 @@ class Class(RuleBasedStateMachine):
         except RoomError:
             assert repr(self.room) == before
             return False
-        self.log.append(written(command))
+        self.log.append(to_json(command))
         return True
 
     @rule(target=seats)

@@ -48,7 +48,7 @@ def own_arrays(format_="BERT", **parts):
 
 
 def own_microgpt():
-    return Built(statefile.read(statefile.written(MODELS["microgpt"].at(0))))
+    return Built(statefile.read(statefile.to_json(MODELS["microgpt"].at(0))))
 
 
 ARRAYS, MICROGPT = own_arrays(), own_microgpt()

@@ -10,7 +10,7 @@ from attnviz.core.streams import stream
 from attnviz.models import MODELS, recorded, recording
 from attnviz.models.adam import Adam
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recording import measures, written
+from attnviz.models.recording import in_tenths, measures
 from attnviz.models.task import Batch
 from attnviz.models.training import accuracy, loss, passed, slopes, stages_for, train
 
@@ -110,7 +110,7 @@ def test_digits_are_not_mirrored_without_positions():
 
 def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
     model = MODELS["who-is-it"].at(3, 5)
-    for name, tenths in written(model.arrays, decimals=1).items():
+    for name, tenths in in_tenths(model.arrays, decimals=1).items():
         assert all(isinstance(number, int) for number in np.ravel(tenths).tolist())
         assert np.array_equal(np.array(tenths) / 10, model.arrays[name])
 

@@ -145,7 +145,7 @@ class End(Command, frozen=True):
 AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | Hand | Take | End
 
 
-def written(command: AnyCommand) -> bytes:
+def to_json(command: AnyCommand) -> bytes:
     """A command as JSON."""
     return msgspec.json.encode(command)
 

@@ -42,17 +42,21 @@ def drawn(settings: Settings, layer: int) -> Parameters:
     From a latent they have matrices of their own.
     """
     name, seed = settings.initialiser, settings.seed
-    found = INITIALISERS[name](settings.d_model, settings.n_heads, seed, layer)
+    parameters = INITIALISERS[name](settings.d_model, settings.n_heads, seed, layer)
     if settings.has_latents:
         widths = (settings.latent_width, settings.query_latent_width)
-        found = with_latent(name, found, widths, settings.n_turned, seed, layer)
+        parameters = with_latent(name, parameters, widths, settings.n_turned, seed, layer)
     elif settings.shared_by > 1:
-        found = replace(found, **{each: getattr(found, each)[:: settings.shared_by] for each in ("w_k", "w_v")})
+        parameters = replace(
+            parameters, **{each: getattr(parameters, each)[:: settings.shared_by] for each in ("w_k", "w_v")}
+        )
     if settings.sinks == "none":
-        return found
+        return parameters
     random = stream_in_layer("sinks", seed, layer)
     is_drawn = settings.sinks == "drawn"
-    return replace(found, sinks=random.standard_normal(settings.n_heads) if is_drawn else np.zeros(settings.n_heads))
+    return replace(
+        parameters, sinks=random.standard_normal(settings.n_heads) if is_drawn else np.zeros(settings.n_heads)
+    )
 
 
 def mask(settings: Settings, layer: int) -> np.ndarray:
@@ -64,7 +68,7 @@ def mask(settings: Settings, layer: int) -> np.ndarray:
 def recipes(settings: Settings, whole: WholeNumbers | None) -> dict[str, str]:
     """Where each stage of each layer comes from that is given."""
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
-    found = {}
+    by_stage = {}
     for layer in range(1, settings.layers + 1):
         name = settings.mask_in_layer(layer)
         of_layer = {
@@ -73,5 +77,5 @@ def recipes(settings: Settings, whole: WholeNumbers | None) -> dict[str, str]:
             "mask": f"the mask “{name}”: {REASONS[name].format(size=settings.mask_size)}",
         }
         number = layer if settings.layers > 1 else 0
-        found |= {layered(each, number): recipe for each, recipe in of_layer.items()}
-    return found
+        by_stage |= {layered(each, number): recipe for each, recipe in of_layer.items()}
+    return by_stage

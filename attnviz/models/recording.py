@@ -67,7 +67,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
                     {
                         "step": step,
                         "patterns": measured["patterns"],
-                        "parameters": written(model.arrays, recipe.decimals),
+                        "parameters": in_tenths(model.arrays, recipe.decimals),
                     }
                 )
     return {
@@ -99,6 +99,6 @@ def measures(model: Model, batch: Batch) -> dict:
     }
 
 
-def written(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
+def in_tenths(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
     """Parameters as whole numbers: of tenths, at one decimal."""
     return {name: (array * 10**decimals).round().astype(int).tolist() for name, array in arrays.items()}

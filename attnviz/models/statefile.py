@@ -66,9 +66,9 @@ def microgpt(path: str | os.PathLike) -> Model:
     return read(file.read_bytes())
 
 
-def read(written: bytes) -> Model:
+def read(content: bytes) -> Model:
     """The model that a state file describes; OwnArraysError if it is none."""
-    parts = _parts(written)
+    parts = _parts(content)
     uchars = letters(parts.get("uchars"))
     state = matrices(parts.get("state_dict"), len(uchars) + 1)
     size = state["wte"].shape[1]
@@ -92,7 +92,7 @@ def read(written: bytes) -> Model:
     return checked(model, how, parts["check"]) if "check" in parts else model
 
 
-def written(model: Model) -> bytes:
+def to_json(model: Model) -> bytes:
     """A microgpt as a state file: `read` gives it back, to the last bit."""
     parts = {
         "uchars": list(model.task.letters),
@@ -121,15 +121,15 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
-def _parts(written: bytes) -> dict:
+def _parts(content: bytes) -> dict:
     """The content of a file."""
-    if len(written) > MAX_FILE_BYTES:
-        raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(written):,}.")
-    n_values = sum(map(written.count, (b",", b"[", b"{")))  # one of these stands before each, however nested
+    if len(content) > MAX_FILE_BYTES:
+        raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(content):,}.")
+    n_values = sum(map(content.count, (b",", b"[", b"{")))  # one of these stands before each, however nested
     if n_values > 2 * MAX_NUMBERS:
         raise OwnArraysError(f"A state file holds at most {MAX_NUMBERS:,} numbers; this one has {n_values:,} values.")
     try:
-        parts = json.loads(written, parse_int=_whole)
+        parts = json.loads(content, parse_int=_whole)
     except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
         raise OwnArraysError("This file is no JSON. Write it with json.dump.") from None
     if not isinstance(parts, dict):

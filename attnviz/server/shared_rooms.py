@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from attnviz.classroom.codes import new_secret
-from attnviz.classroom.commands import AnyCommand, Make, read, written
+from attnviz.classroom.commands import AnyCommand, Make, read, to_json
 from attnviz.classroom.room import Room, RoomError
 from attnviz.server.room_log import AWAY, AWAY_SECONDS, Entry, RoomLog, order_of
 from attnviz.server.rooms import FOR_ALL, MAX_ROOMS, Held, Presence, Rooms, too_many
@@ -86,7 +86,7 @@ class SharedRooms(Rooms):
         return HeldShared(Room.made(made))
 
     async def begun(self, held: HeldShared, made: Make) -> None:
-        text = written(made)
+        text = to_json(made)
         held.commands.append(text)
         try:
             (held.position,) = await self._commands.add_all(made.code, [text])
@@ -121,7 +121,7 @@ class SharedRooms(Rooms):
     async def do(self, held: HeldShared, command: AnyCommand) -> None:
         if refusal := held.room.refusal(command):
             raise RoomError(refusal)
-        text = written(command)
+        text = to_json(command)
         if not held.is_apart:
             try:
                 name = await self._commands.add(held.room.code, command, text)

@@ -52,9 +52,9 @@ def first_query(trace: Trace) -> tuple[Band, ...]:
     """The source of the first layer's query, the word's embedding, where a matrix makes it; or of its latent."""
     names = trace.layers[0].names
     query = trace[names.get("q_compressed", names["q"])]
-    found = _source(trace, query).bands if is_product(query) else ()
+    bands = _source(trace, query).bands if is_product(query) else ()
     is_latent = "q_compressed" in names
-    return found[: [band.factors for band in found].index(True) + 1] if is_latent else found
+    return bands[: [band.factors for band in bands].index(True) + 1] if is_latent else bands
 
 
 def query_latent(trace: Trace, stage: Stage) -> tuple[Band, ...]:

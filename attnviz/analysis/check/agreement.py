@@ -79,12 +79,12 @@ def agreement(
     own: OwnArray, stage: str, ours: Mapping[str, Rounded], candidate: Candidate, precision: Precision
 ) -> Agreement:
     """How an array compares with a stage, in the layout in which it is nearest."""
-    found: list[tuple[bool, bool, float, Agreement]] = []
+    agreements: list[tuple[bool, bool, float, Agreement]] = []
     for target, read_as, layout, read, expected in beside(own, stage, ours, candidate):
         if read.shape == expected.value.shape or stage == "mask":
             compared, ratio = _compared(own, read_as, layout, read, expected, precision)
-            found.append((not compared.agrees, target != stage, ratio, compared))
-    nearest = min(found, key=lambda each: each[:3], default=None)
+            agreements.append((not compared.agrees, target != stage, ratio, compared))
+    nearest = min(agreements, key=lambda each: each[:3], default=None)
     return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)
 
 

@@ -59,14 +59,14 @@ class OwnArray:
     masks: tuple[MaskReading, ...] = ()
 
     @cached_property
-    def written(self) -> tuple[Format, Digits | None]:
+    def format_and_digits(self) -> tuple[Format, Digits | None]:
         """The format that its numbers are of, and their digits, if they are few."""
         return written_in(self.value, self.dtype)
 
     @property
     def digits(self) -> Digits | None:
         """To how many digits its numbers were written, if not to all."""
-        return self.written[1]
+        return self.format_and_digits[1]
 
 
 OwnArrays = Mapping[str, OwnArray]

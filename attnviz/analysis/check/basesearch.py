@@ -31,5 +31,5 @@ def rotations_near(shape: Rotation, varied: Literal["base", "factor"], off: Off)
     def of(number: float) -> Rotation:
         return replace(shape, **{varied: float(number)})
 
-    for found in numbers_near(lambda numbers: off([of(each) for each in numbers]), *_RANGES[varied]):
-        yield [of(each) for each in dict.fromkeys([*(float(f"{found:.{n}g}") for n in range(1, 7)), found])]
+    for number in numbers_near(lambda numbers: off([of(each) for each in numbers]), *_RANGES[varied]):
+        yield [of(each) for each in dict.fromkeys([*(float(f"{number:.{n}g}") for n in range(1, 7)), number])]

@@ -65,48 +65,48 @@ class Digits:
         return np.clip(self.n - 1 - first, -_LARGEST_POWER, _LARGEST_POWER)
 
 
-def digits_of(told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]) -> Digits | None:
+def digits_of(numbers: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]) -> Digits | None:
     """The digits that numbers have, where these are too few to be so by chance; of decimals and others what is rarer.
 
     Parameters
     ----------
-    told : ndarray of float64
+    numbers : ndarray of float64
         Positive numbers.
     epsilon : float
         The step from 1 to the next number, in the format that they came in.
     stored : callable
         Numbers as this format has them.
     """
-    found = []
+    ways = []
     for are_significant in (False, True):
-        digits = _fewest(are_significant, told, epsilon, stored)
+        digits = _fewest(are_significant, numbers, epsilon, stored)
         if digits:
-            chances = epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
+            chances = epsilon * numbers / digits.step(numbers)  # of each number, to have so few digits by itself
             likely = float(np.log10(np.minimum(chances, 1)).sum())
-            if likely < -_MIN_DIGITS and len(told) * digits.n >= _MIN_DIGITS:
-                found.append((likely, are_significant, digits))
-    return min(found, key=lambda each: each[:2])[-1] if found else None
+            if likely < -_MIN_DIGITS and len(numbers) * digits.n >= _MIN_DIGITS:
+                ways.append((likely, are_significant, digits))
+    return min(ways, key=lambda each: each[:2])[-1] if ways else None
 
 
 def _fewest(
-    are_significant: bool, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
+    are_significant: bool, numbers: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
 ) -> Digits | None:
     """The fewest digits that all numbers have; for most arrays a few numbers tell already that there are none."""
     ways = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
-    few = told[:_FEW]
+    few = numbers[:_FEW]
     have = _are_as_stored(_to_places(few, np.stack([each.places(few) for each in ways])), few, epsilon, stored)
     if not have[-1]:
         return None
     ways = ways[int(have.argmax()) :]
-    fewest = bisect_left(ways, True, key=lambda each: _are_as_stored(each.rounded(told), told, epsilon, stored))
+    fewest = bisect_left(ways, True, key=lambda each: _are_as_stored(each.rounded(numbers), numbers, epsilon, stored))
     return ways[fewest] if fewest < len(ways) else None
 
 
 def _are_as_stored(
-    rounded: np.ndarray, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
+    rounded: np.ndarray, numbers: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Whether rounded numbers are those that were told, as the format has them."""
-    return (np.abs(stored(rounded) - told) <= epsilon * told / 2).all(axis=-1)
+    return (np.abs(stored(rounded) - numbers) <= epsilon * numbers / 2).all(axis=-1)
 
 
 def _to_places(array: np.ndarray, places: np.ndarray) -> np.ndarray:

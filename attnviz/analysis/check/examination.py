@@ -70,27 +70,27 @@ class Examination:
     def best(self) -> Diagnosis:
         """Of what explains all in the finest precision, perhaps with mistakes; else of what explains most."""
         for each in self._held:
-            found = each.diagnosis(may_be_turned=not self.coarse)
-            if found.explains_all:
-                return found
+            diagnosis = each.diagnosis(may_be_turned=not self.coarse)
+            if diagnosis.explains_all:
+                return diagnosis
         if self.coarse:
             return self.coarse
         for each in self._looser:
-            if found.first.spread < _SPREAD:
+            if diagnosis.first.spread < _SPREAD:
                 break
             other = each.diagnosis()
             if other.explains_all:
                 return other
-        return found if found.mistakes else replace(found, within=self._within(found))
+        return diagnosis if diagnosis.mistakes else replace(diagnosis, within=self._within(diagnosis))
 
-    def _within(self, found: Diagnosis) -> str:
+    def _within(self, diagnosis: Diagnosis) -> str:
         """The 16-bit format whose rounding on the way would leave what differs, if that is little."""
-        first = found.first
+        first = diagnosis.first
         if first is None or first.expected is None or first.spread < _SPREAD:
             return ""
         if first.off > _LITTLE * np.abs(first.expected[np.isfinite(first.expected)]).max(initial=0):
             return ""
-        coarser = (each for each in (FLOAT16, BFLOAT16) if each.bits < found.precision.format.bits)
+        coarser = (each for each in (FLOAT16, BFLOAT16) if each.bits < diagnosis.precision.format.bits)
         return next((each.name for each in coarser if Examiner(self.candidates, Precision(each)).plain), "")
 
     @property
@@ -109,11 +109,11 @@ class Examination:
 def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
     """Those that the compared arrays were written in, the finest first; and coarser ones."""
     floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
-    compared = [each.written for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
+    compared = [each.format_and_digits for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
     digits = min((digits for _, digits in compared if digits), key=lambda each: each.n, default=None)
     held = {each for each, _ in compared} or {FLOAT64}
     coarsest = min(each.bits for each in held)
-    entering = {each.written[0] for each in floats.values()} | candidates.likely[0].formats
+    entering = {each.format_and_digits[0] for each in floats.values()} | candidates.likely[0].formats
     entering = {each for each in entering if FLOAT32.bits <= each.bits < coarsest}
     finest_first = [
         [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]

@@ -21,15 +21,15 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
     >>> layers_of(["scores_1", "scores_2"])
     {1: {'scores_1': 'scores'}, 2: {'scores_2': 'scores'}}
     """
-    found: dict[int, dict[str, str]] = {}
+    layers: dict[int, dict[str, str]] = {}
     for name in names:
         own, layer = split_layer(name)
         match = NUMBERED.fullmatch(name)
         if match and (named(name) or is_scale(name) or is_softcap(name)):
-            found.setdefault(int(match["layer"]), {})[name] = name
+            layers.setdefault(int(match["layer"]), {})[name] = name
         elif layer and named(own):  # as attnviz's own files have it
-            found.setdefault(layer, {})[name] = own
-    return dict(sorted(found.items()))
+            layers.setdefault(layer, {})[name] = own
+    return dict(sorted(layers.items()))
 
 
 def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarray]:

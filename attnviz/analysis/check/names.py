@@ -172,14 +172,14 @@ def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     OwnArraysError
         If two arrays are the same stage otherwise, as those of two layers are.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    by_stage: dict[str, tuple[str, ...]] = {}
     for name in names:
         if known := named(name):
-            before = found.get(known.stage, ())
+            before = by_stage.get(known.stage, ())
             if before and known.stage != "mask":
                 raise OwnArraysError(
                     f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {known.stage}. "
                     "Give the arrays of one layer, or say which one is meant (`layer=1` of `compare`)."
                 )
-            found[known.stage] = (*before, name)
-    return found
+            by_stage[known.stage] = (*before, name)
+    return by_stage

@@ -99,10 +99,10 @@ class Nearness:
     @cached_property
     def _made_of(self) -> Mapping[str, set[str]]:
         """The stages that each is made of, and itself."""
-        found: dict[str, set[str]] = {}
+        made_of: dict[str, set[str]] = {}
         for name, node in self.nodes.items():
-            found[name] = {name}.union(*(found[each] for each in node.inputs))
-        return found
+            made_of[name] = {name}.union(*(made_of[each] for each in node.inputs))
+        return made_of
 
     @cached_property
     def _queries(self) -> np.ndarray:

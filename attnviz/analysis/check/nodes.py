@@ -122,17 +122,17 @@ def evaluated(
     """The stages that the wanted ones need, in their order; those that nothing changed, from `before`."""
     read = needed(nodes, wanted)
     old_nodes, old = before or ({}, {})
-    found: dict[str, Rounded] = {}
+    values: dict[str, Rounded] = {}
     changed: set[str] = set()
     for name, node in nodes.items():
         if name not in read:
             continue
         if node is old_nodes.get(name) and name in old and changed.isdisjoint(node.inputs):
-            found[name] = old[name]
+            values[name] = old[name]
         else:
-            found[name] = node.made([found[each] for each in node.inputs], precision)
+            values[name] = node.made([values[each] for each in node.inputs], precision)
             changed.add(name)
-    return found
+    return values
 
 
 def values_of(nodes: Nodes, wanted: set[str]) -> dict[str, np.ndarray]:

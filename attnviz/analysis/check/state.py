@@ -64,9 +64,9 @@ def state_of(
     for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
         other = {**nodes, "attention": filled(nodes["attention"], nature, nodes["masked"].inputs[0])}
         others = evaluated(other, precision, wanted, (nodes, values))
-        found = _agreements(own, candidate, others, stages, precision)
-        if rank_of(found) > rank_of(best.stages):
-            best = State(other, others, found, nature)
+        agreements = _agreements(own, candidate, others, stages, precision)
+        if rank_of(agreements) > rank_of(best.stages):
+            best = State(other, others, agreements, nature)
     return best
 
 

@@ -60,16 +60,16 @@ class Latents:
 def besides(module: Any) -> dict[str, Any]:
     """The modules inside one that are heard beside its projections, by what they make."""
     children = dict(module.named_modules())
-    found = {}
+    heard = {}
     if "relative_attention_bias" in children:
-        found[POSITION_BIAS] = children["relative_attention_bias"]
+        heard[POSITION_BIAS] = children["relative_attention_bias"]
     if has_latents(module):
-        found |= {
+        heard |= {
             "latent q": children.get("q_b_proj") or children["q_proj"],
             "compressed": children["kv_a_proj_with_mqa"],
             "latent kv": children["kv_b_proj"],
         }
-    return found
+    return heard
 
 
 def has_latents(module: Any) -> bool:
@@ -78,14 +78,14 @@ def has_latents(module: Any) -> bool:
     return {"kv_a_proj_with_mqa", "kv_b_proj", "o_proj"} <= children.keys() and Latents.of(module) is not None
 
 
-def notes(found: Container[str]) -> str:
+def notes(besides: Container[str]) -> str:
     """A sentence on what is taken otherwise than the module's parameters say; empty where nothing is."""
-    if "latent kv" in found:
+    if "latent kv" in besides:
         return (
             "its keys and values come from a latent. Queries, keys and values are recorded as they are before RoPE, "
             "the dimensions that it turns first."
         )
-    if "g_q_norm" in found:
+    if "g_q_norm" in besides:
         return (
             "it norms all heads of its queries and keys at once, which attnviz has no operation for. They are recorded "
             "as they are after that."

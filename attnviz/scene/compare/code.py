@@ -16,7 +16,7 @@ def furthest_apart(theirs: Trace, right: Trace, stage: str) -> dict[str, object]
         One of `right`; where it is the same in both, the first at which they part is shown.
     """
     pairs = pairing(theirs, right)
-    found = next((each for each in (pairs.stages.get(stage), pairs.first) if each and each.at), None)
-    if found is None:
+    stage_pair = next((each for each in (pairs.stages.get(stage), pairs.first) if each and each.at), None)
+    if stage_pair is None:
         return {}
-    return {"view": "sheet"} | at_cell(right, right[found.name].cell(found.at), Selection().within(right))
+    return {"view": "sheet"} | at_cell(right, right[stage_pair.name].cell(stage_pair.at), Selection().within(right))

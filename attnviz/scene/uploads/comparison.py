@@ -105,10 +105,10 @@ def _layer_by_layer(
     if n_layers != shown.n_layers:
         raise OwnArraysError(f"The file has the arrays of {n_layers} layers, and {_IT} has {shown.n_layers}.")
     for layer in range(1, n_layers + 1):
-        found = compare(shown, arrays, layer=layer, **options)
-        if found.first:
-            return found, f"layer {layer} of {_IT}, the first that differs"
-    return found, f"each of the {n_layers} layers of {_IT}; this is the last"
+        comparison = compare(shown, arrays, layer=layer, **options)
+        if comparison.first:
+            return comparison, f"layer {layer} of {_IT}, the first that differs"
+    return comparison, f"each of the {n_layers} layers of {_IT}; this is the last"
 
 
 def _without_sizes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

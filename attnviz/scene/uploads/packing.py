@@ -91,7 +91,7 @@ def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
     elif isinstance(upload, OwnStages):
         arrays = {_AT: np.array([upload.at]), **upload.values}
     else:
-        arrays = {_MODEL: np.frombuffer(statefile.written(upload.at(0)), np.uint8)}
+        arrays = {_MODEL: np.frombuffer(statefile.to_json(upload.at(0)), np.uint8)}
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     return file.getvalue()

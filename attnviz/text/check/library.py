@@ -100,10 +100,10 @@ def check(
         (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
         ways = [(way, arrays) for way in passes]
         return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes))
-    found: dict[str, Comparison] = {}
+    comparisons: dict[str, Comparison] = {}
     for way, each in _beside(passes, ways, library.n_heads):
-        found[way] = max(found.get(way, each), each, key=lambda comparison: _rank((way, comparison)))
-    return Check(found, tuple(notes))
+        comparisons[way] = max(comparisons.get(way, each), each, key=lambda comparison: _rank((way, comparison)))
+    return Check(comparisons, tuple(notes))
 
 
 def _beside(
@@ -114,9 +114,9 @@ def _beside(
 
 def _rank(called: tuple[str, Comparison]) -> tuple[bool, bool, int]:
     """How well a way of calling explains the numbers."""
-    _, found = called
-    agreeing = len(found.stages) if found.first is None else found.stages.index(found.first)
-    return found.first is None, found.explained, agreeing
+    _, comparison = called
+    agreeing = len(comparison.stages) if comparison.first is None else comparison.stages.index(comparison.first)
+    return comparison.first is None, comparison.explained, agreeing
 
 
 def _computed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -139,20 +139,20 @@ def _told_by_shape(mine: AttentionModule, library: AttentionModule) -> dict[str,
 def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
     if not hasattr(module, "named_modules"):
         raise OwnArraysError(f"{name} must be a PyTorch module; got {type(module).__name__}.")
-    found, skipped = attention_modules(module, names)
-    if len(found) != 1:
+    modules, skipped = attention_modules(module, names)
+    if len(modules) != 1:
         why = " ".join(skipped.values())
         raise OwnArraysError(
-            f"{name} must have one layer of attention, of parameters whose names are known; got {len(found)} in "
+            f"{name} must have one layer of attention, of parameters whose names are known; got {len(modules)} in "
             f"{type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. {why} "
             "Give the layer alone, or say by names={...} which stage each is."
         )
-    if why := notes(found[0].besides):
+    if why := notes(modules[0].besides):
         raise OwnArraysError(
             f"check copies a layer's matrices of queries, keys and values, which {name} keeps otherwise: {why} Record "
             "both and compare what was recorded."
         )
-    return found[0]
+    return modules[0]
 
 
 def _width(library: AttentionModule) -> int:
@@ -164,11 +164,11 @@ def _passes(library: AttentionModule, x: np.ndarray) -> dict[str, Trace]:
     """Attnviz's pass for each way of calling the library's module; a mask that means something else to it is no way."""
     passes: dict[str, Trace] = {}
     for way, arrays in calls(library, x, {}):
-        found = compare(None, arrays)
-        if found.trace is not None and found.first is None:
-            passes[way] = found.trace
+        comparison = compare(None, arrays)
+        if comparison.trace is not None and comparison.first is None:
+            passes[way] = comparison.trace
         if "no mask" not in passes:
-            raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {found}")
+            raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {comparison}")
         if "causal" in passes:
             break
     return passes

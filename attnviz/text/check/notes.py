@@ -35,9 +35,9 @@ _NOT_CAUSAL = (
 
 def how_read(finding: Finding) -> list[str]:
     """A sentence on each array that was read otherwise than attnviz has it."""
-    found, layouts, own = finding.diagnosis, finding.layouts, finding.own
-    reading = found.candidate.reading
-    one_head = found.candidate.sizes["h"] == 1
+    diagnosis, layouts, own = finding.diagnosis, finding.layouts, finding.own
+    reading = diagnosis.candidate.reading
+    one_head = diagnosis.candidate.sizes["h"] == 1
     sentences = []
     for oriented in (OUT_IN, IN_OUT):
         names = [title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
@@ -57,46 +57,46 @@ def how_read(finding: Finding) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     sentences += _of_masks(reading.mask) if reading and reading.mask else []
-    if found.first is None and found.candidate.turned_by and _hides_nothing(finding):
+    if diagnosis.first is None and diagnosis.candidate.turned_by and _hides_nothing(finding):
         sentences.append(_NOT_CAUSAL)
     if reading and reading.block.scale:
         sentences.append(f"Scores are multiplied by {reading.block.scale:.6g}, your scale.")
     if reading and reading.adds_to_gains:
         sentences.append("To your gains 1 was added, as Gemma does.")
-    if rotation := found.candidate.turned_by:
-        how = _of_a_rotation(rotation, found.candidate.sizes["d"])
+    if rotation := diagnosis.candidate.turned_by:
+        how = _of_a_rotation(rotation, diagnosis.candidate.sizes["d"])
         unshown = "" if rotation.operation else ", of which attnviz shows no pass"
         sentences.append(f"Your queries and keys are rotated by their positions ({how}){unshown}.")
     renamed = [
-        each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
+        each
+        for each in diagnosis.stages
+        if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
     sentences += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
     sentences += _of_an_output(finding)
-    if found.unseeing != UNSEEING[0]:
-        sentences.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
+    if diagnosis.unseeing != UNSEEING[0]:
+        sentences.append(f"A query that sees no key gets {diagnosis.unseeing} in your pass, and zeros in attnviz's.")
     return sentences
 
 
-def unknown(found: Diagnosis) -> list[str]:
+def unknown(diagnosis: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
     sentences = ["No mistake that attnviz knows of makes these numbers."]
-    if found.within:
-        rounds = (
-            f"If your code computes in {found.within} on the way, its rounding may leave as much, which is harmless."
-        )
-        return [*sentences, rounds]
-    if found.may_be_turned and "turned" in found.may_be:
-        which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
+    if diagnosis.within:
+        on_the_way = f"If your code computes in {diagnosis.within} on the way"
+        return [*sentences, f"{on_the_way}, its rounding may leave as much, which is harmless."]
+    if diagnosis.may_be_turned and "turned" in diagnosis.may_be:
+        which = {"q": "queries", "k": "keys"}.get(diagnosis.first.stage, "queries and keys")
         sentences.append(
             f"Your {which} may be rotated by their positions (RoPE): lengths agree, directions don't. Attnviz doesn't "
             "know this rotation."
         )
-    elif found.wrong_sum:
-        (*head, query), total = found.wrong_sum
+    elif diagnosis.wrong_sum:
+        (*head, query), total = diagnosis.wrong_sum
         of_head = "".join(f" of head {each + 1}" for each in head)
         sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {_signed(total)}, not to 1.")
-    elif found.may_be:
-        *most, last = (_UNKNOWN[each] for each in found.may_be)
+    elif diagnosis.may_be:
+        *most, last = (_UNKNOWN[each] for each in diagnosis.may_be)
         names = f"{', '.join(most)} or {last}" if most else last
         sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
     return sentences

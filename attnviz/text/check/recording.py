@@ -15,15 +15,15 @@ def pass_of(recorded: Recorded, layer: int) -> Trace:
     OwnArraysError
         If the module computed something else, or something that the viewer doesn't show.
     """
-    found = compare(None, recorded[layer])
-    if found.trace is None or found.first is not None:
+    comparison = compare(None, recorded[layer])
+    if comparison.trace is None or comparison.first is not None:
         raise OwnArraysError(
-            f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {found}"
+            f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {comparison}"
         )
     if recorded.tokens is None:
-        return found.trace
+        return comparison.trace
     words = labels([cleaned(each) for each in recorded.tokens])
-    n_tokens = len(found.trace["x"].value)
+    n_tokens = len(comparison.trace["x"].value)
     if len(words) != n_tokens:
         raise OwnArraysError(f"tokens must be the {n_tokens} words of the recorded sentence; got {len(words)}.")
-    return found.trace.labelled(token=words, query=words, key=words)
+    return comparison.trace.labelled(token=words, query=words, key=words)

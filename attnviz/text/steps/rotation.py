@@ -37,12 +37,12 @@ def _is_partial(trace: Trace) -> bool:
 
 def _other_bases(trace: Trace) -> dict[str, list[str]]:
     """The bases of other layers that differ from this one's, each with its layers."""
-    found: dict[str, list[str]] = {}
+    layers: dict[str, list[str]] = {}
     for stage in trace:
         name, layer = split_layer(stage.name)
         if name == "q_rotated" and layer and stage.operation.base != trace["q_rotated"].operation.base:
-            found.setdefault(f"{stage.operation.base:,.12g}", []).append(str(layer))
-    return found
+            layers.setdefault(f"{stage.operation.base:,.12g}", []).append(str(layer))
+    return layers
 
 
 def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:

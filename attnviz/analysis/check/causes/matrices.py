@@ -109,8 +109,8 @@ def _recut(setting: Setting, stage: str, taken: list[tuple[str, int]]) -> Node:
     inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 
     def project(given: list[Rounded], precision: Precision) -> Rounded:
-        found = dict(zip(inputs, given, strict=True))
-        made = {each: node.made([found[name] for name in node.inputs], precision) for each, node in nodes.items()}
+        arrays = dict(zip(inputs, given, strict=True))
+        made = {each: node.made([arrays[name] for name in node.inputs], precision) for each, node in nodes.items()}
         return Rounded(
             np.stack([made[each].value[at] for each, at in taken]),
             np.stack([made[each].error[at] for each, at in taken]),
