@@ -42,8 +42,7 @@ export function makeThread(tools) {
   box.append(inner);
   let shown = null,
     pointed = null,
-    stand = () => NOWHERE,
-    connect = () => {}; // of what was written last: where arcs lead, and their drawing
+    sight = null; // what was written last
 
   // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
   function pick(line, place, isShifted) {
@@ -76,87 +75,42 @@ export function makeThread(tools) {
   });
   const seek = whenOther(query => lines.query.show(query, box));
   const write = () => {
-    const { pass, where, look } = shown;
-    const { query: queries, key: keys, shared, unit } = pass.document.words;
-    const step = stepAt(pass, where),
-      { attention } = step;
-    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where),
-      pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
-    // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
-    const cell =
-      pointed && pointed.name !== pair?.[0].attention
-        ? pass.selectionAt(pointed.name, pointed.index, where.cell)
-        : where.cell;
-    const isLong = isLarge && shared && queries.length > MOST_IN_LINE,
-      beside = isLarge && shared && !pair && !isLong && look.pair?.isThere ? look.pair : null;
-    box.classList.toggle("long", isLong);
-    box.classList.toggle("shared", shared);
-    box.classList.toggle("with-arcs", step.arcs);
-    box.classList.toggle("large", isLarge);
+    sight = sightOf(shown, pointed);
+    const { pass, where, look, step, cell, isLarge, isLong, pair, beside } = sight,
+      { query: queries, key: keys, shared, unit } = pass.document.words;
+    const is = { long: isLong, shared, "with-arcs": step.arcs, large: isLarge, paired: pair ?? beside, beside };
+    for (const [name, value] of Object.entries(is)) box.classList.toggle(name, Boolean(value));
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
-    box.classList.toggle("paired", Boolean(pair ?? beside));
-    box.classList.toggle("beside", Boolean(beside));
-    const sides = look.pair ? ["B ", "A "] : [""];
     box.setAttribute("aria-label", `The ${unit}s`);
-    writeWords([queries, shared ? [] : keys, unit, ...sides]);
+    writeWords([queries, shared ? [] : keys, unit, ...(look.pair ? ["B ", "A "] : [""])]);
     purposes.forEach((line, nth) => {
       line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
     });
-    const ownArcs = step.arcs ? arcsOf(pass, look, attention, cell) : [];
-    const shareOf = (whose, { shown: isShown }, index) => {
-      const share = index && isShown(attention, index) ? whose.number(attention, index) : undefined;
-      if (share === undefined || ((where.present || beside) && isLarge && share < LEAST_SHARE)) return "";
-      return share === 0 && whose.isHidden(attention, index) ? "hidden" : percent(share);
-    };
-    const textAt = (key, nth = 0) => {
-      if (!step.arcs || (nth && !beside)) return "";
-      const index = pass.indexAt(attention, { ...cell, key }),
-        [whose, seen, at] = nth ? [beside.pass, beside.look, beside.toA(attention, index)] : [pass, look, index];
-      return shareOf(whose, seen, at);
-    };
+    const textAt = (key, nth) => shareText(sight, key, nth);
     lines.query.light(
       { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
       shared ? textAt : () => "",
     );
     lines.key.light({ query: null, key: cell.key, held: where.cell.key }, textAt);
-    glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
-    const isDashed = svg => svg.classList.contains("muted") && svg.children.length > 0;
-    const drawIn = (stands, svg, height, side, of, all, whose = pass) =>
-      drawArcs(
-        svg,
-        { ...stands, height, side, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) },
-        all,
-        {
-          pick: arc => tools.inspect(of, pass.indexAt(of, { ...cell, ...arc })),
-          point: arc => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
-        },
-      );
-    stand = () => (step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE);
-    connect = () => {
-      const stands = stand();
-      const [above, under] = stands.heights;
-      if (isLong) drawIn(stands, arcs, above, "above", attention, []);
-      else if (pair)
-        drawIn(
-          stands,
-          arcs,
-          above,
-          "above",
-          pair[0].attention,
-          notedArcs(pass, look, pair[0].attention, cell, { arcs: ownArcs, focus: pointed ?? focusOf(pass, where) }),
-        );
-      else drawIn(stands, arcs, above, shared ? "above" : "between", attention, ownArcs);
-      drawIn(
-        stands,
-        below,
-        under,
-        "below",
-        attention,
-        pair ? ownArcs : beside ? arcsBeside(beside, attention) : [],
-        beside && !pair ? beside.pass : pass,
-      );
-      muted.hidden = ![arcs, below].some(isDashed);
-    };
+    glance.update(pass, { ...where, cell }, look, isLong ? step.attention : null);
+  };
+  const stand = () => (sight?.step.arcs ? standing([box.className, sight.cell.query, sight.cell.key]) : NOWHERE);
+  const connect = () => {
+    if (!sight) return;
+    const { heights, ...stands } = stand(),
+      [above, under] = [arcsAbove(sight), arcsBelow(sight)],
+      { shared } = sight.pass.document.words;
+    draw(arcs, { ...stands, height: heights[0], side: shared ? "above" : "between" }, above);
+    draw(below, { ...stands, height: heights[1], side: "below" }, under);
+    muted.hidden = ![arcs, below].some(svg => svg.classList.contains("muted") && svg.children.length > 0);
+  };
+  const draw = (svg, stands, { of, all, whose }) => {
+    const { pass, cell } = sight,
+      indexOf = arc => pass.indexAt(of, { ...cell, ...arc });
+    drawArcs(svg, { ...stands, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) }, all, {
+      pick: arc => tools.inspect(of, indexOf(arc)),
+      point: arc => tools.point(of, arc && indexOf(arc)),
+    });
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
@@ -183,6 +137,48 @@ export function makeThread(tools) {
       connect();
     },
   };
+}
+
+// What the thread shows: the cell that is lit, whether that is all there is on the step, whether its words stand in several lines,
+// and the two layers, or the pass beside this one, whose arcs are both there.
+function sightOf({ pass, where, look }, pointed) {
+  const { shared, query } = pass.document.words,
+    step = stepAt(pass, where),
+    isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where),
+    isLong = isLarge && shared && query.length > MOST_IN_LINE,
+    hasRoom = isLarge && shared && !isLong;
+  const pair = hasRoom ? lastTwo(pass) : null,
+    beside = hasRoom && !pair && look.pair?.isThere ? look.pair : null;
+  // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
+  const cell =
+    pointed && pointed.name !== pair?.[0].attention
+      ? pass.selectionAt(pointed.name, pointed.index, where.cell)
+      : where.cell;
+  return { pass, where, look, pointed, step, cell, isLarge, isLong, pair, beside };
+}
+
+// The share that a key has, over its word; that in the pass beside it with `nth` 1.
+function shareText({ pass, where, look, step: { arcs, attention }, cell, isLarge, beside }, key, nth = 0) {
+  if (!arcs || (nth && !beside)) return "";
+  const at = pass.indexAt(attention, { ...cell, key }),
+    [whose, { shown }, index] = nth ? [beside.pass, beside.look, beside.toA(attention, at)] : [pass, look, at];
+  const share = index && shown(attention, index) ? whose.number(attention, index) : undefined;
+  if (share === undefined || ((where.present || beside) && isLarge && share < LEAST_SHARE)) return "";
+  return share === 0 && whose.isHidden(attention, index) ? "hidden" : percent(share);
+}
+
+// The arcs over the words: of which stage and whose pass, and all of them.
+function arcsAbove({ pass, where, look, pointed, step: { arcs, attention }, cell, isLong, pair }) {
+  const all = arcs && !isLong ? arcsOf(pass, look, attention, cell) : [],
+    of = pair ? pair[0].attention : attention;
+  const noted = { arcs: all, focus: pointed ?? focusOf(pass, where) };
+  return { of, whose: pass, all: pair ? notedArcs(pass, look, of, cell, noted) : all };
+}
+
+// And those below them.
+function arcsBelow({ pass, look, step: { arcs, attention }, cell, pair, beside }) {
+  if (beside) return { of: attention, whose: beside.pass, all: arcsBeside(beside, attention) };
+  return { of: attention, whose: pass, all: pair && arcs ? arcsOf(pass, look, attention, cell) : [] };
 }
 
 // The arcs of the other of two passes, over the words of this one.
