@@ -24,22 +24,25 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
 // What asks the server at `site`; `templates` puts together what it sends of a pass.
 export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
-    const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
-    if (!answer.ok) throw new Error(await answer.text());
-    return whole(await answer.json(), templates);
+    return whole(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
   };
 }
 
 // What asks it for the questions of a lesson as a file.
 export function questionsFrom(site) {
-  return async (lesson, form) => {
-    const answer = await fetch(new URL("talk", site), {
-      method: "POST",
-      body: JSON.stringify({ kind: "export", form, lesson }),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()).file;
-  };
+  const ask = askTalkAt(site);
+  return async (lesson, form) => (await ask({ kind: "export", form, lesson })).file;
+}
+
+// What asks it about a talk.
+export function askTalkAt(site) {
+  return said => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
+}
+
+async function answerFrom(url, request = {}) {
+  const answer = await fetch(url, request);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
 }
 
 // What finds a moment among those of one lesson that are at hand.

@@ -23,7 +23,7 @@ export function makeTakeaway({ title, questions, print }) {
     }
   };
   const save = (form, ending, type) => async () =>
-    saveFile(await questions(form), `${nameOf(title())}.${ending}`, type);
+    saveFile(await questions(form), `${fileNameOf(title())}.${ending}`, type);
   const opener = button("Handout and questions", null, "link"),
     panel = makePopover(opener, "takeaway", "Handout and questions");
   panel.append(
@@ -35,6 +35,6 @@ export function makeTakeaway({ title, questions, print }) {
 }
 
 // A name that every system takes for a file.
-function nameOf(title) {
+export function fileNameOf(title) {
   return title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
 }

@@ -1,14 +1,10 @@
 // What is asked of the server about a talk, which keeps nothing of it: a moment with its pass, questions, a file.
+import { askTalkAt, makeMoments } from "./moments.js";
 import { uploadsOf } from "./talkList.js";
 
 // `templates` puts together what it sends of a pass; `uploads` (talkUploads.js) has the files of one's own that moments show.
 export function makeTalkAsking(site, templates, uploads) {
-  const kept = new Map(); // the moments that have come, by what they are made of: some go on without a server
-  const ask = async said => {
-    const answer = await fetch(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
-  };
+  const ask = askTalkAt(site);
   /** @param {{}} said @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
   const askQuestions = said => ask({ kind: "questions", ...said });
   /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenFile>} */
@@ -24,16 +20,9 @@ export function makeTalkAsking(site, templates, uploads) {
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
   const whole = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
+  const moments = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
   return {
-    moment(moment) {
-      const name = JSON.stringify(moment);
-      if (!kept.has(name)) {
-        const coming = fetched(moment);
-        kept.set(name, coming);
-        coming.catch(() => kept.delete(name));
-      }
-      return kept.get(name);
-    },
+    moment: moments.get,
     questions: async moment => {
       const files = await uploads.of(uploadsOf([moment]));
       return (await askQuestions({ at: moment.at, uploads: files })).questions;
@@ -57,4 +46,9 @@ export function makeTalkAsking(site, templates, uploads) {
     give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
     sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
   };
+}
+
+// What is said of an error in asking.
+export function sayingOf(error) {
+  return error instanceof TypeError ? "The server doesn’t answer. The talk is kept in this browser." : error.message;
 }

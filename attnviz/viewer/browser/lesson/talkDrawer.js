@@ -8,9 +8,10 @@ import { makeTalkForm } from "./talkForm.js";
 
 const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
 
-// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways}, of which the last are
-// the elements of what else is done with the whole talk. Returns {element, code, standIn(home), open(place), say(text)}: `code` is what a QR code stands in.
-export function makeTalkDrawer(own, asking, { give, open, ways }) {
+// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways, code}, of which ways are
+// the elements of what else is done with the whole talk, and code is what a QR code stands in. Returns {element, standIn(home), open(place),
+// say(text), close()}.
+export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
   const box = element("dialog", "viewer talk-drawer asks"),
     head = element("header"),
     title = element("input"),
@@ -18,7 +19,6 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
     list = element("ol", "talk-moments"),
     how = element("p", "how", HOW),
     foot = element("footer"),
-    code = element("p", "code"),
     status = element("p", "status");
   box.setAttribute("aria-label", "Your talk");
   title.setAttribute("aria-label", "Title of the talk");
@@ -139,7 +139,6 @@ export function makeTalkDrawer(own, asking, { give, open, ways }) {
   own.onChange(draw);
   return {
     element: box,
-    code,
     say,
     standIn(root) {
       home = root;
