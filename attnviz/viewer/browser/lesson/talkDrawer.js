@@ -97,37 +97,17 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
     if (chosen >= 0) form.update(moments[chosen], chosen, n);
   }
   function drawMoment(moment, at) {
-    const line = element("li"),
-      opener = button("", () => choose(at), "moment"),
-      picture = element("span", "shown");
-    picture.append(drawSmallPicture(own.pictureOf(moment.at)));
-    if (!own.pictureOf(moment.at)) fetchPicture(moment, picture);
-    opener.append(element("span", "number", String(at + 1)), picture, element("span", "said"));
-    opener.setAttribute("aria-expanded", String(at === chosen));
-    opener.title = "Alt and ↑ or ↓ moves it, Delete deletes it";
-    opener.onkeydown = event => {
-      const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-      if (event.key === "Delete") remove(at);
-      else if (by && event.altKey) move(at, at + by);
-      else if (by) list.children[at + by]?.querySelector("button").focus();
-      else return;
-      event.preventDefault();
-    };
-    line.draggable = at !== chosen; // in a form text is dragged
-    line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(at));
-    line.ondragover = event => {
-      event.preventDefault();
-      line.classList.add("over");
-    };
-    line.ondragleave = () => line.classList.remove("over");
-    line.ondrop = event => {
-      event.preventDefault();
-      line.classList.remove("over");
-      const from = Number.parseInt(event.dataTransfer.getData("text/plain"), 10);
-      if (from in own.talk.moment) move(from, at);
-    };
-    line.append(opener);
-    return line;
+    const picture = element("span", "shown"),
+      known = own.pictureOf(moment.at);
+    picture.append(drawSmallPicture(known));
+    if (!known) fetchPicture(moment, picture);
+    return drawLine(at, at === chosen, picture, {
+      choose: () => choose(at),
+      remove: () => remove(at),
+      move: to => move(at, to),
+      bring: from => from in own.talk.moment && move(from, at),
+      focus: to => list.children[to]?.querySelector("button").focus(),
+    });
   }
   // Of a moment from a link or a file the picture comes with its pass.
   async function fetchPicture(moment, picture) {
@@ -156,6 +136,37 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
     },
     close: () => box.close(),
   };
+}
+
+// The line of the moment at a place, with its picture. acts: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last
+// gives another line the keyboard.
+function drawLine(at, isChosen, picture, acts) {
+  const line = element("li"),
+    opener = button("", acts.choose, "moment");
+  opener.append(element("span", "number", String(at + 1)), picture, element("span", "said"));
+  opener.setAttribute("aria-expanded", String(isChosen));
+  opener.title = "Alt and ↑ or ↓ moves it, Delete deletes it";
+  opener.onkeydown = event => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.key === "Delete") acts.remove();
+    else if (by) (event.altKey ? acts.move : acts.focus)(at + by);
+    else return;
+    event.preventDefault();
+  };
+  line.draggable = !isChosen; // in a form text is dragged
+  line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(at));
+  line.ondragover = event => {
+    event.preventDefault();
+    line.classList.add("over");
+  };
+  line.ondragleave = () => line.classList.remove("over");
+  line.ondrop = event => {
+    event.preventDefault();
+    line.classList.remove("over");
+    acts.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
+  };
+  line.append(opener);
+  return line;
 }
 
 function countOf(moments) {
