@@ -1,4 +1,5 @@
 // The speaker of a class: where they are is told to it, and how many are there and what they said is heard.
+import { readKept, writeKept } from "../seams/storage.js";
 
 const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place for which another page was opened
@@ -8,7 +9,7 @@ const LATER_MS = 1000;
 // `line` is that of classLine.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
 export function makeSpeaker(line, storeOf) {
   /** @type {import("../../generated/contract").Seat | null} */
-  let room = read(storeOf);
+  let room = readKept(storeOf, NAME);
   /** @type {import("../../generated/contract").ClassNow | null} */
   let now = null;
   let stop = null,
@@ -24,12 +25,7 @@ export function makeSpeaker(line, storeOf) {
     tell = () => {
       for (const each of listeners) each();
     };
-  const keep = () => {
-    try {
-      if (room) storeOf().setItem(NAME, JSON.stringify(room));
-      else storeOf().removeItem(NAME);
-    } catch {} // another site's frame may keep nothing
-  };
+  const keep = () => writeKept(storeOf, NAME, room);
   const forget = why => {
     stop?.();
     clearInterval(beat);
@@ -168,13 +164,5 @@ function takeLed(storeOf) {
     return text === null ? -1 : Number(text);
   } catch {
     return -1;
-  }
-}
-
-function read(storeOf) {
-  try {
-    return JSON.parse(storeOf().getItem(NAME));
-  } catch {
-    return null;
   }
 }

@@ -1,4 +1,5 @@
 // A seat in a class: taken by the code, the QR code's link or the seat that this tab has had, and kept in it.
+import { readKept, writeKept } from "../seams/storage.js";
 
 const LATER_MS = 1000;
 const NAME = "attnviz seat";
@@ -7,7 +8,7 @@ const LATER = [0, 429, 502, 503, 504];
 // Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {said}, why not;
 // wait(said) is told why it takes longer.
 export async function takeSeat(line, code, hash, storeOf, wait) {
-  const kept = read(storeOf)[code];
+  const kept = readKept(storeOf, NAME)?.[code];
   const asks = [...(kept ? [{ seat: kept }] : []), ...(hash ? [{ link: hash }] : []), {}];
   let said = "";
   for (const each of asks) {
@@ -15,7 +16,7 @@ export async function takeSeat(line, code, hash, storeOf, wait) {
     if (answer.isDone) {
       /** @type {import("../../generated/contract").Seat} */
       const taken = answer.data;
-      keep(storeOf, code, taken.seat);
+      writeKept(storeOf, NAME, { ...readKept(storeOf, NAME), [code]: taken.seat }); // else a reload takes another seat
       return taken;
     }
     said = answer.said;
@@ -31,18 +32,4 @@ async function asked(line, code, how, wait) {
     wait(answer.said);
     await new Promise(done => setTimeout(done, LATER_MS));
   }
-}
-
-function read(storeOf) {
-  try {
-    return JSON.parse(storeOf().getItem(NAME)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function keep(storeOf, code, seat) {
-  try {
-    storeOf().setItem(NAME, JSON.stringify({ ...read(storeOf), [code]: seat }));
-  } catch {} // where nothing can be kept, a reload takes another seat
 }

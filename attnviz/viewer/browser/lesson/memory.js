@@ -1,15 +1,14 @@
 // Memory: what this browser keeps of lessons, and nobody else: where one is, what was predicted, and where one likes to begin.
+import { readKept, writeKept } from "../seams/storage.js";
 
 const NAME = "attnviz lessons";
 
 // `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
 export function makeMemory(storeOf) {
-  let kept = read(storeOf);
+  let kept = Object(readKept(storeOf, NAME));
   const keep = parts => {
     kept = { ...kept, ...parts };
-    try {
-      storeOf().setItem(NAME, JSON.stringify(kept));
-    } catch {} // as above
+    writeKept(storeOf, NAME, kept);
   };
   return {
     // {lesson, moment} where one was last, in any lesson.
@@ -43,13 +42,4 @@ export function makeMemory(storeOf) {
     },
     forget: () => keep({ predicted: {}, reached: {}, last: null }),
   };
-}
-
-function read(storeOf) {
-  try {
-    const found = JSON.parse(storeOf().getItem(NAME));
-    return typeof found === "object" && found !== null ? found : {};
-  } catch {
-    return {}; // no store, or what isn't ours
-  }
 }

@@ -1,7 +1,7 @@
 // The picture of a mistake with the mask: a word's shares as they are right, beside those of the mistake, and the laws broken.
 import { element, redraw } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
-import { drawShareBars } from "./shareBars.js";
+import { drawShareBars, WITHOUT_PASS } from "./shareBars.js";
 
 // As makePassPicture.
 export function makeMistakePicture() {
@@ -13,10 +13,7 @@ export function makeMistakePicture() {
       box.classList.toggle("presented", isPresented);
       redraw(box, drawn(picture, isCovered));
     },
-    point: () => {},
-    open: () => {},
-    selected: () => null, // no number of a pass
-    leave: () => {},
+    ...WITHOUT_PASS,
   };
 }
 

@@ -1,4 +1,5 @@
 // One's own talk: kept in this browser until it is thrown away, and nowhere else; what was done to it can be undone.
+import { readKept, writeKept } from "../seams/storage.js";
 import { isTalk, NOTHING } from "./talkList.js";
 
 const NAME = "attnviz talk";
@@ -12,11 +13,7 @@ export function makeOwnTalk(storeOf, window) {
   const tell = () => {
     for (const listener of listeners) listener();
   };
-  const keep = () => {
-    try {
-      storeOf().setItem(NAME, JSON.stringify({ talk, pictures, before: before.slice(-1) }));
-    } catch {} // as above
-  };
+  const keep = () => writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) });
   const set = next => {
     talk = next;
     keep();
@@ -64,13 +61,7 @@ export function makeOwnTalk(storeOf, window) {
 }
 
 function read(storeOf) {
-  const nothing = { talk: NOTHING, pictures: {}, before: [] };
-  try {
-    const found = JSON.parse(storeOf().getItem(NAME));
-    return isTalk(found?.talk)
-      ? { talk: found.talk, pictures: found.pictures ?? {}, before: (found.before ?? []).filter(isTalk) }
-      : nothing;
-  } catch {
-    return nothing; // no store, or what isn't ours
-  }
+  const { talk, pictures, before } = readKept(storeOf, NAME) ?? {};
+  if (!isTalk(talk)) return { talk: NOTHING, pictures: {}, before: [] };
+  return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }

@@ -2,6 +2,9 @@
 import { element } from "../elements/element.js";
 import { percent } from "../pass/numeral.js";
 
+// What a picture of them has in place of the numbers of a pass.
+export const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };
+
 // `bars` are {label, share, isHidden}; a share of null is no number. `foot` is what they add up to, in words.
 export function drawShareBars(title, bars, foot = "") {
   const figure = element("figure", "share-bars"),

@@ -3,7 +3,7 @@
 import { choice } from "../elements/button.js";
 import { element, redraw, svgElement, write } from "../elements/element.js";
 import { digits, grouped, percent, short } from "../pass/numeral.js";
-import { drawShareBars } from "./shareBars.js";
+import { drawShareBars, WITHOUT_PASS } from "./shareBars.js";
 
 const WIDTH = 600,
   HEIGHT = 200,
@@ -90,10 +90,7 @@ export function makeSweepPicture() {
       }
       draw();
     },
-    point: () => {},
-    open: () => {},
-    selected: () => null, // no number of a pass
-    leave: () => {},
+    ...WITHOUT_PASS,
   };
 }
 

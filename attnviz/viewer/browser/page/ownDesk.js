@@ -11,6 +11,7 @@ import { smallPictureOf } from "../lesson/talkPicture.js";
 import { makeTalkUploads } from "../lesson/talkUploads.js";
 import { searchAt } from "../scene/address.js";
 import { addressOf } from "../seams/history.js";
+import { readKept, writeKept } from "../seams/storage.js";
 
 const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
 const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
@@ -150,15 +151,10 @@ function keep(parts) {
 }
 
 function read(name) {
-  try {
-    return JSON.parse(sessionStorage.getItem(name)) ?? {};
-  } catch {
-    return {};
-  }
+  return readKept(() => sessionStorage, name) ?? {};
 }
 
+// Where nothing is kept, a talk is begun and left where it is shown.
 function write(name, parts) {
-  try {
-    sessionStorage.setItem(name, JSON.stringify(parts));
-  } catch {} // then a talk is begun and left where it is shown
+  writeKept(() => sessionStorage, name, parts);
 }
