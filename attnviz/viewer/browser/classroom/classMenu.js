@@ -41,12 +41,12 @@ export function makeClassMenu(speaker, showCode) {
     button: opener,
     panel,
     update: place => {
-      const found = speaker.now?.audience.pointed ?? [];
-      write(opener, found.length ? `Class · ${found.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
+      const pointed = speaker.now?.audience.pointed ?? [];
+      write(opener, pointed.length ? `Class · ${pointed.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
       redraw(
         pointed,
-        found.length
-          ? found.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
+        pointed.length
+          ? pointed.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
           : [element("li", "", "Nobody has pointed at a number.")],
       );
     },
@@ -55,8 +55,8 @@ export function makeClassMenu(speaker, showCode) {
 
 // A number that was pointed at: by its words where its pass is on the screen.
 function nameOf({ cell, at }, place) {
-  const found = place?.pass?.read(cell);
-  if (!found) return `${cell} at ${at}`;
-  const { title, axes } = place.pass.stages.get(found.name);
-  return `${title}: ${axes.map(({ labels }, nth) => labels[found.index[nth]]).join(", ")}`;
+  const number = place?.pass?.read(cell);
+  if (!number) return `${cell} at ${at}`;
+  const { title, axes } = place.pass.stages.get(number.name);
+  return `${title}: ${axes.map(({ labels }, nth) => labels[number.index[nth]]).join(", ")}`;
 }

@@ -29,10 +29,10 @@ export function makeClassMoment({ answer, touched }) {
     },
   };
   function clicked(what) {
-    const found = isOpen ? candidateAt(moment.question, what) : -1;
-    if (found >= 0) answer(found);
+    const candidate = isOpen ? candidateAt(moment.question, what) : -1;
+    if (candidate >= 0) answer(candidate);
     else touched(what.cell ?? "");
-    return found >= 0;
+    return candidate >= 0;
   }
   return {
     element: body,

@@ -90,9 +90,9 @@ export function mountClass(root, code, host) {
     isLost = true;
     draw();
   }
-  function refuse(said) {
+  function refuse(reason) {
     stop();
-    main.replaceChildren(drawJoinForm(code, said, typed => host.go(typed)));
+    main.replaceChildren(drawJoinForm(code, reason, typed => host.go(typed)));
     now = null;
     draw();
   }
@@ -102,9 +102,9 @@ export function mountClass(root, code, host) {
     const { shows } = now;
     fetched = shows;
     try {
-      const found = await host.line.moment(code, seat, shows);
+      const received = await host.line.moment(code, seat, shows);
       if (now?.shows !== shows) return;
-      moment = found;
+      moment = received;
       failure = "";
     } catch (error) {
       if (now?.shows !== shows) return;
@@ -148,7 +148,7 @@ export function mountClass(root, code, host) {
     const isHere = now !== null && !now.hasEnded;
     write(state, !seat || !now ? "" : now.hasEnded ? "ended" : isLost ? "lost" : stateText());
     state.classList.toggle("following", isHere && !isAround && !isLost);
-    write(line, said());
+    write(line, sentence());
     drawMain(isHere);
     drawFoot(isHere);
   }
@@ -187,7 +187,7 @@ export function mountClass(root, code, host) {
     if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
     seen = moment;
   }
-  function said() {
+  function sentence() {
     if (isLost) return LOST;
     if (!now || now.hasEnded) return "";
     if (speaker) return speaker.said || "Back and Next turn the talk on your other device.";

@@ -26,7 +26,7 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     asking = makeAsking(speaker, dialogs, () => tell(place)),
     menu = makeClassMenu(speaker, () => code.open(speaker.room));
   let place = null,
-    asked = "", // the question that is on the board
+    questionName = "", // the question that is on the board
     wasOpen = Boolean(speaker.room),
     dots = null, // over the picture
     ledTo = null, // where another device has led this page, until something else is done here
@@ -148,8 +148,8 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
       place = at;
       asking.at(at);
       const name = at.question ? at.at : "";
-      if (name !== asked) isAnswersShown = false;
-      asked = name;
+      if (name !== questionName) isAnswersShown = false;
+      questionName = name;
       if (!asking.isOpen) tell(at, isLed(at));
       draw();
     },

@@ -2,8 +2,8 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 
-// `said` is why one is asked for it; go(typed) is told what was typed.
-export function drawJoinForm(code, said, go) {
+// `reason` is why one is asked for it; go(typed) is told what was typed.
+export function drawJoinForm(code, reason, go) {
   const form = element("form", "class-form"),
     input = element("input", "typed"),
     join = button("Join", () => {}, "check");
@@ -16,6 +16,6 @@ export function drawJoinForm(code, said, go) {
     event.preventDefault();
     if (input.value.trim()) go(input.value.trim());
   };
-  form.append(element("p", "", said), element("label", "", "The six letters on the screen"), input, join);
+  form.append(element("p", "", reason), element("label", "", "The six letters on the screen"), input, join);
   return form;
 }

@@ -52,8 +52,8 @@ export function makePlacedDots(home) {
       layer.hidden = false;
       makeRoomFor(ground.kind);
       again = () => {
-        const found = find();
-        if (found && home.isConnected) place(layer, found, counts, isShown);
+        const spot = find();
+        if (spot && home.isConnected) place(layer, spot, counts, isShown);
       };
       again();
       afterFrame(() => again()); // the picture takes its place beside them

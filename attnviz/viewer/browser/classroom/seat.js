@@ -10,22 +10,22 @@ const LATER = [0, 429, 502, 503, 504];
 export async function takeSeat(line, code, hash, storeOf, wait) {
   const kept = readKept(storeOf, NAME)?.[code];
   const asks = [...(kept ? [{ seat: kept }] : []), ...(hash ? [{ link: hash }] : []), {}];
-  let said = "";
+  let reason = "";
   for (const each of asks) {
-    const answer = await asked(line, code, each, wait);
+    const answer = await joined(line, code, each, wait);
     if (answer.isDone) {
       /** @type {import("../../generated/contract").Seat} */
       const taken = answer.data;
       writeKept(storeOf, NAME, { ...readKept(storeOf, NAME), [code]: taken.seat }); // else a reload takes another seat
       return taken;
     }
-    said = answer.said;
+    reason = answer.said;
   }
-  return { said };
+  return { said: reason };
 }
 
 // Asks until it is answered. Who typed the code is told to wait, who has a link or a seat is let in by and by.
-async function asked(line, code, how, wait) {
+async function joined(line, code, how, wait) {
   for (;;) {
     const answer = await line.post(code, { do: "join", ...how });
     if (!LATER.includes(answer.status) || (answer.status === 429 && !how.link)) return answer;

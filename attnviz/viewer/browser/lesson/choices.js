@@ -20,10 +20,10 @@ export function makeChoices({ candidates, right, isCode = false }, { answer, ver
         each.classList.toggle("wrong", isOwn && !isRight);
         each.classList.toggle("own", !state.isShown && state.answer === place);
         each.disabled = state.isShown || state.isClosed === true;
-        const said = [state.answer === place ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""]
+        const marks = [state.answer === place ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""]
           .filter(Boolean)
           .join(", ");
-        if (said) each.setAttribute("aria-label", `${candidates[place].label}: ${said}`);
+        if (marks) each.setAttribute("aria-label", `${candidates[place].label}: ${marks}`);
         else each.removeAttribute("aria-label");
       }),
   };

@@ -62,10 +62,10 @@ export function makeContents(here, memory, { go, forget, hrefTo, edit, collect, 
             return go(there);
           });
           const far = reached ? `at ${reached} of ${each.nMoments}` : "",
-            said = asked ? `predicted ${right} of ${asked}` : "";
+            predicted = asked ? `predicted ${right} of ${asked}` : "";
           line.append(
             door,
-            element("span", "note", [minutesText(each.minutes), far, said].filter(Boolean).join(" · ")),
+            element("span", "note", [minutesText(each.minutes), far, predicted].filter(Boolean).join(" · ")),
             element("p", "", each.says),
           );
           return line;

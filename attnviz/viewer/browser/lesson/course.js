@@ -4,12 +4,12 @@ import { counted } from "../pass/numeral.js";
 // The place that an address says: {lesson, moment, present}, and the name of the other window in that of a speaker; null where it names no lesson that there is.
 export function placeIn(lessons, search) {
   const query = new URLSearchParams(search),
-    found = lessons.find(({ id }) => id === query.get("lesson"));
-  if (!found) return null;
-  const said = Number(query.get("moment") ?? 1);
+    entry = lessons.find(({ id }) => id === query.get("lesson"));
+  if (!entry) return null;
+  const number = Number(query.get("moment") ?? 1);
   return {
-    lesson: found.id,
-    moment: Number.isInteger(said) ? Math.min(Math.max(said, 1), found.nMoments) : 1,
+    lesson: entry.id,
+    moment: Number.isInteger(number) ? Math.min(Math.max(number, 1), entry.nMoments) : 1,
     present: query.get("present") === "1",
     ...(query.has("speaker") && { speaker: query.get("speaker") }),
   };

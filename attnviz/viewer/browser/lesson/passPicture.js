@@ -26,7 +26,7 @@ export function makePassPicture(answer) {
     where = null,
     covers = new Set(),
     framed = null, // the cell that the moment asks about, or that its answer is read off
-    asked = "", // the stage of that cell
+    askedStage = "", // the stage of that cell
     isOpened = false; // whether somebody asked for a number
   const isShown = stage => !covers.has(stage);
   const draw = () => {
@@ -96,9 +96,9 @@ export function makePassPicture(answer) {
     whole = makeWholePass(acts);
   // In a talk what stands aside has no room beside the other matrices: where it is asked about, it stands alone.
   const asideAsked = () => {
-    const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === asked),
-      found = where.present && !isSheet(pass, where) && stepAt(pass, where).pictures.find(holds);
-    return found ? [{ ...found, aside: false }] : undefined;
+    const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === askedStage),
+      alone = where.present && !isSheet(pass, where) && stepAt(pass, where).pictures.find(holds);
+    return alone ? [{ ...alone, aside: false }] : undefined;
   };
   const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) };
   const views = [pairing, thread, sheet, board, whole, { update: thread.connect }];
@@ -119,7 +119,7 @@ export function makePassPicture(answer) {
       const cell = isCovered ? moment.askedCell : moment.answerCell;
       if (cell && cell !== framed) where = fitted(pass, { ...where, ...selected(cell) });
       framed = cell;
-      asked = moment.answerCell ? pass.read(moment.answerCell).name : "";
+      askedStage = moment.answerCell ? pass.read(moment.answerCell).name : "";
       covers = new Set(isCovered ? moment.covers : []);
       where = { ...where, present: isPresented };
       render();

@@ -20,7 +20,7 @@ export function makeSpeakerPanel() {
     next = element("section", "next");
   box.setAttribute("aria-label", "For the speaker");
   let begun = Date.now(),
-    told = null; // the moment that is described, so that what comes late is left
+    described = null; // the moment that is described, so that what comes late is left
   const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`);
   const timer = setInterval(tick, SECOND_MS);
   const again = button("Start the clock again", () => {
@@ -34,16 +34,16 @@ export function makeSpeakerPanel() {
     element: box,
     stage: ({ isBlank, isOver }) => write(room, isBlank ? BLACK : isOver ? OVER : ""),
     async update({ moment, next: coming, planned, nth }) {
-      if (told === moment) return;
-      told = moment;
+      if (described === moment) return;
+      described = moment;
       write(notes, moment.notes || "No notes.");
       notes.classList.toggle("none", !moment.notes);
       write(answer, moment.question ? `Answer: ${answerOf(moment.question)}` : "");
       write(plan, planText(planned, nth));
-      const found = await (coming?.catch(() => null) ?? null);
-      if (told !== moment) return;
-      next.replaceChildren(element("h2", "", found ? "Next" : "This is the last moment."));
-      if (found) next.append(drawSmallPicture(smallPictureFrom(found)), element("p", "", lineOf(found)));
+      const following = await (coming?.catch(() => null) ?? null);
+      if (described !== moment) return;
+      next.replaceChildren(element("h2", "", following ? "Next" : "This is the last moment."));
+      if (following) next.append(drawSmallPicture(smallPictureFrom(following)), element("p", "", lineOf(following)));
     },
     end: () => clearInterval(timer),
   };
@@ -62,8 +62,8 @@ export function planText(planned, nth) {
 }
 
 function lineOf({ title, text, question }) {
-  const said = text.map(([, run]) => run.text ?? run).join("");
-  return [title, said, question?.prompt.map(([, run]) => run.text ?? run).join("")]
+  const words = text.map(([, run]) => run.text ?? run).join("");
+  return [title, words, question?.prompt.map(([, run]) => run.text ?? run).join("")]
     .filter(Boolean)
     .join(" – ")
     .slice(0, 200);

@@ -15,7 +15,7 @@ export function makeSweepPicture() {
     controls = element("div", "controls"),
     label = element("label"),
     slider = element("input"),
-    said = element("output"),
+    output = element("output"),
     divisors = element("span"),
     chart = element("div", "chart"),
     below = element("div", "below");
@@ -28,7 +28,7 @@ export function makeSweepPicture() {
   slider.min = "0";
   slider.step = "1";
   slider.setAttribute("aria-label", "d_k");
-  label.append(slider, said);
+  label.append(slider, output);
   controls.append(label, divisors);
   box.append(controls, chart, below);
   const own = () => shown.divisors.find(({ id }) => id === divisor);
@@ -42,7 +42,7 @@ export function makeSweepPicture() {
     slider.max = String(nLengths() - 1); // which its value can't be beyond
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
-    write(said, text);
+    write(output, text);
     redraw(divisors, [
       choice(
         offered().map(each => each.label),

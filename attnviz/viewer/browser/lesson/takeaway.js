@@ -12,14 +12,14 @@ const FORMS = [
 // host: {title(), questions(form), print()}: its name, a promise of the text of a file of its questions, and one of its printing.
 // Returns {button, panel}.
 export function makeTakeaway({ title, questions, print }) {
-  const said = element("p", "status");
-  said.setAttribute("role", "status");
+  const status = element("p", "status");
+  status.setAttribute("role", "status");
   const trying = act => async () => {
-    write(said, "");
+    write(status, "");
     try {
       await act();
     } catch (error) {
-      write(said, `That didn’t work: ${error instanceof Error ? error.message : error} Try again.`);
+      write(status, `That didn’t work: ${error instanceof Error ? error.message : error} Try again.`);
     }
   };
   const save = (form, ending, type) => async () =>
@@ -29,7 +29,7 @@ export function makeTakeaway({ title, questions, print }) {
   panel.append(
     button("Print a handout", trying(print)),
     ...FORMS.map(([form, label, ending, type]) => button(label, trying(save(form, ending, type)))),
-    said,
+    status,
   );
   return { button: opener, panel };
 }

@@ -10,9 +10,9 @@ export function makeTalkEnd() {
   box.hidden = true;
   return {
     element: box,
-    update: said => {
-      box.hidden = !said;
-      write(name, said);
+    update: title => {
+      box.hidden = !title;
+      write(name, title);
     },
   };
 }

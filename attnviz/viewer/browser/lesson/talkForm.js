@@ -58,19 +58,19 @@ export function makeTalkForm(acts, asking) {
     const { at } = now;
     offeredAt = at;
     offered = [];
-    const found = await asking.questions(now).catch(() => []);
+    const questions = await asking.questions(now).catch(() => []);
     if (now.at !== at) return;
-    offered = found;
+    offered = questions;
     drawQuestions();
   }
   // Whether the pass has an answer, and which.
   async function check() {
-    const asked = now;
+    const moment = now;
     write(answer, "");
-    const said = await asking
-      .moment(asked)
-      .then(({ question: found }) => (found ? `The answer: ${answerOf(found)}.` : ""), sayingOf);
-    if (now === asked) write(answer, said);
+    const sentence = await asking
+      .moment(moment)
+      .then(({ question: given }) => (given ? `The answer: ${answerOf(given)}.` : ""), sayingOf);
+    if (now === moment) write(answer, sentence);
   }
   return {
     element: box,
@@ -103,9 +103,9 @@ function sayingOf(error) {
   return error instanceof TypeError ? "The server doesn’t answer; what you typed is kept." : error.message;
 }
 
-function labelled(said, control) {
+function labelled(name, control) {
   const label = element("label");
-  label.append(element("span", "", said), control);
+  label.append(element("span", "", name), control);
   return label;
 }
 
@@ -117,8 +117,8 @@ function lined(rows, act, end = () => {}) {
   return made;
 }
 
-function optionOf(said, value) {
-  const made = element("option", "", said);
+function optionOf(label, value) {
+  const made = element("option", "", label);
   made.value = value;
   return made;
 }

@@ -59,8 +59,8 @@ export function uploadsOf(moments) {
 }
 
 // Whether what a browser has kept is a talk: the server reads it more strictly.
-export function isTalk(found) {
-  return typeof found?.title === "string" && Array.isArray(found.moment) && found.moment.every(isMoment);
+export function isTalk(data) {
+  return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
 }
 
 function isMoment(each) {

@@ -64,9 +64,9 @@ export function drawSmallPicture(picture) {
     ),
   );
   if (isPair) {
-    const said = svgElement("text", { x: 3, y: 9, class: "pair" });
-    said.textContent = "A B";
-    svg.append(said);
+    const sides = svgElement("text", { x: 3, y: 9, class: "pair" });
+    sides.textContent = "A B";
+    svg.append(sides);
   }
   return svg;
 }

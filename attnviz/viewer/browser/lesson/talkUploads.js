@@ -18,7 +18,7 @@ export function makeTalkUploads(databases) {
     opening ??= open();
     return (await opening).transaction(STORE, mode).objectStore(STORE);
   }
-  async function found(name) {
+  async function fileOf(name) {
     try {
       return held.get(name) ?? (await answerTo((await store("readonly")).get(name)));
     } catch {
@@ -35,7 +35,7 @@ export function makeTalkUploads(databases) {
       }
     },
     async of(names) {
-      const files = await Promise.all(names.map(async name => [name, await found(name)]));
+      const files = await Promise.all(names.map(async name => [name, await fileOf(name)]));
       return Object.fromEntries(files.filter(([, file]) => file !== undefined));
     },
     async retain(names) {

@@ -78,13 +78,13 @@ function withUnit({ unit = "" }, text) {
 
 // What a share would need: its own score, a `noun`, is `own`, and `others` is the logarithm of the sum of the others' exponentials.
 function leadFor(share, [own, others], noun) {
-  const said = `${Math.round(100 * share)} %`;
+  const percents = `${Math.round(100 * share)} %`;
   if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
   if (share >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
   const needed = Math.log(share / (1 - share)) + others,
     apart = Math.abs(needed - own);
   return [
-    ["", `For ${said} its ${noun} would have to be `],
+    ["", `For ${percents} its ${noun} would have to be `],
     ["strong", short(needed)],
     ["", `, which is ${short(apart)} ${needed > own ? "more" : "less"} than it is.`],
   ];

@@ -150,16 +150,16 @@ function drawSums(lines, paint) {
 }
 
 function drawLeftover(lines, paint, state) {
-  const found = lines.find(({ leftover, isThere }) => leftover && isThere);
-  if (!found) return [];
-  const face = numberAt(found.leftover, paint, 0, 0),
-    own = `${found.key} leftover`;
+  const part = lines.find(({ leftover, isThere }) => leftover && isThere);
+  if (!part) return [];
+  const face = numberAt(part.leftover, paint, 0, 0),
+    own = `${part.key} leftover`;
   return [
     footLine(
-      found.leftover.stage.one,
-      lines.map(part => (part === found ? drawHandCell(face, own, state) : element("td"))),
+      part.leftover.stage.one,
+      lines.map(each => (each === part ? drawHandCell(face, own, state) : element("td"))),
     ),
-    ...(state.isOpen(own) ? [drawOpened(lines.length + 1, state.workings(found, face, null))] : []),
+    ...(state.isOpen(own) ? [drawOpened(lines.length + 1, state.workings(part, face, null))] : []),
   ];
 }
 
