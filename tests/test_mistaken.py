@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 from slowlessons import mistaken_row
+from torchsdpa import RECORDED
 
+from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistaken_figure
 from attnviz.lessons.moment import opened
 from attnviz.lessons.pictures import MistakePicture, SweepPicture
@@ -71,3 +74,16 @@ def test_the_sweep_begins_where_a_lesson_says():
     assert (drawn.d_k, drawn.divisor) == (64, "root")
     assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
     assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)
+
+
+def test_what_a_lesson_says_of_pytorch_and_a_row_that_sees_nothing_is_what_pytorch_gave():
+    """Its function gives zeros since 2.5, its module, which calls softmax, no numbers: both are recorded."""
+    (said,) = (each.after for each in LESSONS["masks"].moment if each.title == "A word that sees nothing")
+    module = np.load(RECORDED.with_name("torch_masks.npz"))["module, padding in front/attn_output_weights"]
+    function = np.load(RECORDED)["a row that sees nothing/output"]
+    assert np.isnan(module).any()
+    assert not np.isnan(function).any()
+    assert (function == 0).all(axis=-1).any()
+    assert "PyTorch’s softmax divides 0 by 0: NaN" in said
+    assert "its `scaled_dot_product_attention` gives 0" in said
+    assert mistaken(opened(UNSEEING).trace(), "nan", "sat").library == "PyTorch’s softmax"

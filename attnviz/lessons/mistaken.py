@@ -23,9 +23,9 @@ OF_THE_MASK = {
 
 OF_AN_EMPTY_ROW = {
     "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
-    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch"),
+    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
 }
-"""The shares that other libraries give a word that sees no key."""
+"""The shares that others give a word that sees no key."""
 
 MISTAKES = (*OF_THE_MASK, *OF_AN_EMPTY_ROW)
 

@@ -9,8 +9,8 @@ from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
 
 UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden", "numbers of its own")
-"""In attnviz and ONNX; in JAX; in PyTorch; where -1e9 is added to float64; where two masks are added, one on top of the
-other, and one number is no longer as small as the other."""
+"""In attnviz, ONNX and PyTorch's scaled_dot_product_attention; in JAX; in PyTorch's softmax; where -1e9 is added to
+float64; where two masks are added, one on top of the other, and one number is no longer as small as the other."""
 
 _ANYTHING = 1e9
 """How far off a number may be that is nobody's business."""
