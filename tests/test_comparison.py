@@ -344,3 +344,29 @@ def test_an_output_without_w_o_is_read_as_head_outputs_where_it_is_these(n_heads
     other = compare(None, {"q": q, "k": k, "v": v, "output": lay(heads @ np.random.default_rng(4).normal(size=(4, 4)))})
     assert (other.stages, other.first) == ((), None)
     assert any("No W_O was in the file" in note for note in other.notes)
+
+
+def test_an_array_of_a_shape_that_no_layout_has_is_told_by_both_shapes_alone():
+    """It is no mistake of the arithmetic, and no question of how queries are rotated."""
+    own = Implementation(np.random.default_rng(1), np.float32, n=6, mask=np.tri(6, dtype=bool))
+    arrays = own.written("Llama", "attention", "output")
+    found = compare(None, arrays | {"attention": arrays["attention"][..., :4]})
+    assert found.verdict == [
+        "Attention has the shape (1, 2, 6, 4), where attnviz's has (2, 6, 6).",
+        "Check which axis of it counts what.",
+    ]
+    assert not found.questions
+    (row,) = (each for each in found.rows if each.name == "attention")
+    assert row.layout == "in another shape"
+
+
+def test_words_among_the_arrays_name_the_rows_and_columns_of_their_pass():
+    q, k, v = np.random.default_rng(3).normal(size=(3, 2, 4, 3))
+    words = ["the", "cat", "saw", "the"]
+    found = compare(None, {"q": q, "k": k, "v": v, "tokens": np.array(words)})
+    assert found.unread == ()
+    assert found.trace.labels["query"] == found.trace.labels["key"] == ("the", "cat", "saw", "the (2)")
+    crossing = compare(None, {"q": q[:, :2], "k": k, "v": v, "tokens": words[1:3], "context_tokens": words})
+    assert crossing.trace.labels["query"] == ("cat", "saw")
+    assert crossing.trace.labels["key"] == ("the", "cat", "saw", "the (2)")
+    assert compare(None, {"q": q, "k": k, "v": v, "tokens": words[:3]}).trace.labels["query"] == tuple("1234")

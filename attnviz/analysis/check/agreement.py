@@ -53,6 +53,8 @@ class Agreement:
         Whether no number is further off than rounding explains.
     spread : float
         How many are, in parts of those that aren't 0.
+    shapes : tuple of two shapes, or None
+        Theirs and that of the stage, where no layout fits.
     """
 
     stage: str
@@ -64,6 +66,7 @@ class Agreement:
     rounding: float
     agrees: bool
     spread: float
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
     def roundings(self) -> float:
@@ -84,8 +87,10 @@ def agreement(
         if read.shape == expected.value.shape or stage == "mask":
             compared, ratio = _compared(own, read_as, layout, read, expected, precision)
             agreements.append((not compared.agrees, target != stage, ratio, compared))
-    nearest = min(agreements, key=lambda each: each[:3], default=None)
-    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)
+    if agreements:
+        return min(agreements, key=lambda each: each[:3])[3]
+    shapes = own.value.shape, ours[stage].value.shape
+    return Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0, shapes)
 
 
 def beside(

@@ -82,7 +82,7 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
         )
     try:
         arrays = reader(content, stage or path.stem)
-        texts = {name: _words(array) for name, array in arrays.items() if _is_text(array) and _is_sentence(array)}
+        texts = texts_in(arrays)
     except OwnArraysError:
         raise
     except Exception:  # what a library's parser raises of a broken file is not written down anywhere
@@ -94,6 +94,11 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
     if not of_numbers:
         raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
     return ArrayFile(of_numbers, texts)
+
+
+def texts_in(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
+    """The rows of words among the arrays that are no longer than a sentence, without what no word has."""
+    return {name: _words(array) for name, array in arrays.items() if _is_text(array) and _is_sentence(array)}
 
 
 def as_array(name: str, value: object) -> np.ndarray:

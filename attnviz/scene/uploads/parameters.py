@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.check.recomputation import recomputed
+from attnviz.analysis.check.sentence import spoken, words_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.order import Block
 from attnviz.core.settings import OPTIONS
-from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 
-_WORDS = ("tokens", "words", "words_query", "words_token")
-_WORDS_OF_KEYS = ("context_tokens", "context_words", "words_key", "words_context_token")
 _MOST = {"head": max(OPTIONS["n_heads"].allowed), "query": MAX_TOKENS, "key": MAX_TOKENS}
 _WIDEST = max(OPTIONS["d_model"].allowed)
 
@@ -64,20 +62,11 @@ class OwnParameters:
         if widest > _WIDEST:
             raise OwnArraysError(f"The walkthrough shows vectors of at most {_WIDEST} numbers; this pass has {widest}.")
         given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
-        words = _words(texts, _WORDS, n_queries)
-        crosses = "context" in given or n_queries != n_keys
-        return cls(given, block, words, _words(texts, _WORDS_OF_KEYS, n_keys) if crosses else words)
+        return cls(given, block, *words_of(trace, texts))
 
     def trace(self) -> Trace:
         """The pass."""
-        queries, keys = labels(self.words), labels(self.words_of_keys)
-        return recomputed(self.given, self.block).labelled(token=queries, query=queries, key=keys, context_token=keys)
+        return spoken(recomputed(self.given, self.block), self.words, self.words_of_keys)
 
 
 _PLURAL = {"head": "heads", "query": "tokens", "key": "tokens that are looked at"}
-
-
-def _words(texts: Mapping[str, tuple[str, ...]], names: tuple[str, ...], n: int) -> tuple[str, ...]:
-    """Words of one of these names, one for each token; else they are counted from 1 on."""
-    fitting = (texts[name] for name in names if len(texts.get(name, ())) == n)
-    return tuple(word or str(place) for place, word in enumerate(next(fitting, ("",) * n), start=1))

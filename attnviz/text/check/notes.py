@@ -81,6 +81,8 @@ def how_read(finding: Finding) -> list[str]:
 
 def unknown(diagnosis: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
+    if diagnosis.first and diagnosis.first.shapes:
+        return ["Check which axis of it counts what."]
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if diagnosis.within:
         on_the_way = f"If your code computes in {diagnosis.within} on the way"

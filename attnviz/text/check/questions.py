@@ -20,7 +20,7 @@ def questions(finding: Finding) -> list[str]:
     """A sentence for each."""
     diagnosis = finding.diagnosis
     sentences = _of_pairs(finding)
-    if diagnosis.first is None or diagnosis.explains_all or finding.given:
+    if diagnosis.first is None or diagnosis.first.shapes or diagnosis.explains_all or finding.given:
         return sentences
     weight = next(filter(_MATRIX.fullmatch, finding.unread), None)
     if weight and "x" in finding.own and not {*PROJECTIONS, *"qkv"} & set(finding.own):

@@ -14,6 +14,7 @@ from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
+from attnviz.analysis.check.sentence import spoken, without_words, words_of
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
 from attnviz.text.check.causes import CAUSES, cause, code
@@ -146,7 +147,7 @@ class Comparison:
 
     def _blame(self) -> list[str]:
         if not self.causes:
-            return [*self.unknown, *self.untried]
+            return self.unknown if self.first.shapes else [*self.unknown, *self.untried]
         first, *more = self.causes
         sentences = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
@@ -190,7 +191,8 @@ def compare(
         Any stages of one layer and one sentence, such as {"x": (tokens, d_model), "in_proj_weight": (3 d_model,
         d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
         TransformerLens, Keras or Flax, in their layouts. A single array of another name is taken for the stage of
-        `trace` that it is nearest to. A number `scale` says by what scores are multiplied.
+        `trace` that it is nearest to. A number `scale` says by what scores are multiplied, and words called `tokens`
+        (and `context_tokens`) name the rows and columns.
     layer : int, optional
         Which layer of `trace` the arrays are of, from 1 on; the first by default. Of arrays of several layers, whose
         names have numbers, those of this layer are compared, too.
@@ -223,8 +225,11 @@ def compare(
     Wrong: scores = q @ k.transpose(-2, -1)
     Right: scores = q @ k.transpose(-2, -1) / d_k ** 0.5
     """
-    finding = examine(trace, arrays, layer, Conventions(n_heads, orientation, true_is))
-    diagnosis = finding.diagnosis
+    texts, of_numbers = without_words(arrays)
+    finding = examine(trace, of_numbers, layer, Conventions(n_heads, orientation, true_is))
+    diagnosis, own_pass = finding.diagnosis, finding.turned_trace
+    if trace is None and own_pass is not None:
+        own_pass = spoken(own_pass, *words_of(own_pass, texts))
     return Comparison(
         diagnosis.stages,
         diagnosis.first,
@@ -239,7 +244,7 @@ def compare(
         not_tried(diagnosis.untried),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
-        finding.turned_trace,
+        own_pass,
         finding.block,
         finding.mistaken,
         finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
@@ -259,6 +264,8 @@ def _rows(finding: Finding) -> Iterator[Row]:
         else:
             verdict = f"agrees {to_rounding(precision)}" if agreement.agrees else off(agreement, precision)
         laid_out = "" if layout is None or layout in layouts_of(read_as)[:1] else layout.title
+        if agreement and agreement.shapes:
+            laid_out = "in another shape"
         yield Row(array.name, title(read_as), laid_out, verdict, agreement and agreement.agrees)
 
 

@@ -37,8 +37,9 @@ def off(stage: Agreement, precision: str) -> str:
     """How far an array is from a stage, as a predicate."""
     plural = title(stage.stage).endswith("s")
     differ = "differ" if plural else "differs"
-    if stage.layout is None:
-        return f"{'have' if plural else 'has'} a shape that doesn't fit the other arrays"
+    if stage.shapes:
+        yours, ours = stage.shapes
+        return f"{'have' if plural else 'has'} the shape {yours}, where attnviz's {'have' if plural else 'has'} {ours}"
     if not np.isfinite(stage.off):
         return f"{differ}: {_not_finite(stage)}"
     expected = f"rounding {_in(precision)} would leave {_power(stage.rounding)}"

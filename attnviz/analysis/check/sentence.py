@@ -1,0 +1,40 @@
+"""Sentence: the words that came with someone's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.analysis.check.files import as_array, texts_in
+from attnviz.core.tokens import labels
+from attnviz.core.trace import Trace
+
+_OF_QUERIES = ("tokens", "words", "words_query", "words_token")
+_OF_KEYS = ("context_tokens", "context_words", "words_key", "words_context_token")
+
+Texts = Mapping[str, tuple[str, ...]]
+
+
+def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np.ndarray]]:
+    """The words among the arrays, by their names, and the other arrays."""
+    texts = texts_in({name: as_array(name, arrays[name]) for name in (*_OF_QUERIES, *_OF_KEYS) if name in arrays})
+    return texts, {name: array for name, array in arrays.items() if name not in texts}
+
+
+def words_of(trace: Trace, texts: Texts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A pass's queries and its keys in the words that came; counted from 1 on, where not as many came."""
+    _, n_queries, n_keys = trace["attention"].shape
+    words = _words(texts, _OF_QUERIES, n_queries)
+    return words, _words(texts, _OF_KEYS, n_keys) if "context" in trace or n_queries != n_keys else words
+
+
+def spoken(trace: Trace, queries: tuple[str, ...], keys: tuple[str, ...]) -> Trace:
+    """A pass with the words of its queries and keys."""
+    own, others = labels(queries), labels(keys)
+    return trace.labelled(token=own, query=own, key=others, context_token=others)
+
+
+def _words(texts: Texts, names: tuple[str, ...], n: int) -> tuple[str, ...]:
+    fitting = (texts[name] for name in names if len(texts.get(name, ())) == n)
+    return tuple(word or str(place) for place, word in enumerate(next(fitting, ("",) * n), start=1))
