@@ -369,4 +369,6 @@ def test_words_among_the_arrays_name_the_rows_and_columns_of_their_pass():
     crossing = compare(None, {"q": q[:, :2], "k": k, "v": v, "tokens": words[1:3], "context_tokens": words})
     assert crossing.trace.labels["query"] == ("cat", "saw")
     assert crossing.trace.labels["key"] == ("the", "cat", "saw", "the (2)")
-    assert compare(None, {"q": q, "k": k, "v": v, "tokens": words[:3]}).trace.labels["query"] == tuple("1234")
+    fewer = compare(None, {"q": q, "k": k, "v": v, "tokens": words[:3]})
+    assert fewer.trace.labels["query"] == tuple("1234")
+    assert "Your tokens hold 3 words, and the pass has 4 tokens: rows are numbered." in fewer.notes

@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 
 from attnviz import Settings, trace_of
+from attnviz.analysis.check.files import read_file
 from attnviz.articles.upload import reply
 from attnviz.core.errors import OwnArraysError
 from attnviz.models import MODELS
@@ -169,3 +170,18 @@ def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_th
         assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said
         sides = re.findall(r'"rows": \{"title": "", "labels": \["(.*?)"', json.dumps(written, ensure_ascii=False))
         assert sides == [first, first]  # theirs and ours
+
+
+def test_words_that_are_not_as_many_as_the_tokens_are_said_not_to_be_used():
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
+    fitting = npz(arrays | {"tokens": np.array(["w"] * len(X))})
+    assert "are numbered" not in str(reply(request(), fitting, None).data)
+    fewer = npz(arrays | {"tokens": np.array(["only"])})
+    said = f"Your tokens hold 1 word, and the pass has {len(X)} tokens: rows are numbered."
+    assert said in str(reply(request(), fewer, None).data)
+
+
+@pytest.mark.parametrize("name", ["own.npz", "own.npy", "own.csv", "own.safetensors"])
+def test_an_empty_file_is_called_empty(name):
+    with pytest.raises(OwnArraysError, match="is empty"):
+        read_file(name, b"")

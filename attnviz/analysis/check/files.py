@@ -80,6 +80,8 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
             f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has {len(content) / 2**20:.1f}. "
             "Leave out what attention doesn't need."
         )
+    if not content:
+        raise OwnArraysError(f"{_shown(path.name)} is empty. Save it again.")
     try:
         arrays = reader(content, stage or path.stem)
         texts = texts_in(arrays)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -24,15 +24,30 @@ def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np
 
 def words_of(trace: Trace, texts: Texts) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A pass's queries and its keys in the words that came; counted from 1 on, where not as many came."""
-    _, n_queries, n_keys = trace["attention"].shape
-    words = _words(texts, _OF_QUERIES, n_queries)
-    return words, _words(texts, _OF_KEYS, n_keys) if "context" in trace or n_queries != n_keys else words
+    words, *others = (_words(texts, names, n) for names, n in _sides(trace))
+    return words, *(others or [words])
+
+
+def unfitting(trace: Trace, texts: Texts) -> Iterator[tuple[str, int, int]]:
+    """The names of words of which there are more or fewer than tokens, how many they are, and the tokens."""
+    for names, n in _sides(trace):
+        given = {name: len(texts[name]) for name in names if name in texts}
+        if given and n not in given.values():
+            name, n_words = next(iter(given.items()))
+            yield name, n_words, n
 
 
 def spoken(trace: Trace, queries: tuple[str, ...], keys: tuple[str, ...]) -> Trace:
     """A pass with the words of its queries and keys."""
     own, others = labels(queries), labels(keys)
     return trace.labelled(token=own, query=own, key=others, context_token=others)
+
+
+def _sides(trace: Trace) -> list[tuple[tuple[str, ...], int]]:
+    """What words may be called and how many they are: of the queries, and of the keys where these are others."""
+    _, n_queries, n_keys = trace["attention"].shape
+    crosses = "context" in trace or n_queries != n_keys
+    return [(_OF_QUERIES, n_queries), (_OF_KEYS, n_keys)][: 1 + crosses]
 
 
 def _words(texts: Texts, names: tuple[str, ...], n: int) -> tuple[str, ...]:

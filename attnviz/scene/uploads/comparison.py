@@ -9,6 +9,7 @@ from msgspec import structs
 
 from attnviz.analysis.check.files import read_file
 from attnviz.analysis.check.layers import layers_of
+from attnviz.analysis.check.sentence import without_words
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.scene.uploads.examples import EXAMPLE_NAME
@@ -71,7 +72,10 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
         comparison, beside = _beside(shown, arrays, options)
         return OwnComparison(comparison, beside, None, _code(comparison), "")
     try:
-        comparison = compare(None, arrays, n_heads=int(request.n_heads) if request.n_heads else None, **options)
+        words, _ = without_words(read.texts)
+        comparison = compare(
+            None, {**arrays, **words}, n_heads=int(request.n_heads) if request.n_heads else None, **options
+        )
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
     parameters, refused = None, ""

@@ -14,7 +14,7 @@ from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
-from attnviz.analysis.check.sentence import spoken, without_words, words_of
+from attnviz.analysis.check.sentence import spoken, unfitting, without_words, words_of
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
 from attnviz.text.check.causes import CAUSES, cause, code
@@ -23,7 +23,7 @@ from attnviz.text.check.questions import questions
 from attnviz.text.check.table import Row, html_of
 from attnviz.text.check.untried import not_tried
 from attnviz.text.check.words import capital, off, shortened, title, to_rounding
-from attnviz.text.wording import listed
+from attnviz.text.wording import counted, listed
 
 AS_COMPUTED = "as your code computed it"
 """Where the numbers of a mistaken stage are from."""
@@ -228,15 +228,20 @@ def compare(
     texts, of_numbers = without_words(arrays)
     finding = examine(trace, of_numbers, layer, Conventions(n_heads, orientation, true_is))
     diagnosis, own_pass = finding.diagnosis, finding.turned_trace
+    read = how_read(finding)
     if trace is None and own_pass is not None:
         own_pass = spoken(own_pass, *words_of(own_pass, texts))
+        read += [
+            f"Your {name} hold {counted(n_words, 'word')}, and the pass has {counted(n, 'token')}: rows are numbered."
+            for name, n_words, n in unfitting(own_pass, texts)
+        ]
     return Comparison(
         diagnosis.stages,
         diagnosis.first,
         diagnosis.mistakes,
         diagnosis.alternatives,
         diagnosis.explains_all,
-        tuple(how_read(finding)),
+        tuple(read),
         finding.not_recomputed,
         finding.unread,
         tuple(questions(finding)),
