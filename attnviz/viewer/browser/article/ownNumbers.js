@@ -5,6 +5,9 @@ import { element, redraw, write } from "../elements/element.js";
 import { makePiece } from "./pieces.js";
 import { fileKept, keepFile, sendFile } from "../talk/ownFile.js";
 
+const UNREADABLE =
+  "The browser can’t read this: it is a folder, or has changed since it was picked. Pick a file again.";
+
 // url is the server's for files; open(door) leads to another page. Returns {given({tab, questions, examples, most, tooLarge}),
 // end()}.
 export function mountOwnNumbers(root, url, open) {
@@ -49,15 +52,19 @@ export function mountOwnNumbers(root, url, open) {
     draw();
     send();
   };
+  const refuse = ({ name }, why) => {
+    keepFile(window, null);
+    wanted = null;
+    root.ariaBusy = false;
+    tell({ name, pieces: [{ kind: "text", runs: [["", why]] }] });
+    draw();
+  };
   const take = async file => {
     if (!file) return;
-    if (file.size > shown.most) {
-      keepFile(window, null);
-      wanted = null;
-      root.ariaBusy = false;
-      tell({ name: file.name, pieces: [{ kind: "text", runs: [["", shown.tooLarge]] }] });
-      draw();
-    } else keep({ name: file.name, bytes: await file.arrayBuffer(), answers: { ...first(), ...answers } });
+    if (file.size > shown.most) return refuse(file, shown.tooLarge);
+    const bytes = await file.arrayBuffer().catch(() => null);
+    if (bytes) keep({ name: file.name, bytes, answers: { ...first(), ...answers } });
+    else refuse(file, UNREADABLE);
   };
   const answer = (event, value) => {
     answers = { ...answers, [event]: value };
