@@ -149,15 +149,14 @@ class Comparison:
         if not self.causes:
             return self.unknown if self.first.shapes else [*self.unknown, *self.untried]
         first, *more = self.causes
-        sentences = [
-            f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
-            "your numbers agree."
-        ]
+        agree = f"{'all' if self.explained else 'more'} of your numbers agree."
+        sentences = [f"{capital(cause(first))}." if more else f"{capital(cause(first))}: computed so, {agree}"]
         if self.alternatives:
             others = (" and ".join(map(cause, each)) for each in self.alternatives)
             sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
-        sentences += [f"Besides, {cause(each)}." for each in more]
+        if more:
+            sentences += [*(f"Besides, {cause(each)}." for each in more), f"Computed with these mistakes, {agree}"]
         return sentences if self.explained else [*sentences, "Something else differs too.", *self.untried]
 
     def _rest(self) -> list[str]:
