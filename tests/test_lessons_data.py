@@ -498,3 +498,14 @@ def test_a_word_with_a_comma_or_a_bracket_is_named_in_quotes():
     assert {",", "]"} & {letter for word in words for letter in word}
     for place, word in enumerate(words):
         assert value(f'attention["{word}", "{words[0]}"]', passes) == passes.trace()["attention"].value[0, place, 0]
+
+
+def test_what_is_raised_in_the_lesson_on_the_root_raises_the_sum_of_powers_by_what_it_says():
+    """The divided score: of a raw one, which the picture shows too, an eighth arrives."""
+    (made,) = (each for each in LESSONS["root"].moment if each.title == "How far a share moves")
+    trace = opened_once(made.at).trace()
+    (which,) = re.findall(r"Raise the (divided )?score of “sat” by 0.01", made.text)
+    stage, (query, key) = "scaled" if which else "scores", (1, 2)
+    raised = trace.with_change(stage, (0, query, key), trace[stage].value[0, query, key] + 0.01)
+    before, after = (np.exp(each["scaled"].value[0, query]).sum() for each in (trace, raised))
+    assert 100 * (after / before - 1) == pytest.approx(value(made.ask.of, opened_once(made.at)), abs=0.005)
