@@ -92,10 +92,10 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
 def test_what_the_browser_cannot_read_is_said_and_the_next_file_is_compared(visit, tmp_path):
     """As a folder that was dropped, or a file that was written anew since it was picked."""
     page = visit().open("your_own_numbers")
-    read = "File.prototype.arrayBuffer"
-    page.evaluate(f"window.read = {read}; {read} = () => Promise.reject(new DOMException('', 'NotReadableError'))")
+    read, refused = "File.prototype.arrayBuffer", "Promise.reject(new DOMException('', 'NotReadableError'))"
+    page.evaluate(f"() => {{ window.read = {read}; {read} = () => {refused}; }}")
     given(page, tmp_path / "gone.npz", own().written("BERT", "attention"))
     says(page, "The browser can’t read this")
-    page.evaluate(f"{read} = window.read")
+    page.evaluate(f"() => {{ {read} = window.read; }}")
     given(page, tmp_path / "there.npz", own().written("BERT", "attention"))
     says(page, "Attention agrees to float64 rounding.")
