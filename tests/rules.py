@@ -55,7 +55,7 @@ def said(trace, name, index):
             lines.append((of, filled(line.text, numbers), value))
             terms += [filled(variant.term, numbers)] * runs
     others = {"n": str(len(lines)), "terms": " + ".join(elided(terms))}
-    numbers = numbers_of(cells_at(here))
+    numbers = numbers_of(cells_at({**here, "i": 0}))
     return Said(lines, *(filled(text, numbers, others) for text in (variant.conclusion, variant.formula)), numbers)
 
 

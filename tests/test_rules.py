@@ -169,6 +169,16 @@ def is_of_a_turn(cell, line, said, factor):
     )
 
 
+def is_of_a_named_turn(cell, line, said, factor, named):
+    angle = turned_by(cell)
+    factors = {
+        "cosine": math.cos(angle),
+        "sine": math.sin(angle),
+        "sine with the opposite sign": -math.sin(angle),
+    }
+    return says(factor, factors[named]) and is_of_a_turn(cell, line, said, factor)
+
+
 def turned_by(cell):
     """The angle of the pair of a cell."""
     rotation, (*_, row, place) = cell.stage.operation, cell.index
@@ -198,7 +208,7 @@ LINES = {
     "the same number": lambda cell, line: cell.number == line[0][0].value,
     rf"exp\({NUMBER} − {BRACKETED}\)": is_exponential,
     rf"exp\({NUMBER} − {BRACKETED}\), the sink": is_exponential,
-    rf"{NUMBER} × {NUMBER}, the cosine or a sine": is_of_a_turn,
+    rf"{NUMBER} × {NUMBER}, the (cosine|sine|sine with the opposite sign)": is_of_a_named_turn,
     rf"{NUMBER} × {NUMBER}, which is 0 outside its pair": is_of_a_turn,
     rf"{NUMBER} − {NUMBER} × {NUMBER}, the slope of the head times the distance": is_biased,
     rf"{NUMBER} × tanh\({NUMBER} ÷ {NUMBER}\)": lambda cell, line, limit, said, same: (

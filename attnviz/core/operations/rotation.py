@@ -1,6 +1,7 @@
 """Rotation: pairs of numbers of a query or key are turned by an angle that grows with the position (RoPE)."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -15,6 +16,9 @@ from attnviz.core.terms import Cell, Terms, rounding_of
 
 Pairs = Literal["neighbours", "halves"]
 PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
+
+_TURNED = "the sum of {n}: a pair, turned by an angle of {angle}"
+"""How both products of a pair make one of its numbers."""
 
 BASES = (10_000.0, 500_000.0, 1_000_000.0)
 """Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
@@ -101,44 +105,36 @@ class Rotation(Operation):
     def rule(self, x: Input) -> Rule:
         n_heads, n_rows, length = x.shape
         sizes = {"h": n_heads, "q": n_rows, "f": length, "i": length}
-        # in general the whole row, of which all but a pair count 0
-        own, read, factor_is = "f", "i", "which is 0 outside its pair"
-        if self.dims and length % self.dims == 0:
-            # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s)
-            own, read = ("(o p s)", "(o p i)") if self.pairs == "neighbours" else ("(o s p)", "(o i p)")
-            factor_is = "the cosine or a sine"
-            sizes |= {"o": length // self.dims, "p": self.dims // 2, "s": 2, "i": 2}
         factors, angles = self._factors(n_rows, length)
         numbers = np.stack(self._of_pairs(x.value), axis=-1)
-        if read == "i":
+        arrays = {"#angle": angles, "#case": self._cases(length)}
+        if self.dims and length % self.dims == 0:
+            # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s); i stays at the first
+            # side, and t, which the result lacks, is at the last
+            own, pair = ("(o p s)", "(o p {})") if self.pairs == "neighbours" else ("(o s p)", "(o {} p)")
+            sizes |= {"o": length // self.dims, "p": self.dims // 2, "s": 2, "i": 2, "t": 2}
+            slots, turned = _of_a_pair(own, first=pair.format("i"), second=pair.format("t"))
+            arrays["#once"], until = np.ones(length, dtype=int), Slot("#once", own)
+        else:  # the whole row, of which all but a pair count 0
+            own, until = "f", None
+            slots, turned = _of_a_row()
             factors, numbers = self._in_row(factors), x.value[..., None, :]
-        slots = {
-            "x": Slot(0, f"h q {read}"),
-            "a": Slot(0, f"h q {own}"),
-            "factor": Slot("#factor", f"q {own} i"),
-            "product": Slot("#product", f"h q {own} i"),
-            "angle": Slot("#angle", f"q {own}"),
-        }
-        turned = Variant(
-            (Line(("x",), "{x} × {factor}, " + factor_is, "product"),),
-            "the sum of {n}: a pair, turned by an angle of {angle}",
-            "{terms}",
-            r"{x:bt} \cdot {factor:bt}",
-        )
-        kept = Variant((Line(("a",), "the same number"),))
         return Rule(
             f"h q {own}",
             sizes,
-            slots,
-            (turned, kept),
-            Slot("#kept", own),
-            {
-                "#factor": factors,
-                "#product": factors * numbers,
-                "#angle": angles,
-                "#kept": (np.arange(length) >= self.dims).astype(int),
-            },
+            {**slots, "a": Slot(0, f"h q {own}"), "angle": Slot("#angle", f"q {own}")},
+            (*turned, Variant((Line(("a",), "the same number"),))),
+            Slot("#case", own),
+            {**arrays, "#factor": factors, "#product": factors * numbers},
+            until,
         )
+
+    def _cases(self, length: int) -> np.ndarray:
+        """Whether each number is the first of its pair, 0, or the second, 1; 2 where it stays as it is."""
+        cases = np.full(length, 2)
+        for side, place in enumerate(self._places):
+            cases[place] = side
+        return cases
 
     def lengths(self, x: np.ndarray) -> np.ndarray:
         """At each number how long its pair is, which no angle changes; at one that stays, no less than it is."""
@@ -206,6 +202,33 @@ class Rotation(Operation):
             f"{result}[..., {one}] = one * np.cos(angles) - other * np.sin(angles)",
             f"{result}[..., {other}] = one * np.sin(angles) + other * np.cos(angles)",
         )
+
+
+def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, Variant]]:
+    """The slots of both numbers of a pair, and how each of the two is computed."""
+    slots = {}
+    for number, place, factor in (("x", first, "i"), ("y", second, "t")):
+        slots |= {
+            number: Slot(0, f"h q {place}"),
+            f"factor_{number}": Slot("#factor", f"q {own} {factor}"),
+            f"product_{number}": Slot("#product", f"h q {own} {factor}"),
+        }
+    formula = r"{x:bt} \cdot {factor_x:bt} + {y:bt} \cdot {factor_y:bt}"
+    cosine, sine, opposite = "the cosine", "the sine", "the sine with the opposite sign"
+    of_sides = (("x", cosine), ("y", opposite)), (("x", sine), ("y", cosine))
+    return slots, tuple(Variant(_turned_lines(each), _TURNED, formula) for each in of_sides)
+
+
+def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, Variant]]:
+    """The slots of all numbers of a row, and how either number of a pair is computed from them."""
+    slots = {"x": Slot(0, "h q i"), "factor_x": Slot("#factor", "q f i"), "product_x": Slot("#product", "h q f i")}
+    lines = _turned_lines((("x", "which is 0 outside its pair"),))
+    return slots, (Variant(lines, _TURNED, "{terms}", r"{x:bt} \cdot {factor_x:bt}"),) * 2
+
+
+def _turned_lines(of_numbers: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
+    """A line for each number that is multiplied, and what its factor is."""
+    return tuple(Line((x,), f"{{{x}}} × {{factor_{x}}}, {factor_is}", f"product_{x}") for x, factor_is in of_numbers)
 
 
 def _written(place: slice) -> str:

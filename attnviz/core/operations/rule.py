@@ -3,7 +3,8 @@
 A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets
 lie on one axis, the outermost first: `q (h f)`. The letter `i` stands in no
 result: a line that reads it is there once for each of its places, or for the
-first of them. Any other letter that the result lacks is at its last place.
+first of them; elsewhere it is at its first place. Any other letter that the
+result lacks is at its last place.
 """
 
 from __future__ import annotations
@@ -177,7 +178,9 @@ class Rule:
         """How often a line is there, for a cell at some places or at most."""
         if not any(RUNNING in self.slots[name].pattern for name in line.cells):
             return 1
-        return self.sizes[RUNNING] if self.until is None or places is None else self._at(self.until, places)
+        if self.until is None:
+            return self.sizes[RUNNING]
+        return int(self.arrays[self.until.source].max()) if places is None else self._at(self.until, places)
 
     def _variant(self, places: Mapping[str, int]) -> Variant:
         return self.variants[0 if self.case is None else self._at(self.case, places)]
