@@ -147,6 +147,22 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
         assert resolve(shown).trace is not None or (source == OWN and not scene.sentence.strip())
 
 
+def test_a_causal_window_begins_with_two_keys_and_a_size_that_was_set_stays():
+    def seen(scene, *acts):
+        for name, value in acts:
+            scene = act(scene, name, value).scene
+        assert parse(query(scene)).scene.options == scene.options
+        return scene.options.mask, scene.options.mask_size
+
+    first, window = Scene(sentence="the cat sat"), ("mask", "causal window")
+    assert seen(first, window) == ("causal window", 2)
+    assert seen(first, ("mask", "padding"), ("mask_size", 3), window) == ("causal window", 3)
+    assert seen(first, window, ("mask_size", 1), window) == ("causal window", 1)
+    assert seen(first, ("mask", "padding")) == ("padding", 1)
+    written = parse({"sentence": "the cat sat", "mask": "causal window"})
+    assert (written.scene.options.mask_size, written.notices) == (1, ()), "an address is read as ever"
+
+
 @pytest.mark.parametrize(
     ("name", "messages"),
     [

@@ -49,6 +49,9 @@ REASONS = {
 }
 """Why each mask hides a key."""
 
+LEAST_WINDOW = 2
+"""The fewest keys of a causal window in which a word sees another, so the fewest with which one begins."""
+
 SIZED = ("padding", "window", "causal window")
 """The masks that look at `size`."""
 

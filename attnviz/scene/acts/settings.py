@@ -8,6 +8,7 @@ from attnviz.contract.looks import COMPARISONS
 from attnviz.core import tokens
 from attnviz.core.fitting import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
+from attnviz.core.masks import LEAST_WINDOW
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
@@ -15,7 +16,7 @@ from attnviz.scene.acts.messages import option_in, place_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, choice_of, parts_for_source, with_options
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, choice_of, parts_for_source, with_options
 from attnviz.text.wording import counted, setting
 
 
@@ -88,7 +89,15 @@ def _option(scene: Scene, message: object, name: str) -> Done:
     if value is None:
         return Done(scene)
     repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
+    if name == "mask" and value != scene.options.mask:
+        repainted["options"] = _sized_for(scene.options, value)
     return _set(replace(scene, **repainted), name, value)
+
+
+def _sized_for(options: Options, mask: str) -> Options:
+    """The options with a size to begin with: in a causal window of one key each word would see itself alone."""
+    least = LEAST_WINDOW if mask == "causal window" else 0
+    return replace(options, mask_size=max(options.mask_size, least))
 
 
 def _set(scene: Scene, name: str, value: int | str | bool) -> Done:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from attnviz.core.changes import Change
 from attnviz.core.effect import has_effect
 from attnviz.core.layers import layered
-from attnviz.core.masks import GLOBAL_LAYERS, WITHOUT_WINDOW
+from attnviz.core.masks import GLOBAL_LAYERS, LEAST_WINDOW, WITHOUT_WINDOW
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
@@ -121,9 +121,8 @@ def _of_windows(now: Scene, other: Callable[..., Scene]) -> Iterator[Pair]:
         yield Pair("global", label, other(mask=WITHOUT_WINDOW[options.mask]), windowed)
         yield Pair("window_in", f"Window in every layer / in {some}", other(window_in="every layer"), windowed)
     elif options.mask == "causal":
-        yield Pair(
-            "global", label, now, other(mask="causal window", mask_size=max(options.mask_size, 2), window_in=some)
-        )
+        size = max(options.mask_size, LEAST_WINDOW)
+        yield Pair("global", label, now, other(mask="causal window", mask_size=size, window_in=some))
 
 
 def _of_sharing(now: Scene, other: Callable[..., Scene]) -> Iterator[Pair]:
