@@ -122,11 +122,25 @@ def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(tra
     assert after["scaled"] is trace["scaled"]
     assert after.terms("masked", (1, 2, 5)) == Given(masked[1, 2, 5], "as your code computed it")
     assert after.terms("attention", (1, 2, 5)).total() == pytest.approx(shares[1, 2, 5])
-    assert np.isneginf(trace.with_stages({"masked": trace["masked"].value}, "")["masked"].value[0, 0, 1])
+    assert trace.with_stages({"masked": trace["masked"].value}, "")["masked"] is trace["masked"]
     with pytest.raises(ArrayError, match=r"masked must have the shape \(2, 6, 6\); got \(2, 6, 5\)\."):
         trace.with_stages({"masked": masked[..., 1:]}, "")
     with pytest.raises(ArrayError, match="scaled must hold finite numbers; got 30 that are not"):
         trace.with_stages({"scaled": np.where(np.tri(6), masked, -np.inf)[:1].repeat(2, axis=0)}, "")
+
+
+def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_computed_as_ever(trace):
+    right = trace["masked"].value
+    theirs = np.where(np.isfinite(right), right * (1 + 1e-15), right)
+    theirs[0, 2, 0] += 0.5
+    theirs[1, 4] = 1.0
+    theirs[1, 5, 0] = -np.inf
+    after = trace.with_stages({"masked": theirs}, "as your code computed it")
+    marked = {index for index in np.ndindex(right.shape) if after["masked"].is_overridden(index)}
+    assert marked == {(0, 2, 0), *((1, 4, key) for key in range(6)), (1, 5, 0)}
+    for index in np.ndindex(right.shape):
+        assert after["masked"].value[index] == (theirs if index in marked else right)[index]
+    assert after.terms("masked", (0, 2, 1)).cells == trace.terms("masked", (0, 2, 1)).cells
 
 
 def test_a_toggled_mask_cell_hides_and_shows(trace):

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.core.axes import Axis
+from attnviz.core.numbers import ROUNDING
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
-
-ROUNDING = 1e-12
-"""Of a stage's largest number: numbers no further apart are the same, as words in another order add up otherwise."""
 
 _WORDS = ("query", "key", "answer")
 """The coordinates along which places are matched by what they are called."""

@@ -19,6 +19,9 @@ MAX_SQUARED_NUMBER = 1e150
 MAX_SAFE_NUMBER = 1e300
 """Below this no rounding takes a number beyond float64 (1.8e308)."""
 
+ROUNDING = 1e-12
+"""Of a stage's largest number: numbers no further apart are the same, as sums in another order round otherwise."""
+
 
 class Numbers:
     """An array that nobody can write into, made when it is first asked for and then kept.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import MAX_SAFE_NUMBER, Numbers
+from attnviz.core.numbers import MAX_SAFE_NUMBER, ROUNDING, Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
@@ -137,9 +137,13 @@ class Stage:
         return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_numbers(self, numbers: Numbers, recipe: str) -> Stage:
-        """The stage with other numbers in all of its cells, which come from `recipe`."""
-        cells = frozenset((place,) for place in range(len(self)))
-        return replace(self, numbers=numbers, overridden=cells, overridden_by=recipe)
+        """The stage with other numbers, which come from `recipe`; those that are the same but for rounding stay."""
+        own, other = self.value.astype(np.float64), numbers.array
+        apart = _apart(own, other)
+        if not apart.any():
+            return self
+        numbers = Numbers.of(np.where(apart, other, own))
+        return replace(self, numbers=numbers, overridden=frozenset(_covering(apart)), overridden_by=recipe)
 
     def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
         """The stage with `number` at some indices, or in all cells whose index begins so."""
@@ -151,6 +155,29 @@ class Stage:
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
         return bool(self.overridden) and not self.overridden.isdisjoint(index[:n] for n in range(1, len(index) + 1))
+
+    @property
+    def is_overridden_whole(self) -> bool:
+        """Whether no cell holds its operation's number."""
+        return all((place,) in self.overridden for place in range(len(self)))
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where the numbers of two arrays are further apart than rounding explains."""
+    finite = np.isfinite(one) & np.isfinite(other)
+    largest = max(np.abs(each[finite]).max(initial=0.0) for each in (one, other))
+    with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
+        distance = np.abs(np.subtract(one, other, out=np.zeros(one.shape), where=finite))
+    return np.where(finite, distance > ROUNDING * largest, one != other)
+
+
+def _covering(cells: np.ndarray, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """The indices of the cells that are True; where all are whose index begins alike, what it begins with."""
+    for place, each in enumerate(cells):
+        if each.all():
+            yield (*before, place)
+        elif each.any():
+            yield from _covering(each, (*before, place))
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

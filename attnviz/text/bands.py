@@ -266,7 +266,8 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
     text, stories = next((_SENTENCES[key] for key in keys if key in _SENTENCES), ("{story}", ()))
     if by := trace[name].overridden_by:
-        text, stories = "{story}", (Story(f"These numbers are {by}.", "set"), *stories)
+        which = "These numbers are" if trace[name].is_overridden_whole else "What is marked is"
+        text, stories = f"{which} {by}.", ()
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
     stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]
