@@ -75,10 +75,11 @@ function shapeOf({ key, side, columns, rest, rightColumns, ends, left, right, le
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
 function linesOf(part, above, { place, width, isKept }, acts) {
   const { cells } = part,
-    height = heightOf(part);
+    height = heightOf(part),
+    isOfB = part.side === "A" && hasWords(cells.columns);
   return [
     ...(isNamed(part, above)
-      ? [makeHeader(part, part.side === "A" && hasWords(cells.columns) ? place + 1 : place, width, acts)]
+      ? [makeHeader(part, { place: isOfB ? place + 1 : place, isFirst: !above, width }, acts)]
       : []), // B's words, which A may lack
     ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(place, width)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),

@@ -6,14 +6,22 @@ import { endsOf } from "./bandParts.js";
 import { blanks } from "./blanks.js";
 
 const SELECTED = new Set(["key", "answer"]);
+const FIRST_COLUMN = "Step"; // what it does is said there
 
-export function makeHeader(part, place, width, acts) {
+// `isFirst` is whether it is that of the whole sheet, over what is said too.
+export function makeHeader(part, { place, isFirst, width }, acts) {
   const { cells, right, columns, rest: others, ends } = part,
     named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
   const line = element("tr", "names"),
     endNames = named ? endsOf(part).map(named) : [];
   const missing = cells.size[1] - columns.length - others.length,
-    rest = element("td", "rest", namesOf(cells.columns));
+    rest = element("td", "rest"),
+    head = element("span", "head"),
+    about = element("span", "", namesOf(cells.columns));
+  const nameFirst = isSaid => {
+    write(head, isSaid ? FIRST_COLUMN : "");
+    rest.role = isSaid ? "columnheader" : null;
+  };
   let shown = null,
     shownColumns = columns;
   const names = columns.map((_, nth) => {
@@ -26,6 +34,7 @@ export function makeHeader(part, place, width, acts) {
   });
   const together = others.length ? [element("th", "others", `other ${others.length}`)] : [];
   rest.colSpan = 2;
+  rest.append(...(isFirst ? [head, " "] : []), about);
   line.append(
     rest,
     ...names,
@@ -48,8 +57,9 @@ export function makeHeader(part, place, width, acts) {
       });
     },
     update(part, { pass, where: { cell, present }, isBare }) {
-      if (missing) write(rest, present ? `${missing} more` : `the largest; ${missing} more`);
-      else if (isBare && part.left && part.cells.columns.name === "key") write(rest, "query"); // which nothing beside it says
+      if (isFirst) nameFirst(!present && !isBare); // nothing is said beside the numbers there
+      if (missing) write(about, present ? `${missing} more` : `the largest; ${missing} more`);
+      else if (isBare && part.left && part.cells.columns.name === "key") write(about, "query"); // which nothing beside it says
       const { columns: axis } = part.cells,
         isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;

@@ -20,6 +20,7 @@ const MOST = { line: 2, digits: 2.2 },
   MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const LARGE_WINDOW_PX = 900; // a higher one, as of 4K, has larger lines and letters; the box's own height is another at each step
 const LEAST_END_PX = 56; // the last column, where "head 1, 8" stands
+const USUAL_PX = 15.2; // of the page's letters where no window is so large
 const MOST_NARROW = 16,
   LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED_PX = 10.5; // the size of digits where there are many words
@@ -87,7 +88,8 @@ export function setSizes(
     width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above,
     larger = isPaper || isNarrow ? 1 : Math.max(1, (globalThis.innerHeight ?? 0) / LARGE_WINDOW_PX),
-    base = larger * Number.parseFloat(getComputedStyle(box).fontSize);
+    own = Number.parseFloat(getComputedStyle(box).fontSize),
+    base = Math.max(own, larger * (least ? own : Math.min(own, USUAL_PX))); // in a window of 4K its own are larger already
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const roomOf = some =>
     height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
