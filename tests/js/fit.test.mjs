@@ -109,6 +109,19 @@ test("a row turns into a column where that makes it larger", () => {
   assert.equal(wide.pictures[0].length, 1);
 });
 
+test("where neither one row nor one column has room for digits, two rows have them", () => {
+  const box = { width: 420, height: 280 },
+    found = fit([row(6, 6, 3)], box, OPTIONS);
+  assert.deepEqual(
+    found.pictures[0].map(each => each.map(Boolean)),
+    [
+      [true, true],
+      [true, false],
+    ],
+  );
+  assert.ok(found.written && found.width <= box.width && found.height <= box.height);
+});
+
 test("titles give way to digits where there is no room for both", () => {
   const heads = [row(3, 1, 9)];
   assert.deepEqual(

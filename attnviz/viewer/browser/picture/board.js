@@ -41,6 +41,8 @@ export function makeBoard(acts, bars) {
         { written, width, height } = fit(blocksIn(pictures, paintOf), room, { ...options, largest: options.smallest });
       return written && width <= room.width && height <= room.height;
     },
+    hasDigits: (pictures, room, paintOf, present) =>
+      fit(blocksIn(pictures, paintOf), room, optionsOf(room, present)).written,
     mark: matrices.mark,
     // Returns {cell: [width, height], places}: how large cells are, and where each matrix stands (layout.js).
     // `paintOf` says for each slot with what it is painted.

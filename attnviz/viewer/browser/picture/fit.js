@@ -7,7 +7,7 @@ const DEAR = 1.25; // how much larger cells must become by leaving out titles
 const WIDEST_CELL = 40,
   TALLEST_CELL = 24; // without digits
 
-// `pictures` are {grid, turns}: rows of blocks (layout.js) or null, and whether its one row may stand as a column. `options`
+// `pictures` are {grid, turns}: rows of blocks (layout.js) or null, and whether its one row may stand as several. `options`
 // are {smallest, largest, base, labels, around, line}: font sizes of digits, that of the text around, and in units of the
 // digits' how large labels are, what is at least free beside digits and how high a line is. Returns a layout with {written, titled,
 // font, label, cell: [width, height]}: whether digits and titles are written, and the font sizes of digits and labels.
@@ -29,15 +29,26 @@ function fitNamed(layouts, box, options) {
   );
 }
 
-// Pictures beside each other or one above the other; those that turn, as a row or as a column.
+// Pictures beside each other or one above the other; those that turn, as one row, as a column or as some rows.
 function arrangements(pictures, named) {
   const turned = pictures.reduce(
     (made, { grid, turns }) =>
-      made.flatMap(before => [[...before, grid], ...(turns ? [[...before, grid[0].map(block => [block])]] : [])]),
+      made.flatMap(before => (turns ? rowsOf(grid[0]) : [grid]).map(each => [...before, each])),
     [[]],
   );
   const besides = pictures.length > 1 ? [true, false] : [true];
   return turned.flatMap(grids => besides.map(beside => ({ grids, beside, named })));
+}
+
+// A row as rows of any length, the longest first; the last may have fewer blocks.
+function rowsOf(row) {
+  return row
+    .map((_, left) => row.length - left)
+    .map(length =>
+      Array.from({ length: Math.ceil(row.length / length) }, (_, nth) =>
+        Array.from({ length }, (__, place) => row[nth * length + place] ?? null),
+      ),
+    );
 }
 
 function isInside({ width, height }, box) {

@@ -13,6 +13,8 @@ import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
+const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too
+
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
 
@@ -86,8 +88,20 @@ export function makePicture(tools, brush = NO_BRUSH) {
     writeLegend([entries, look.colours]);
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const drawn = () => {
-      const room = roomOn([where.step, where.present, legend.childElementCount, legend.className]);
+      const measured = () =>
+        roomOn([where.step, where.present, legend.childElementCount, legend.className, bars.element.hidden]);
+      let room = measured();
       const paint = { ...given, family: room.family, isStill: room.isPaper };
+      const hasDigits = () => board.hasDigits(pictures, room, paints(paint), where.present);
+      if (!bars.element.hidden && !room.isPaper && !room.isNarrow && !hasDigits()) {
+        const isCramped = room.width < LEAST_BESIDE_BARS;
+        bars.element.hidden = true; // its numbers stand in the matrices, which have digits for it
+        room = measured();
+        if (!isCramped && !hasDigits()) {
+          bars.element.hidden = false;
+          room = measured();
+        }
+      }
       if (where.present && !room.isPaper)
         pictures = narrowed(pass, where.cell, made, all => board.fits(all, room, paints(paint)));
       slots = slotsIn(pictures);
