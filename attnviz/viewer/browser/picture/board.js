@@ -12,6 +12,7 @@ import { focusOf } from "../scene/state.js";
 
 const SHARE_OF_READOUT = 0.42,
   LINE = 108; // of the width; pixels that a line of it takes
+const NEAR = 24; // pixels around a cell that is scrolled to
 const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 
 // `acts` are point(slot, place or null) and pick(slot, place).
@@ -44,6 +45,12 @@ export function makeBoard(acts, bars) {
     hasDigits: (pictures, room, paintOf, present) =>
       fit(blocksIn(pictures, paintOf), room, optionsOf(room, present)).written,
     mark: matrices.mark,
+    // Scrolls no further than it takes to see the cell in focus.
+    showFocus() {
+      const cell = board.querySelector(".frame.focus")?.getBoundingClientRect(),
+        { top, bottom } = board.getBoundingClientRect();
+      if (cell) board.scrollTop += Math.max(0, cell.bottom + NEAR - bottom) + Math.min(0, cell.top - NEAR - top);
+    },
     // Returns {cell: [width, height], places}: how large cells are, and where each matrix stands (layout.js).
     // `paintOf` says for each slot with what it is painted.
     draw(pictures, room, paintOf, { pass, where }) {
@@ -72,10 +79,10 @@ function beside(room, readout) {
   return { width: width - (isNarrow ? 0 : readout.widthIn(room) + APART) };
 }
 
-function optionsOf({ isNarrow, isPaper, base, least }, present) {
+function optionsOf({ isNarrow, isPaper, base, least, larger }, present) {
   if (isPaper) return { smallest: SMALLEST_ON_PAPER, largest: 1.1 * base, base, labels: 1, around: 0.3, line: 1.15 };
   if (isNarrow) return { smallest: 8, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
   return present
     ? { smallest: least, least, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15, caption: 0.91 }
-    : { smallest: 9, largest: 1.1 * base, base, labels: 0.92, around: 0.6, line: 1.42 };
+    : { smallest: 9, largest: 1.1 * larger * base, base, labels: 0.92, around: 0.6, line: 1.42 };
 }

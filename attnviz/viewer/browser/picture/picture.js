@@ -6,7 +6,7 @@ import { element } from "../elements/element.js";
 import { sharedLimit } from "./face.js";
 import { drawLegend, legendOf } from "./legend.js";
 import { narrowed } from "./narrowing.js";
-import { watchRoom } from "./room.js";
+import { scrolled, watchRoom } from "./room.js";
 import { sidesOf } from "./sides.js";
 import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
@@ -14,6 +14,7 @@ import { focusOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too
+const HIGHER = [1.5, 2, 2.5, 3]; // than the room in a small window, whose matrices are scrolled rather than left without digits
 
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
@@ -102,6 +103,12 @@ export function makePicture(tools, brush = NO_BRUSH) {
           room = measured();
         }
       }
+      if (room.isSmall && !room.isPaper && !where.present && !hasDigits()) {
+        legend.classList.remove("in-corner"); // or the matrices would move beneath it
+        const whole = measured(),
+          higher = HIGHER.map(times => scrolled(whole, times));
+        room = higher.find(each => board.hasDigits(pictures, each, paints(paint), where.present)) ?? whole;
+      }
       if (where.present && !room.isPaper)
         pictures = narrowed(pass, where.cell, made, all => board.fits(all, room, paints(paint)));
       slots = slotsIn(pictures);
@@ -118,6 +125,7 @@ export function makePicture(tools, brush = NO_BRUSH) {
     }
     if (where.present) foldTerms(around());
     mark();
+    if (room.isScrolled) board.showFocus();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none
     if (letters && !document.fonts.check(letters)) document.fonts.load(letters).then(draw);

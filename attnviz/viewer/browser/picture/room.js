@@ -1,6 +1,9 @@
 // Room: how large the matrices of a picture may be together, and the font that they have there.
 export const APART = 18; // pixels between the matrices and what is beside them
 const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
+const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
+const SCROLLBAR = 16;
+const LARGE_WINDOW = 1250; // pixels: a higher one, as of 4K, has larger digits
 
 // Returns a function that gives the room on a step, and has it drawn where a size that it depends on becomes another. On a
 // step seen before, with as many entries in the legend, it is what it was: asking costs a layout.
@@ -31,6 +34,8 @@ function roomIn(box, bars, legend) {
   return {
     isPaper,
     isNarrow,
+    larger: isNarrow ? 1 : Math.max(1, globalThis.innerHeight / LARGE_WINDOW),
+    isSmall: !isNarrow && globalThis.innerWidth <= SMALL,
     family: fontFamily,
     base: Number.parseFloat(fontSize),
     top: box.offsetTop,
@@ -38,6 +43,11 @@ function roomIn(box, bars, legend) {
     width: box.clientWidth - beside - 4,
     height: heightIn(box, legend, isNarrow),
   };
+}
+
+// A room that is so many times as high, of which a part is seen.
+export function scrolled(room, times) {
+  return { ...room, width: room.width - SCROLLBAR, height: times * room.height, isScrolled: true };
 }
 
 // Where the page is narrow it grows downwards, and only its width is given.
