@@ -1,6 +1,8 @@
 """Room: in a low or narrow window, and in a talk, nothing reaches out of its box or over something else."""
 
 import pytest
+from page import SENTENCE
+from sight import digits_sizes
 from tab import at, becomes, expect, frames, resized
 
 pytestmark = pytest.mark.browser
@@ -61,6 +63,43 @@ def test_no_name_of_a_row_is_cut_on_a_small_screen(opened):
         })"""
     )
     assert max(widths) <= 1
+
+
+def at_size(opened, width, height, **address):
+    """The viewer alone, as high as in the app, in a window of a size."""
+    page = opened(at(**{key: address.pop(key) for key in ("step", "view") if key in address}), **address)
+    page.add_style_tag(content=f".viewer {{ height: {height - 134}px !important }} #other {{ display: none }}")
+    resized(page, width, height)
+    frames(page)
+    return page
+
+
+@pytest.mark.parametrize("step", ["softmax", "mask", "output"])
+def test_in_a_small_window_matrices_have_digits_and_nothing_is_cut_off(opened, step):
+    page = at_size(opened, 1024, 768, step=step, view="matrices", sentence=SENTENCE, mask="causal")
+    becomes(page, lambda: min(digits_sizes(page)) >= 9, True)
+    assert page.locator(".board").evaluate(_OVERFLOW) <= 1
+    top, bottom = edges(page.locator(".board"))
+    assert all(top <= edge <= bottom for edge in edges(page.locator(".frame.focus").first)), "the cell in focus is seen"
+
+
+def test_in_a_small_window_arcs_stand_over_the_letters_that_a_text_says_they_lead_to(opened):
+    page = at_size(opened, 1024, 768, model="microgpt", sentence="eliza")
+    assert "arc" in page.locator(".step-text").inner_text()
+    becomes(page, lambda: page.locator(".thread .arc").count() > 1, True)
+    bottom = edges(page.locator(".thread"))[1]
+    assert page.locator(".thread .spoken + .arcs").bounding_box()["height"] >= 30
+    assert max(edges(said)[1] for said in page.locator(".thread .words .said:visible").all()) <= bottom
+
+
+def test_a_window_of_4k_is_used_and_one_of_1080_lines_is_as_it_was(opened):
+    page = at_size(opened, 1920, 1080, step="softmax", view="matrices", sentence=SENTENCE)
+    letters = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
+    assert page.evaluate(letters) == 16
+    assert max(digits_sizes(page)) <= 1.1 * 15.2 + 0.01
+    page = at_size(opened, 3840, 2160, step="softmax", view="matrices", sentence=SENTENCE)
+    assert page.evaluate(letters) > 24
+    becomes(page, lambda: min(digits_sizes(page)) >= 36, True)
 
 
 def test_what_is_pressed_in_a_talk_covers_no_letter_of_the_bars(opened):
