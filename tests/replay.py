@@ -7,7 +7,7 @@ RECORD = [
     ("pass", [["source", "nothing"]]),
     ("pass", [["sentence", "animal street tired"], ["slopes", "output[0,0]"]]),
     ("pass", [["checkpoint", 0], ["pair", "training"]]),
-    ("pass", [["turn", True], ["unpin", True]]),
+    ("pass", [["exchange", True], ["unpin", True]]),
     ("pass", [["source", "own-sentence"], ["sentence", "the cat sat on the mat"]]),
     ("pass", [["seed", " 7x"], ["d_model", 9]]),
     ("pass", [["another_seed", True], ["pair", "mask"]]),

@@ -84,7 +84,7 @@ DOES = {
     ),
     "pin": (PASSES, True, lambda scene: replace(scene, other=pinned(scene))),
     "unpin": (KINDS, True, lambda scene: scene),
-    "turn": (PASSES, True, lambda scene: scene),
+    "exchange": (PASSES, True, lambda scene: scene),
     "pair": (PASSES, "change", lambda scene: replace(scene, other=replace(pinned(scene), changes=()))),
     "next": (PASSES, True, lambda scene: scene),  # none of these goes on (`test_continuation`)
     "shorter": (PASSES, True, lambda scene: scene),

@@ -125,10 +125,10 @@ def test_the_pass_of_their_code_opens_beside_the_right_one_where_it_is_furthest_
     document = answer(tab)["pass"]
     assert document["other"]["between"] == [["Computed by", "your code", "attnviz"]]
     assert document["other"]["first"] == "scaled"
-    for act in (("turn", True), ("pair", "code"), ("reset", True)):
+    for act in (("exchange", True), ("pair", "code"), ("reset", True)):
         assert answer(tab, act)["pass"]["other"]["between"]
     for view in ("audit", "script"):
-        assert answer(tab, ("turn", True), view=view)[view]
+        assert answer(tab, ("exchange", True), view=view)[view]
     post(sent(tab, npz(begins | {"attention": right["attention"].value}), against=against, true_is="visible"))
     assert tab.session.pair() == {}, "nothing is wrong in the file that came last"
     elsewhere = resolve(parse(address).scene)

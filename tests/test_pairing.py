@@ -335,9 +335,9 @@ def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question
     assert place.scene.other.options.mask == "none"
     before = place.scene
     assert before.selection is not None
-    place.do("turn", True)
+    place.do("exchange", True)
     assert (place.scene.options.mask, place.scene.other.options.mask) == ("none", "causal")
-    place.do("turn", True)
+    place.do("exchange", True)
     assert place.scene == before
     place.do("unpin", True)
     assert place.scene == replace(before, other=None)

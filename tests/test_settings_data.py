@@ -56,7 +56,7 @@ def test_every_act_of_a_setting_has_a_box():
     assert set(NAMES) - asked == {
         *("replace", "checkpoint"),  # which a notice and the view ask for
         *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
-        *("pin", "unpin", "turn", "pair"),
+        *("pin", "unpin", "exchange", "pair"),
         *("next", "shorter", "names", "draw", "paint"),
     }
 

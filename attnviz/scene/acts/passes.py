@@ -95,7 +95,7 @@ def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     return Done(replace(scene, other=pinned(resolved.scene)))
 
 
-def _turn(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
+def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     """Let A and B change places."""
     a = resolved.scene.other
     return Done(scene) if a is None else Done(with_other(scene, pinned(resolved.scene), a), Extras(seed=""))
@@ -132,7 +132,7 @@ OF_PASSES = {
     "paint": _paint,
     "need": _need,
     "pin": _pin,
-    "turn": _turn,
+    "exchange": _exchange,
     "next": _next,
     "shorter": _shorter,
     "names": _names,

@@ -1,4 +1,4 @@
-// What one answers in a class: kept, and sent until it has arrived, one a second; of several the last counts.
+// The answers that one gives in a class: kept, and sent until it has arrived, one a second; of several the last counts.
 
 const ANSWER_MS = 1100; // between two answers
 
@@ -12,7 +12,7 @@ export function makeAnswers(post, changed) {
     failure = "";
   const isOf = (what, { number, round }) => what?.number === number && what.round === round?.number;
   return {
-    // What one answered where the class is, null where nothing; and why it was not taken, empty where it was.
+    // One's answer where the class is, null where there is none; and why it was not taken, empty where it was.
     at: now => (isOf(heard, now) ? heard.value : (kept.get(nameOf(now)) ?? null)),
     failureAt: now => (isOf(last, now) ? failure : ""),
     // Who comes back hears what they said.

@@ -75,7 +75,7 @@ export function makeClassMoment({ answer, touched }) {
   };
 }
 
-// What is said of one's own answer.
+// The sentences on one's own answer.
 function drawOwn({ question, after }, own, isOpen, isShown) {
   if (isShown) return verdictOn(question, own, after).said;
   if (own === null) return [[["", isOpen ? "Nobody sees who says what." : "No more answers are taken."]]];

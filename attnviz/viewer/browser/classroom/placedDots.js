@@ -62,7 +62,7 @@ export function makePlacedDots(home) {
   };
 }
 
-// What the dots stand over, or in: {kind, rects, labels, right, rounds}, the last as many maps from a place to a count; null where
+// The ground that the dots stand over, or in: {kind, rects, labels, right, rounds}, the last as many maps from a place to a count; null where
 // an answer has nothing there, or words stand in several lines.
 function groundOf(question, counts, home, picture) {
   const { kind, candidates, right, isShare } = question;

@@ -1,4 +1,4 @@
-// What was answered and shown in each moment, as long as the page is open.
+// The answer to each moment, and whether it is shown, as long as the page is open.
 
 const NOTHING = { answer: null, isShown: false };
 const states = new Map(); // by the name of the moment
@@ -13,7 +13,7 @@ export function keepAnswer(name, answer) {
   states.set(name, { answer, isShown: true });
 }
 
-// What was shown is asked again.
+// The question is asked again.
 export function coverAnswer(name) {
   states.delete(name);
 }

@@ -36,14 +36,14 @@ export function minutesText(minutes) {
   return `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
-// What stands above a moment: which lesson it is of, and how long that takes.
+// The line above a moment: which lesson it is of, and how long that takes.
 export function aboutOf(entry, lessons) {
   const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
   const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
   return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
 }
 
-// What is said to who hears the page, as one arrives.
+// The sentence that a screen reader says as one arrives.
 export function heardOf({ name, nMoments }, { moment: number }, moment) {
   return `${name}, moment ${number} of ${nMoments}${moment?.title ? `: ${moment.title}` : ""}`;
 }

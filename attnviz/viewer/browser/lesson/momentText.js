@@ -1,4 +1,4 @@
-// What is said in a moment: its title and text, its question, what is said of an answer, and the end of a lesson.
+// The text of a moment: its title and text, its question, what is said of an answer, and the end of a lesson.
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawSaid } from "./said.js";

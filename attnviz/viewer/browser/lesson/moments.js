@@ -21,20 +21,20 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
   };
 }
 
-// What asks the server at `site`; `templates` puts together what it sends of a pass.
+// Moments asked of the server at `site`; `templates` puts together what it sends of a pass.
 export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     return whole(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
   };
 }
 
-// What asks it for the questions of a lesson as a file.
+// The questions of a lesson as a file, asked of the server.
 export function questionsFrom(site) {
   const ask = askTalkAt(site);
   return async (lesson, form) => (await ask({ kind: "export", form, lesson })).file;
 }
 
-// What asks it about a talk.
+// Questions to the server about a talk.
 export function askTalkAt(site) {
   return said => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
 }
@@ -45,7 +45,7 @@ async function answerFrom(url, request = {}) {
   return answer.json();
 }
 
-// What finds a moment among those of one lesson that are at hand.
+// Moments of one lesson that are at hand.
 export function heldIn(moments, templates) {
   return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
 }

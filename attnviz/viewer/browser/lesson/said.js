@@ -1,4 +1,4 @@
-// What is said in a lesson, as elements: a number of the pass in it leads to its cell in the picture.
+// Sentences of a lesson, as elements: a number of the pass in it leads to its cell in the picture.
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";

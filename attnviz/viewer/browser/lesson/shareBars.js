@@ -2,7 +2,7 @@
 import { element } from "../elements/element.js";
 import { percent } from "../pass/numeral.js";
 
-// What a picture of them has in place of the numbers of a pass.
+// A picture of such bars has no numbers of a pass to point at.
 export const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };
 
 // `bars` are {label, share, isHidden}; a share of null is no number. `foot` is what they add up to, in words.

@@ -1,4 +1,4 @@
-// What one takes away from a lesson or a talk: a handout on paper, and its questions as a file.
+// The takeaways of a lesson or a talk: a handout on paper, and its questions as a file.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";

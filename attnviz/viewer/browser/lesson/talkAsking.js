@@ -1,4 +1,4 @@
-// What is asked of the server about a talk, which keeps nothing of it: a moment with its pass, questions, a file.
+// Requests to the server about a talk, which keeps nothing of it: a moment with its pass, questions, a file.
 import { askTalkAt, makeMoments } from "./moments.js";
 import { uploadsOf } from "./talkList.js";
 
@@ -48,7 +48,7 @@ export function makeTalkAsking(site, templates, uploads) {
   };
 }
 
-// What is said of an error in asking.
+// The sentence on an error in asking.
 export function sayingOf(error) {
   return error instanceof TypeError ? "The server doesn’t answer. The talk is kept in this browser." : error.message;
 }

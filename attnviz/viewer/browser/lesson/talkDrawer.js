@@ -182,7 +182,7 @@ function ownNumbersIn(moments) {
   return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
-// What a moment is known by: what is said, or else what its scene is of.
+// The text that a moment is known by: its own, or else that of its scene.
 function saidOf({ text = "", title = "", ask, at }) {
   const query = new URLSearchParams(at),
     scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");

@@ -13,7 +13,7 @@ export async function packed(talk) {
   return NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-// What a hash holds of a talk, as JSON; null where it is none's.
+// The talk that a hash holds, as JSON; null where it holds none.
 export async function unpacked(hash) {
   if (!hash.startsWith(NAME)) return null;
   try {

@@ -33,7 +33,7 @@ export function makeWhereabouts(lessons, mine, has) {
     areWordsAlone,
     placeOf: search => (search ? placeIn(course(), search) : null),
     isAt: ({ lesson, moment }) => here.place !== null && lesson === here.place.lesson && moment === here.place.moment,
-    // What is needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
+    // The moments that are needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
     soon: () => {
       const next = beside(1);
       if (here.place.present && entry().isOwn) return places().slice(here.place.moment);

@@ -5,7 +5,7 @@ import { scaleOf } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { digits, short } from "../pass/numeral.js";
 
-// What is in it: scales, each with the symbols of its stages where there are several, and swatches.
+// Its entries: scales, each with the symbols of its stages where there are several, and swatches.
 export function legendOf(slots, paint, paintOf) {
   const scales = new Map();
   for (const slot of slots) {

@@ -66,7 +66,7 @@ function columnsOf(width) {
   return group;
 }
 
-// What its lines are made of; their numbers are filled in.
+// The shape of a part, on which its lines depend; their numbers are filled in.
 function shapeOf({ key, side, columns, rest, rightColumns, ends, left, right, leftover, rows, others }) {
   const lengths = [columns, rest, ends, rows, others].map(each => each?.length);
   return [key, side, rightColumns, left?.name, right?.name, leftover?.name, lengths];

@@ -8,7 +8,7 @@ const nowOf = text => JSON.parse(text);
 /** @returns {import("../../generated/contract").OwnNow} */
 const ownOf = text => JSON.parse(text);
 
-// What asks the server at `site`; `templates` puts together what it sends of a pass.
+// The line to the server at `site`; `templates` puts together what it sends of a pass.
 export function makeClassLine(site, templates) {
   const url = (path, parameters) =>
     Object.assign(new URL(path, site), { search: String(new URLSearchParams(parameters)) });

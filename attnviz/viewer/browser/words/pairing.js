@@ -15,14 +15,14 @@ export function makePairing(tools) {
     views = element("span"),
     joined = makeJoined();
   box.setAttribute("aria-label", "Two passes");
-  const turn = button("Swap", () => tools.send("turn", true)),
+  const exchange = button("Swap", () => tools.send("exchange", true)),
     end = button("Unpin", () => tools.send("unpin", true));
   const acts = element("div", "acts"),
     first = button("", () => {}, "link");
-  turn.title = "A and B change places";
-  acts.append(views, turn, end);
+  exchange.title = "A and B change places";
+  acts.append(views, exchange, end);
   box.append(joined.element, sides, parted, acts);
-  turn.hidden = end.hidden = Boolean(tools.alone);
+  exchange.hidden = end.hidden = Boolean(tools.alone);
   let looked = "";
   /** @type {View["update"]} */
   const update = (pass, where) => {

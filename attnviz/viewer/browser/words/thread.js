@@ -139,7 +139,7 @@ export function makeThread(tools) {
   };
 }
 
-// What the thread shows: the cell that is lit, whether that is all there is on the step, whether its words stand in several lines,
+// The sight of the thread: the cell that is lit, whether that is all there is on the step, whether its words stand in several lines,
 // and the two layers, or the pass beside this one, whose arcs are both there.
 function sightOf({ pass, where, look }, pointed) {
   const { shared, query } = pass.document.words,
