@@ -7,6 +7,7 @@ import { makeByHand } from "../elements/byhand.js";
 import { element, redraw, write } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";
+import { whenOther } from "../elements/whenOther.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
 import { drawFlipsQuestion, makeFlips } from "./flips.js";
 import { drawTerms } from "./terms.js";
@@ -31,7 +32,7 @@ export function makePanel(tools) {
     habit = element("p", "habit"),
     acts = element("div"),
     flips = makeFlips(tools);
-  let lastAsk = "";
+  const drawQuestions = whenOther(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
   tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(
     name,
@@ -79,8 +80,7 @@ export function makePanel(tools) {
     byHand.element.hidden = !isThere || !isAsked;
     acts.hidden = flips.isOpen;
     questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
-    if (where.ask !== lastAsk) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask, LABELS)]);
-    lastAsk = where.ask;
+    drawQuestions(where.ask);
     redraw(changed, pass.document.changes.length && where.ask !== "whatif" ? [drawChanged(pass, tools)] : []);
     redraw(
       answer,

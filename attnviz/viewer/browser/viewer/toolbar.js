@@ -12,7 +12,7 @@ import { SPEEDS } from "../scene/play.js";
 import { revealsOf } from "../scene/reveal.js";
 import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
-import { ROUTES, stepAt, VIEWS } from "../scene/state.js";
+import { ROUTES, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 export function makeToolbar(
@@ -21,7 +21,6 @@ export function makeToolbar(
 ) {
   const box = element("div", "toolbar");
   let link = {},
-    routed = "",
     measured = null;
   const start = button("", () => {
     if (play.isRunning) play.pause();
@@ -83,9 +82,10 @@ export function makeToolbar(
     status,
   );
 
+  const drawRoutes = whenOther(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
   const drawViews = whenOther(([view, unit]) => {
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
-    redraw(views, [choice(Object.values(names), names[view], name => look(VIEWS.find(each => names[each] === name)))]);
+    redraw(views, [choice(Object.keys(names), view, look, names)]);
   });
   /** @type {View["update"]} */
   const update = (pass, where) => {
@@ -97,8 +97,7 @@ export function makeToolbar(
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     drawViews([where.view, pass.document.words.unit]);
-    if (where.route !== routed) redraw(routes, [choice(ROUTES, where.route, choose, LABELS)]);
-    routed = where.route;
+    drawRoutes(where.route);
     routes.hidden = !where.present || !isOfSheet(pass, where);
     views.hidden = !hasSheet(pass);
     views.title = areLettersOn() ? "Key W" : "";

@@ -1,4 +1,5 @@
 // The pairing: what two passes beside each other are, where they part, and how they are looked at.
+import { whenOther } from "../elements/whenOther.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makeJoined } from "./joined.js";
@@ -23,7 +24,9 @@ export function makePairing(tools) {
   acts.append(views, exchange, end);
   box.append(joined.element, sides, parted, acts);
   exchange.hidden = end.hidden = Boolean(tools.alone);
-  let looked = "";
+  const drawViews = whenOther(present =>
+    redraw(views, [choice(COMPARISONS, present, compare => tools.go({ compare }), NAMES)]),
+  );
   /** @type {View["update"]} */
   const update = (pass, where) => {
     const { other } = pass.document;
@@ -42,15 +45,7 @@ export function makePairing(tools) {
     const word = pass.document.words.query[where.cell.query],
       isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
     redraw(parted, !between.length ? [] : [other.first ? first : other.parted, isAlone]);
-    if (where.compare !== looked)
-      redraw(views, [
-        choice(
-          COMPARISONS.map(each => NAMES[each]),
-          NAMES[where.compare],
-          name => tools.go({ compare: COMPARISONS.find(each => NAMES[each] === name) }),
-        ),
-      ]);
-    looked = where.compare;
+    drawViews(where.compare);
   };
   return { element: box, update };
 }
