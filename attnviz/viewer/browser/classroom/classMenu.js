@@ -41,12 +41,12 @@ export function makeClassMenu(speaker, showCode) {
     button: opener,
     panel,
     update: place => {
-      const pointed = speaker.now?.audience.pointed ?? [];
-      write(opener, pointed.length ? `Class · ${pointed.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
+      const cells = speaker.now?.audience.pointed ?? [];
+      write(opener, cells.length ? `Class · ${cells.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
       redraw(
         pointed,
-        pointed.length
-          ? pointed.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
+        cells.length
+          ? cells.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
           : [element("li", "", "Nobody has pointed at a number.")],
       );
     },
