@@ -20,9 +20,9 @@ export function makeTalkAsking(site, templates, uploads) {
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
   const whole = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
-  const moments = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
+  const kept = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
   return {
-    moment: moments.get,
+    moment: kept.get,
     questions: async moment => {
       const files = await uploads.of(uploadsOf([moment]));
       return (await askQuestions({ at: moment.at, uploads: files })).questions;
