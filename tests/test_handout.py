@@ -17,6 +17,17 @@ CROWDED = """[...document.querySelectorAll(".handout article")].filter((each) =>
   [each.querySelector(":scope > .said"), each].some((box) => box.scrollHeight > box.clientHeight + 1))
   .map((each) => each.textContent)"""
 
+FRAMED = """(within) => [...document.querySelectorAll(`${within} .matrix .frame`)].map((frame) => {
+  const figure = frame.closest(".matrix"), { left, right, top, bottom } = frame.getBoundingClientRect();
+  const isIn = (cell) => {
+    const box = cell.getBoundingClientRect(), [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    return left < x && x < right && top < y && y < bottom;
+  };
+  const cells = [...figure.querySelectorAll("td")].filter(isIn);
+  return [figure.dataset.stage, frame.className, cells.map(({ dataset }) => `${dataset.row},${dataset.column}`)];
+})"""
+"""Which cells each frame of a picture stands around."""
+
 
 def bare(text):
     """A text without what stands between its letters, which paper may set apart."""
@@ -51,6 +62,18 @@ def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
             assert bare(f"Page {number} of {len(sheets)}") in letters
             for place in range(3 * number - 2, min(3 * number, len(moments)) + 1):
                 assert bare(f"{place}. {moments[place - 1].title}") in letters
+
+
+def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_the_screen(taught):
+    page = taught(at(lesson="one-number", moment=3))
+    page.keyboard.press("PageDown")
+    page.locator(".lesson-said .verdict:not(:empty)").wait_for()
+    shown = page.evaluate(FRAMED, ".lesson-body")
+    taken(page).get_by_role("button", name="Print a handout").click()
+    page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+    assert len(shown) > 3
+    assert page.evaluate(FRAMED, ".handout article:nth-of-type(3)") == shown
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
 
 
 def test_the_questions_are_a_file(taught, tmp_path):
