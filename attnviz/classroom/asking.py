@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from msgspec import structs
 
 from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.lesson import LessonRuns, Question
+from attnviz.contract.lesson import LessonRuns, Question, Working
 from attnviz.core.axes import Axis
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.lessons.naming import quoted_name
 from attnviz.lessons.questions.ask import Ask
-from attnviz.lessons.questions.number import Number
+from attnviz.lessons.questions.number import Number, half_a_digit
 from attnviz.lessons.questions.share import Share
 from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes, Reference
+from attnviz.lessons.slots import format_number
+from attnviz.lessons.working import Form, form_within, rounding, working
 from attnviz.text.steps import entry, full_title
 
 _SHARES = ("attention", "probabilities")
@@ -25,8 +30,12 @@ _ROWS = ("scores", "scaled", "masked", "attention")
 """Stages whose rows have a number for each word."""
 
 
-def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
-    """A question of a cell, and how it is put.
+_SMALL = 0.05
+"""How far off a number may be that is computed from few digits, as a part of it, before more are written."""
+
+
+def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns, Working | None]:
+    """A question of a cell, how it is put, and what its number is computed from; a word is asked for without.
 
     Raises
     ------
@@ -42,10 +51,38 @@ def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns]:
         raise RoomError("“Which word” is asked of a row of scores or shares. Select a cell of one.")
     if question.kind == "share" and kind not in _SHARES:
         raise RoomError("A share is asked of attention or of probabilities. Select a cell of one.")
-    makes = {"number": Number, "share": Share, "word": Word}[question.kind]
     of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, question.kind == 'word'))}]"
-    given = {"pick": "largest"} if question.kind == "word" else {}
-    return makes(prompt="", of=of, **given), _prompt(question.kind, trace, stage, index)
+    prompt = _prompt(question.kind, trace, stage, index)
+    if question.kind == "word":
+        return Word(prompt="", of=of, pick="largest"), prompt, None
+    cell = Reference("B", trace, stage, index)
+    _hold_computed(cell)
+    form = form_within(cell, max(half_a_digit(_text(cell)), _SMALL * abs(cell.cell.value)))
+    ask = Share(prompt="", of=of) if question.kind == "share" else Number(prompt="", of=of, tolerance=_leeway(cell, form))
+    return ask, prompt, working(cell, form)
+
+
+def _hold_computed(cell: Reference) -> None:
+    """Hold that a number is computed from others, and one that people write.
+
+    Raises
+    ------
+    RoomError
+    """
+    if cell.stage.is_given or cell.stage.is_overridden(cell.index):
+        raise RoomError("This number is given, so there is nothing to work it out from. Select one that is computed.")
+    if not np.isfinite(cell.cell.value):
+        raise RoomError("The mask hides this pair, so its score is −∞. Select a visible one.")
+
+
+def _text(cell: Reference) -> str:
+    return format_number(cell.cell.value)
+
+
+def _leeway(cell: Reference, form: Form) -> float:
+    """How far off a number may be: as far as who computes it from the digits that are written, and rounds that."""
+    off = half_a_digit(_text(cell)) + rounding(cell, form)
+    return math.ceil(100 * off) / 100
 
 
 def question_of(ask: Ask, prompt: LessonRuns, passes: Passes) -> Question:

@@ -133,7 +133,7 @@ def _of_scene(scene: Scene, question: CellQuestion | None) -> bytes:
     sent = as_sent(WrittenMoment(at="", text=""), passes, filled)
     if question is None:
         return to_json(sent)
-    ask, prompt = ask_of(question, resolved.trace)
+    ask, prompt, sent.working = ask_of(question, resolved.trace)
     sent.question = question_of(ask, prompt, passes)
     sent.covers, sent.asked_cell, sent.answer_cell = (
         sorted(ask.covers(passes)),

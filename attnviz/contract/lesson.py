@@ -216,6 +216,35 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
 OwnPicture = WrongMask | Sweep
 
 
+class WorkingTable(Sent):
+    """Numbers that a number is computed from: a line for each of the places that it adds up over, or for each of them.
+
+    Attributes
+    ----------
+    heads
+        What stands in each column, in its role's colour; the first is what the lines count. Empty where each line is of
+        another thing.
+    lines
+        The name of each line, and its numbers as they are written.
+    """
+
+    heads: list[tuple[Style, NonEmpty]]
+    lines: Annotated[list[list[NonEmpty]], Meta(min_length=1)]
+
+
+class Working(Sent):
+    """What a number that is asked for is computed from; the number itself is none of it.
+
+    Attributes
+    ----------
+    formula
+        That of its stage, in symbols, as LaTeX.
+    """
+
+    formula: NonEmpty
+    tables: Annotated[list[WorkingTable], Meta(min_length=1)]
+
+
 class Ending(Sent):
     """The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare."""
 
@@ -242,6 +271,8 @@ class Moment(Sent):
         The address of its scene, for "look around from here".
     notes
         For the speaker; empty where there are none.
+    working
+        What the number that is asked for is computed from, for a class that is asked for one; null in other moments.
     picture
         What it shows in place of the picture of its pass; null where it shows that.
     document
@@ -259,6 +290,7 @@ class Moment(Sent):
     at: str
     notes: str
     ending: Ending | None
+    working: Working | None
     picture: OwnPicture | None
     document: Document
 

@@ -84,6 +84,7 @@ def as_sent(
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,
         ending=ending,
+        working=None,
         picture=made.picture.drawn(passes) if made.picture else None,
         document=Json(ANSWERS.document_json(passes.b, _SESSION)),
     )

@@ -169,6 +169,15 @@ class Rule:
             lines.append([self._run(self.slots[name], places, count) for name in line.cells])
         return lines
 
+    def variant(self, index: Index) -> Variant:
+        """How the cell at `index` is computed."""
+        return self._variant(self._places(index))
+
+    def run(self, name: str, index: Index) -> Run:
+        """The numbers that a slot stands for, for the cell at `index`: one, or one at each place of `i`."""
+        slot = self.slots[name]
+        return self._run(slot, self._places(index), self.sizes[RUNNING] if RUNNING in slot.pattern else 1)
+
     @property
     def most_cells(self) -> int:
         """The most cells that one cell of the stage is computed from."""

@@ -29,6 +29,7 @@ export interface Moment {
   at: string;
   notes: string;
   ending: Ending | null;
+  working: Working | null;
   picture: WrongMask | Sweep | null;
   document: Document;
 }
@@ -285,6 +286,12 @@ export interface Fill {
 export interface Ending {
   explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+}
+
+/** What a number that is asked for is computed from; the number itself is none of it. */
+export interface Working {
+  formula: string;
+  tables: Array<WorkingTable>;
 }
 
 /** A word's shares beside those that a mistake with the mask gives it. */
@@ -712,6 +719,12 @@ export interface Near {
   value: number;
   tolerance: number;
   feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+}
+
+/** Numbers that a number is computed from: a line for each of the places that it adds up over, or for each of them. */
+export interface WorkingTable {
+  heads: Array<string>;
+  lines: Array<Array<string>>;
 }
 
 /** The sweep with one divisor. */

@@ -8,17 +8,18 @@ export const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 
-// Returns {element, update(question, counts, isShown, title)}; `counts` are as in Audience of generated/contract.d.ts.
+// Returns {element, update(question, counts, isShown, title)}; `counts` are as in Audience of generated/contract.d.ts, and without a
+// `title` the question is named elsewhere.
 export function makeBoard() {
   const box = element("section", "class-board");
   const draw = whenOther(([, counts, isShown, title], question) => {
     const drawn = question.kind === "fill" ? ofNumbers : ofCandidates;
-    box.replaceChildren(element("h2", "", title), drawn(question, counts, isShown));
+    box.replaceChildren(...(title ? [element("h2", "", title)] : []), drawn(question, counts, isShown));
   });
   box.setAttribute("aria-label", "The answers of the class");
   return {
     element: box,
-    update: (question, counts, isShown, title) => draw([question.prompt, counts, isShown, title], question),
+    update: (question, counts, isShown, title = "") => draw([question.prompt, counts, isShown, title], question),
   };
 }
 

@@ -1,9 +1,12 @@
-// Asking: the class is asked for a number on the screen. The question covers the pass until the answer is shown.
+// Asking: the class is asked for a number on the screen. The question covers the pass until the answer is shown; what the number
+// is computed from stands beside the answers.
 import { button } from "../elements/button.js";
 import { openDialog } from "../elements/dialog.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { makeBoard } from "./answerDots.js";
+import { drawSaid } from "../lesson/said.js";
+import { drawWorking } from "../lesson/working.js";
 import { plainOf } from "./plain.js";
 import { verdictOn } from "../lesson/verdict.js";
 
@@ -18,6 +21,9 @@ export function makeAsking(speaker, home, back) {
     head = element("header"),
     room = element("p"),
     count = element("p", "class-count"),
+    title = element("h2"),
+    body = element("div", "class-asked"),
+    given = element("div", "class-given"),
     board = makeBoard(),
     truth = element("div", "verdict"),
     acts = element("footer"),
@@ -30,7 +36,8 @@ export function makeAsking(speaker, home, back) {
     isLeft = false; // whether another device closes it
   stage.setAttribute("aria-label", "A question to the class");
   head.append(room, count);
-  stage.append(head, board.element, truth, acts);
+  body.append(given, board.element);
+  stage.append(head, title, body, truth, acts);
   stage.onkeydown = event => {
     // a remote's button shows the answer, and goes on after that
     if (!["PageDown", "ArrowRight"].includes(event.key)) return;
@@ -52,9 +59,15 @@ export function makeAsking(speaker, home, back) {
     speaker.shows({ at: place.scene ?? place.at, question: about });
     await untilThere(speaker);
     if (speaker.now?.round === null || !stage.open) return stage.close();
-    question = (await speaker.moment()).question;
-    update();
+    hear(await speaker.moment());
   };
+  function hear(moment) {
+    question = moment.question;
+    write(title, plainOf(question.prompt));
+    redraw(given, moment.working ? [drawWorking(moment.working)] : []);
+    given.hidden = !moment.working;
+    update();
+  }
   function drawKinds() {
     const { pass, focus } = place.selected(),
       cell = pass.address(focus.name, focus.index),
@@ -71,6 +84,9 @@ export function makeAsking(speaker, home, back) {
     about = what;
     isShown = isShownThere;
     question = null;
+    write(title, "");
+    given.hidden = true;
+    board.element.replaceChildren();
     redraw(room, ["room ", element("strong", "", speaker.room.code)]);
     write(count, "The question is put …");
     openDialog(stage, home);
@@ -85,7 +101,7 @@ export function makeAsking(speaker, home, back) {
     const { audience, round } = speaker.now;
     isShown ||= speaker.isTold && speaker.now.isShown;
     write(count, `${audience.here} here · ${audience.answered} answered`);
-    board.update(question, audience.counts, isShown, plainOf(question.prompt));
+    board.update(question, audience.counts, isShown);
     redraw(truth, isShown ? verdictOn(question, null).said.map(runs => element("p", "", plainOf(runs))) : []);
     redraw(acts, [
       ...(isShown
@@ -112,8 +128,7 @@ export function makeAsking(speaker, home, back) {
     join: async (what, isShownThere) => {
       begin(what, isShownThere);
       speaker.shows({ at: place.scene ?? place.at, question: about, isShown }, true);
-      question = (await speaker.moment()).question;
-      update();
+      hear(await speaker.moment());
     },
     leave: () => {
       isLeft = stage.open;

@@ -1,10 +1,12 @@
 // A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
-// which what would give the answer away is covered until the speaker shows it.
+// which what would give the answer away is covered until the speaker shows it. Where a number is asked for, what it is computed
+// from stands there until then.
 import { afterFrame } from "../elements/afterFrame.js";
 import { element, redraw } from "../elements/element.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { candidateAt, makeQuestion } from "../lesson/question.js";
 import { drawSaid } from "../lesson/said.js";
+import { drawWorking } from "../lesson/working.js";
 import { answerText, verdictOn } from "../lesson/verdict.js";
 
 // answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
@@ -13,6 +15,7 @@ export function makeClassMoment({ answer, touched }) {
   const body = element("div", "lesson-body"),
     said = element("section", "lesson-said"),
     picture = makeMomentPicture(clicked),
+    given = element("div", "lesson-picture"),
     status = element("div", "class-own");
   let moment = null,
     question = null,
@@ -20,7 +23,7 @@ export function makeClassMoment({ answer, touched }) {
     isOpen = false;
   said.setAttribute("aria-label", "The moment");
   status.setAttribute("role", "status");
-  body.append(said, picture.element);
+  body.append(said, given, picture.element);
   const numbers = {
     point: picture.point,
     open: link => {
@@ -41,6 +44,7 @@ export function makeClassMoment({ answer, touched }) {
       if (isNew) {
         moment = shown;
         question = moment.question && makeQuestion(moment.question, answer, "Send");
+        redraw(given, moment.working ? [drawWorking(moment.working)] : []);
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
       const areWordsAlone = moment.saysWordsAlone && !isShown;
@@ -68,7 +72,9 @@ export function makeClassMoment({ answer, touched }) {
       // a phone has no room for it all; its picture is drawn first
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
-      if (areWordsAlone) picture.clear();
+      given.hidden = !moment.working || isShown;
+      picture.element.hidden = !given.hidden;
+      if (areWordsAlone || picture.element.hidden) picture.clear();
       else picture.show(moment, !isShown && Boolean(moment.question), false);
     },
     end: () => picture.leave(),

@@ -1,0 +1,160 @@
+"""Working: what a number that is asked for is computed from, with digits. The number itself stands nowhere in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+
+from attnviz.contract.lesson import Working, WorkingTable
+from attnviz.contract.sent import Style
+from attnviz.core.numerals import digits, short
+from attnviz.core.operations.rule import Line, Rule, Run
+from attnviz.core.stage import Stage
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+from attnviz.lessons.naming import is_of_words, place_name, quoted_name
+from attnviz.lessons.reference import Reference
+from attnviz.text.steps import entry, full_title
+from attnviz.views.sources import formula
+
+Heads = list[tuple[Style, str]]
+Lines = list[list[str]]
+Form = Callable[[float], str]
+
+FORMS: tuple[Form, ...] = (short, digits)
+"""How numbers are written: with few digits, which people multiply sooner, or with more."""
+
+_SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
+
+
+def working(of: Reference, form: Form) -> Working:
+    """What the number of a computed cell is computed from."""
+    return Working(formula=formula(of.trace, of.stage), tables=list(_Worked(of, form).tables()))
+
+
+def form_within(of: Reference, leeway: float) -> Form:
+    """The form with the fewest digits from which one computes a cell's number up to so much off; else the last."""
+    return next((form for form in FORMS if rounding(of, form) <= leeway), FORMS[-1])
+
+
+def rounding(of: Reference, form: Form) -> float:
+    """How far off the number of a cell is that is computed from numbers as they are written."""
+
+    def read(name: str, run: Run) -> tuple[Cell, ...]:
+        return tuple(cell._replace(value=_read(form(cell.value))) for cell in of.trace.read(name, run))
+
+    return abs(of.trace.terms(of.stage.name, of.index, read).total() - of.cell.value)
+
+
+def _read(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """A number that is asked for, and how the numbers are written that it is computed from."""
+
+    of: Reference
+    form: Form
+
+    @property
+    def rule(self) -> Rule:
+        return self.of.trace.rule(self.of.stage.name)
+
+    def tables(self) -> Iterator[WorkingTable]:
+        """A table for each sum, and one for what is there once."""
+        lines = self.rule.variant(self.of.index).lines
+        made = [self._table(line, runs, len(lines)) for line, runs in zip(lines, self.rule.runs(self.of.index), strict=True)]
+        for heads, tables in groupby(made, itemgetter(0)):
+            yield WorkingTable(heads=heads, lines=[line for _, lines in tables for line in lines])
+
+    def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
+        """Its heads, and its lines."""
+        read = [(self.of.trace[self.of.stage.inputs[run.source]], run) for run in runs]
+        if n_lines == 1 and all(run.count == 1 for run in runs) and self._is_copy(read):
+            read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would be told with its place
+        if all(run.count == 1 for _, run in read):
+            return [], [*map(self._single, read), *(self._told(line) if n_lines == 1 else ())]
+        return self._column(line, read)
+
+    def _is_copy(self, read: list[tuple[Stage, Run]]) -> bool:
+        """Whether one of its numbers is the one that is asked for."""
+        return any(stage.value[run.start] == self.of.cell.value for stage, run in read)
+
+    def _column(self, line: Line, read: list[tuple[Stage, Run]]) -> tuple[Heads, Lines]:
+        """A column for each of its cells, and for numbers that no stage holds."""
+        (first, along), *_ = ((stage, run) for stage, run in read if run.count > 1)
+        axis = next(axis for axis, step in enumerate(along.step) if step)
+        named = Reference(self.of.of, self.of.trace, first, along.start)
+        labels = [_without_noun(named, axis, index[axis]) for index in along.indices]
+        columns = [[self._text(stage, index) for index in _indices(run, len(labels))] for stage, run in read]
+        heads = [("", self._counted(named, axis))]
+        heads += [(entry(stage.name).role, _name(self.of.trace, stage, run)) for stage, run in read]
+        for name, run in self._others(line):
+            if run.count > 1:
+                columns.append([digits(float(self.rule.arrays[run.source][index])) for index in run.indices])
+                heads.append(("", line.text.partition(", ")[2].removeprefix("which is ") or name))
+        return heads, [list(each) for each in zip(labels, *columns, strict=True)]
+
+    def _single(self, read: tuple[Stage, Run]) -> list[str]:
+        stage, run = read
+        return [_name(self.of.trace, stage, run), self._text(stage, run.start)]
+
+    def _told(self, line: Line) -> Lines:
+        """What is done with its cells, where that takes numbers that no stage holds."""
+        others = dict(self._others(line))
+        if not others:
+            return []
+        numbers = {name: float(self.rule.arrays[run.source][run.start]) for name, run in others.items()}
+        for name, run in zip(line.cells, self.rule.runs(self.of.index)[0], strict=True):
+            numbers[name] = float(self.of.trace[self.of.stage.inputs[run.source]].value[run.start])
+        return [["so it is", _SLOT.sub(partial(self._filled, numbers), line.text)]]
+
+    def _filled(self, numbers: dict[str, float], slot: re.Match[str]) -> str:
+        written = self.form(numbers[slot[1]])
+        return f"({written})" if slot[2] and written.startswith("−") else written
+
+    def _others(self, line: Line) -> Iterator[tuple[str, Run]]:
+        """The slots of a line's text that are numbers of the rule's own, which no stage holds."""
+        for name, _ in _SLOT.findall(line.text):
+            if str(self.rule.slots[name].source).startswith("#"):
+                yield name, self.rule.run(name, self.of.index)
+
+    def _text(self, stage: Stage, index: tuple[int, ...]) -> str:
+        if entry(stage.name).scale == "flag" and stage.value.dtype == bool:
+            return "visible" if stage.value[index] else "hidden"
+        return self.form(float(stage.value[index]))
+
+    def _counted(self, of: Reference, axis: int) -> str:
+        """What the lines count: words, or dimensions."""
+        if is_of_words(of, axis):
+            return "answer" if of.stage.axes[axis] == "answer" else of.trace.origin.unit
+        return place_name(of, axis, 0).rpartition(" ")[0] or "dimension"
+
+
+def _indices(run: Run, count: int) -> list[tuple[int, ...]]:
+    """The index of each of its cells; of one that doesn't run as often as the others are there."""
+    return list(run.indices) if run.count > 1 else [run.start] * count
+
+
+def _whole_row(stage: Stage, run: Run) -> Run:
+    """The row in which a cell stands."""
+    return Run(run.source, (*run.start[:-1], 0), (*(0 for _ in run.start[:-1]), 1), stage.shape[-1])
+
+
+def _name(trace: Trace, stage: Stage, run: Run) -> str:
+    """What some cells are called: their stage, and their place on each axis that they don't run along."""
+    of = Reference("B", trace, stage, run.start)
+    fixed = [axis for axis, step in enumerate(run.step) if stage.shape[axis] > 1 and not (step and run.count > 1)]
+    places = ", ".join(quoted_name(of, axis, run.start[axis]) for axis in fixed)
+    return full_title(stage.name) + (f": {places}" if places else "")
+
+
+def _without_noun(of: Reference, axis: int, place: int) -> str:
+    """The label of a line, below what the lines count."""
+    name = place_name(of, axis, place)
+    return name if is_of_words(of, axis) else name.removeprefix(f"{name.rpartition(' ')[0]} ")
