@@ -230,17 +230,21 @@ ASKED = {
     ),
     ("sentence=the cat sat on&heads=1", "word", "attention[0,2,0]"): "Which word does “sat” look at most?",
     ("model=recall", "word", "scores_2[0,5,2]"): "Which word does “1” have the largest score with, in layer 2?",
-    ("model=recall", "number", "attention_2[0,5,2]"): "Which number stands in Attention of layer 2 at “1”, “d”?",
+    ("model=recall", "number", "attention_2[0,5,2]"): (
+        "Which number stands in Attention of layer 2 at “1”, “d”? Up to 0.01 off counts as right."
+    ),
     ("sentence=the cat sat on&heads=2", "number", "q[1,2,0]"): (
-        "Which number stands in Queries at head 2, “sat”, dimension 1?"
+        "Which number stands in Queries at head 2, “sat”, dimension 1? Up to 0.02 off counts as right."
     ),
     ("sentence=the cat sat on&heads=4&sharing=pairs", "number", "k[1,2,1]"): (
-        "Which number stands in Keys at group 2, “sat”, dimension 2?"
+        "Which number stands in Keys at group 2, “sat”, dimension 2? Up to 0.01 off counts as right."
     ),
     ("model=microgpt&sentence=eliza", "word", "scores[0,5,2]"): (
         "Which letter does “a” have the largest score with, in head 1?"
     ),
-    ("model=microgpt&sentence=eliza", "number", "hidden[3,40]"): "Which number stands in Neurons at “i”, neuron 41?",
+    ("model=microgpt&sentence=eliza", "number", "hidden[3,40]"): (
+        "Which number stands in Neurons at “i”, neuron 41? Up to 0.02 off counts as right."
+    ),
 }
 
 
@@ -257,6 +261,37 @@ def test_a_question_of_a_cell_names_it_and_has_its_answer():
             assert question["right"] == [numbers.index(max(numbers))]
         else:
             assert question["right"] == numbers[last]
+
+
+def asked(at, kind, cell):
+    return json.loads(moment_at(place_in(f"?{at.replace(' ', '+')}", CellQuestion(kind=kind, cell=cell))))
+
+
+def test_who_multiplies_what_a_class_is_shown_for_a_query_or_a_score_has_the_answer():
+    at = "sentence=the cat sat on the mat&heads=4&sharing=pairs&rope=halves&layers=2&step=qkv-2"
+    for cell in ("q_2[3,1,1]", "k_2[1,4,0]", "v_2[0,5,1]", "scores_2[3,1,4]", "heads_1[2,0,1]", "output_2[5,7]"):
+        moment = asked(at, "number", cell)
+        (table,), question = moment["working"]["tables"], moment["question"]
+        pairs = [[float(text.replace("−", "-")) for text in numbers] for _, *numbers in table["lines"]]
+        total = sum(one * other for one, other in pairs)
+        assert (
+            abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])
+        )
+
+
+REFUSED = {
+    ("number", "w_q[0,1,0]"): "given",
+    ("number", "embeddings[1,0]"): "given",
+    ("number", "masked[0,1,2]"): "hides",
+    ("share", "attention[0,1,2]"): "hides",
+    ("share", "attention[0,0,0]"): "or all others",
+}
+
+
+@pytest.mark.parametrize(("kind", "cell"), REFUSED)
+def test_nobody_is_asked_for_what_is_given_or_hidden(kind, cell):
+    with pytest.raises(RoomError, match=REFUSED[kind, cell]):
+        asked("sentence=the cat sat on&heads=2&mask=causal", kind, cell)
 
 
 def test_a_code_is_read_in_either_case_and_has_no_look_alikes():

@@ -18,7 +18,7 @@ from attnviz.core.trace import Trace
 from attnviz.lessons.naming import quoted_name
 from attnviz.lessons.questions.ask import Ask
 from attnviz.lessons.questions.number import Number, half_a_digit
-from attnviz.lessons.questions.share import Share
+from attnviz.lessons.questions.share import Share, lead
 from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes, Reference
 from attnviz.lessons.slots import format_number
@@ -57,8 +57,12 @@ def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns, Worki
         return Word(prompt="", of=of, pick="largest"), prompt, None
     cell = Reference("B", trace, stage, index)
     _hold_computed(cell)
+    if question.kind == "share":
+        _hold_shared(cell)
     form = form_within(cell, max(half_a_digit(_text(cell)), _SMALL * abs(cell.cell.value)))
-    ask = Share(prompt="", of=of) if question.kind == "share" else Number(prompt="", of=of, tolerance=_leeway(cell, form))
+    ask = (
+        Share(prompt="", of=of) if question.kind == "share" else Number(prompt="", of=of, tolerance=_leeway(cell, form))
+    )
     return ask, prompt, working(cell, form)
 
 
@@ -73,6 +77,19 @@ def _hold_computed(cell: Reference) -> None:
         raise RoomError("This number is given, so there is nothing to work it out from. Select one that is computed.")
     if not np.isfinite(cell.cell.value):
         raise RoomError("The mask hides this pair, so its score is −∞. Select a visible one.")
+
+
+def _hold_shared(cell: Reference) -> None:
+    """Hold that a share depends on scores.
+
+    Raises
+    ------
+    RoomError
+    """
+    try:
+        lead(cell)
+    except LessonError:
+        raise RoomError("The mask hides this pair, or all others. Select a share of a row that sees several.") from None
 
 
 def _text(cell: Reference) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -12,7 +12,7 @@ from operator import itemgetter
 from attnviz.contract.lesson import Working, WorkingTable
 from attnviz.contract.sent import Style
 from attnviz.core.numerals import digits, short
-from attnviz.core.operations.rule import Line, Rule, Run
+from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Run
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
@@ -68,35 +68,42 @@ class _Worked:
     def tables(self) -> Iterator[WorkingTable]:
         """A table for each sum, and one for what is there once."""
         lines = self.rule.variant(self.of.index).lines
-        made = [self._table(line, runs, len(lines)) for line, runs in zip(lines, self.rule.runs(self.of.index), strict=True)]
+        made = [
+            self._table(line, runs, len(lines)) for line, runs in zip(lines, self.rule.runs(self.of.index), strict=True)
+        ]
         for heads, tables in groupby(made, itemgetter(0)):
             yield WorkingTable(heads=heads, lines=[line for _, lines in tables for line in lines])
 
     def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
         """Its heads, and its lines."""
         read = [(self.of.trace[self.of.stage.inputs[run.source]], run) for run in runs]
-        if n_lines == 1 and all(run.count == 1 for run in runs) and self._is_copy(read):
-            read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would be told with its place
-        if all(run.count == 1 for _, run in read):
+        if n_lines == 1 and self._is_copy(line, read):
+            read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would stand there alone
+        if not any(any(run.step) for _, run in read):
             return [], [*map(self._single, read), *(self._told(line) if n_lines == 1 else ())]
         return self._column(line, read)
 
-    def _is_copy(self, read: list[tuple[Stage, Run]]) -> bool:
-        """Whether one of its numbers is the one that is asked for."""
-        return any(stage.value[run.start] == self.of.cell.value for stage, run in read)
+    def _is_copy(self, line: Line, read: list[tuple[Stage, Run]]) -> bool:
+        """Whether the number that is asked for is passed on as it is."""
+        is_of_one = line.text == SAME_NUMBER or len(_SLOT.findall(line.text)) == 1
+        return (
+            is_of_one
+            and not any(any(run.step) for _, run in read)
+            and any(stage.value[run.start] == self.of.cell.value for stage, run in read)
+        )
 
     def _column(self, line: Line, read: list[tuple[Stage, Run]]) -> tuple[Heads, Lines]:
         """A column for each of its cells, and for numbers that no stage holds."""
-        (first, along), *_ = ((stage, run) for stage, run in read if run.count > 1)
+        (first, along), *_ = ((stage, run) for stage, run in read if any(run.step))
         axis = next(axis for axis, step in enumerate(along.step) if step)
         named = Reference(self.of.of, self.of.trace, first, along.start)
         labels = [_without_noun(named, axis, index[axis]) for index in along.indices]
-        columns = [[self._text(stage, index) for index in _indices(run, len(labels))] for stage, run in read]
+        columns = [[self._text(stage, index) for index in run.indices] for stage, run in read]
         heads = [("", self._counted(named, axis))]
         heads += [(entry(stage.name).role, _name(self.of.trace, stage, run)) for stage, run in read]
         for name, run in self._others(line):
-            if run.count > 1:
-                columns.append([digits(float(self.rule.arrays[run.source][index])) for index in run.indices])
+            if any(run.step):
+                columns.append([_exact(float(self.rule.arrays[run.source][index])) for index in run.indices])
                 heads.append(("", line.text.partition(", ")[2].removeprefix("which is ") or name))
         return heads, [list(each) for each in zip(labels, *columns, strict=True)]
 
@@ -109,14 +116,10 @@ class _Worked:
         others = dict(self._others(line))
         if not others:
             return []
-        numbers = {name: float(self.rule.arrays[run.source][run.start]) for name, run in others.items()}
+        texts = {name: _exact(float(self.rule.arrays[run.source][run.start])) for name, run in others.items()}
         for name, run in zip(line.cells, self.rule.runs(self.of.index)[0], strict=True):
-            numbers[name] = float(self.of.trace[self.of.stage.inputs[run.source]].value[run.start])
-        return [["so it is", _SLOT.sub(partial(self._filled, numbers), line.text)]]
-
-    def _filled(self, numbers: dict[str, float], slot: re.Match[str]) -> str:
-        written = self.form(numbers[slot[1]])
-        return f"({written})" if slot[2] and written.startswith("−") else written
+            texts[name] = self._text(self.of.trace[self.of.stage.inputs[run.source]], run.start)
+        return [["so it is", _SLOT.sub(partial(_filled, texts), line.text)]]
 
     def _others(self, line: Line) -> Iterator[tuple[str, Run]]:
         """The slots of a line's text that are numbers of the rule's own, which no stage holds."""
@@ -136,9 +139,15 @@ class _Worked:
         return place_name(of, axis, 0).rpartition(" ")[0] or "dimension"
 
 
-def _indices(run: Run, count: int) -> list[tuple[int, ...]]:
-    """The index of each of its cells; of one that doesn't run as often as the others are there."""
-    return list(run.indices) if run.count > 1 else [run.start] * count
+def _exact(number: float) -> str:
+    """A number of a rule's own, which is no input and is never rounded to two digits."""
+    return f"{number:.0f}" if number.is_integer() else digits(number)
+
+
+def _filled(texts: Mapping[str, str], slot: re.Match[str]) -> str:
+    """A number in a sentence, in brackets where it stands behind an operator and has a minus of its own."""
+    text = texts[slot[1]]
+    return f"({text})" if slot[2] and text.startswith("−") else text
 
 
 def _whole_row(stage: Stage, run: Run) -> Run:
@@ -149,7 +158,7 @@ def _whole_row(stage: Stage, run: Run) -> Run:
 def _name(trace: Trace, stage: Stage, run: Run) -> str:
     """What some cells are called: their stage, and their place on each axis that they don't run along."""
     of = Reference("B", trace, stage, run.start)
-    fixed = [axis for axis, step in enumerate(run.step) if stage.shape[axis] > 1 and not (step and run.count > 1)]
+    fixed = [axis for axis, step in enumerate(run.step) if stage.shape[axis] > 1 and not step]
     places = ", ".join(quoted_name(of, axis, run.start[axis]) for axis in fixed)
     return full_title(stage.name) + (f": {places}" if places else "")
 

@@ -162,30 +162,41 @@ test("two windows tell each other where they are, and one goes on when the other
   assert.equal(places.speaker.moment, 4);
 });
 
+// A window of a talk from a file, opened by another one.
+function fileOf(opener) {
+  const listeners = [];
+  return {
+    location: { protocol: "file:" },
+    crypto: globalThis.crypto,
+    opener,
+    addEventListener: (_, act) => listeners.push(act),
+    removeEventListener: (_, act) => listeners.splice(listeners.indexOf(act), 1),
+    hear: event => {
+      for (const act of listeners) act(event);
+    },
+  };
+}
+
+// Two such windows: what posts to one arrives as `deliver` calls it. Returns {main, speaker}.
+function twoFiles(deliver) {
+  const doorTo = (window, source) => ({ postMessage: data => deliver(() => window().hear({ source: source(), data })) }),
+    mainAt = doorTo(
+      () => main,
+      () => speakerAt,
+    ),
+    speakerAt = doorTo(
+      () => speaker,
+      () => mainAt,
+    );
+  const main = fileOf(null),
+    speaker = fileOf(mainAt);
+  main.open = () => speakerAt;
+  return { main, speaker };
+}
+
 test("two files tell each other too, and hear nobody else", () => {
   const followed = [],
-    fileOf = opener => {
-      const listeners = [];
-      const own = {
-        location: { protocol: "file:" },
-        crypto: globalThis.crypto,
-        opener,
-        addEventListener: (_, act) => listeners.push(act),
-        removeEventListener: (_, act) => listeners.splice(listeners.indexOf(act), 1),
-        hear: event => {
-          for (const act of listeners) act(event);
-        },
-      };
-      return own;
-    };
-  // What posts to `window` arrives from `source`.
-  const doorTo = (window, source) => ({ postMessage: data => window.hear({ source: source(), data }) });
-  let speakerAt = null;
-  const main = fileOf(null),
-    mainAt = doorTo(main, () => speakerAt),
-    speaker = fileOf(mainAt);
-  speakerAt = doorTo(speaker, () => mainAt);
-  main.open = () => speakerAt;
+    { main, speaker } = twoFiles(arrive => arrive());
   const acts = who => ({ now: () => ({ moment: who }), follow: to => followed.push([who, to.moment]) });
   const one = makeTogether(main, "", acts("main"));
   one.open(name => name);
@@ -197,6 +208,23 @@ test("two files tell each other too, and hear nobody else", () => {
   other.end();
   one.tell();
   assert.equal(followed.length, 2);
+});
+
+test("who presses on before the talk has said where it is, is not set back", () => {
+  const posted = [],
+    { main, speaker } = twoFiles(arrive => posted.push(arrive)),
+    at = { main: 1, speaker: 1 };
+  const acts = who => ({
+    now: () => ({ moment: at[who] }),
+    follow: ({ moment }) => {
+      at[who] = moment;
+    },
+  });
+  makeTogether(main, "", acts("main")).open(name => name);
+  const own = makeTogether(speaker, "7", acts("speaker"));
+  for (at.speaker of [2, 3]) own.tell();
+  while (posted.length) posted.shift()();
+  assert.deepEqual(at, { main: 3, speaker: 3 });
 });
 
 test("time and plan are said in minutes and seconds", () => {

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
-from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
 
 Pairs = Literal["neighbours", "halves"]
@@ -123,7 +123,7 @@ class Rotation(Operation):
             f"h q {own}",
             sizes,
             {**slots, "a": Slot(0, f"h q {own}"), "angle": Slot("#angle", f"q {own}")},
-            (*turned, Variant((Line(("a",), "the same number"),))),
+            (*turned, Variant((Line(("a",), SAME_NUMBER),))),
             Slot("#case", own),
             {**arrays, "#factor": factors, "#product": factors * numbers},
             until,

@@ -23,6 +23,9 @@ from attnviz.core.operations.input import Input
 
 RUNNING = "i"
 
+SAME_NUMBER = "the same number"
+"""The text of a line that passes its cell on as it is."""
+
 Index = tuple[int, ...]
 
 
@@ -259,7 +262,7 @@ def products(result: str, *reads: tuple[Input, str]) -> Rule:
 
 def copies(source: Input, result: str, pattern: str) -> Rule:
     """The rule of an input that is passed on as it is, read at `pattern`."""
-    return Rule.of((source,), result, {"a": Slot(0, pattern)}, Variant((Line(("a",), "the same number"),)))
+    return Rule.of((source,), result, {"a": Slot(0, pattern)}, Variant((Line(("a",), SAME_NUMBER),)))
 
 
 @cache

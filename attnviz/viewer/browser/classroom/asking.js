@@ -5,13 +5,17 @@ import { openDialog } from "../elements/dialog.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { makeBoard } from "./answerDots.js";
+import { askableOf } from "./askable.js";
 import { drawSaid } from "../lesson/said.js";
 import { drawWorking } from "../lesson/working.js";
 import { plainOf } from "./plain.js";
 import { verdictOn } from "../lesson/verdict.js";
 
-const ROWS = ["scores", "scaled", "masked", "attention"],
-  SHARES = ["attention", "probabilities"];
+const QUESTIONS = {
+  number: "Which number is it?",
+  share: "Which share is it?",
+  word: "Which word has the largest in this row?",
+};
 
 // Returns {button, panel, at(place), isOpen, join(about, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
 // selected; it is opened and closed too where another device of the speaker's has asked, and has gone on. back() leads the class
@@ -58,7 +62,7 @@ export function makeAsking(speaker, home, back) {
     begin({ kind, cell }, false);
     speaker.shows({ at: place.scene ?? place.at, question: about });
     await untilThere(speaker);
-    if (speaker.now?.round === null || !stage.open) return stage.close();
+    if (speaker.said || speaker.now?.round === null || !stage.open) return stage.close();
     hear(await speaker.moment());
   };
   function hear(moment) {
@@ -66,18 +70,17 @@ export function makeAsking(speaker, home, back) {
     write(title, plainOf(question.prompt));
     redraw(given, moment.working ? [drawWorking(moment.working)] : []);
     given.hidden = !moment.working;
+    body.hidden = false;
     update();
   }
   function drawKinds() {
     const { pass, focus } = place.selected(),
-      cell = pass.address(focus.name, focus.index),
-      [kind] = focus.name.split(/_\d+$/);
+      { kinds, why } = askableOf(pass, focus),
+      cell = pass.address(focus.name, focus.index);
     return [
-      element("p", "", `Of the number that is selected, in ${pass.stages.get(focus.name).title}:`),
-      button(SHARES.includes(kind) ? "Which share is it?" : "Which number is it?", () =>
-        ask(SHARES.includes(kind) ? "share" : "number", cell),
-      ),
-      ...(ROWS.includes(kind) ? [button("Which word has the largest in this row?", () => ask("word", cell))] : []),
+      element("p", "", `The number that is selected: ${pass.nameOf(focus.name, focus.index)}.`),
+      ...(why ? [element("p", "", why)] : []),
+      ...kinds.map(kind => button(QUESTIONS[kind], () => ask(kind, cell))),
     ];
   }
   function begin(what, isShownThere) {
@@ -85,8 +88,8 @@ export function makeAsking(speaker, home, back) {
     isShown = isShownThere;
     question = null;
     write(title, "");
-    given.hidden = true;
-    board.element.replaceChildren();
+    body.hidden = true;
+    redraw(truth, []);
     redraw(room, ["room ", element("strong", "", speaker.room.code)]);
     write(count, "The question is put …");
     openDialog(stage, home);

@@ -6,9 +6,17 @@ const NAME = "attnviz talk ";
 // isOver}, and what goes where the other has gone. Returns {open(href), tell(), end()}.
 export function makeTogether(window, name, { now, follow }) {
   const lineTo = window.location.protocol === "file:" ? windowLine : channelLine;
-  let line = null;
-  const heard = data => (data === "hello" ? tell() : follow(data)),
-    tell = () => line?.send(now());
+  let line = null,
+    hasTold = false; // then the other has been led on from where its answer to "hello" says that it is
+  const heard = data => {
+    if (data === "hello") line.send({ answer: now() });
+    else if (!data.answer) follow(data);
+    else if (!hasTold) follow(data.answer);
+  };
+  const tell = () => {
+    hasTold = true;
+    line?.send(now());
+  };
   if (name) {
     line = lineTo(window, name, window.opener, heard);
     line.send("hello");

@@ -1,0 +1,206 @@
+"""Working: who computes by the numbers that a class is shown gets the number that it is asked for."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from kinds import OPERATIONS
+from passes import TRACES
+
+from attnviz.core.numerals import digits
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.alibi import ALiBi
+from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.headprojection import HeadProjection
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.lastquotient import LastQuotient
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.runningmaximum import RunningMaximum
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sinkshare import SinkShare
+from attnviz.core.operations.softcap import Softcap
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.lessons.reference import Reference
+from attnviz.lessons.working import FORMS, rounding, working
+
+FLAGS = {"visible": 1.0, "hidden": 0.0}
+
+
+def number(text):
+    return FLAGS[text] if text in FLAGS else float(text.replace("−", "-").replace("∞", "inf"))
+
+
+class Read:
+    """The numbers that stand in a working: columns of what runs, and what stands alone."""
+
+    def __init__(self, made):
+        running = [table for table in made.tables if table.heads]
+        self.columns = [list(each) for table in running[:1] for each in zip(*table.lines, strict=True)]
+        self.labels = self.columns[0] if self.columns else []
+        self.columns = [np.array([*map(number, each)]) for each in self.columns[1:]]
+        lines = [line for table in made.tables if not table.heads for line in table.lines]
+        self.told = [text for name, text in lines if name == "so it is"]
+        self.alone = [number(text) for name, text in lines if name != "so it is"]
+
+    def at(self, place):
+        """The number of the line of that place: words are in order, dimensions are counted from 1."""
+        return self.columns[0][place]
+
+
+def summed(read, operation, index):
+    return (float(np.prod(read.columns, axis=0).sum()) if read.columns else 0.0) + sum(read.alone)
+
+
+def copied(read, operation, index):
+    if not read.columns:
+        return read.alone[0]
+    return read.at(index[-1] % len(read.labels))
+
+
+def shared(read, operation, index):
+    if np.isneginf(read.columns[0]).all():
+        return 0.0
+    powers = np.exp(read.columns[0] - max(*read.columns[0], *read.alone, -700))
+    sinks = [math.exp(sink - max(*read.columns[0], *read.alone, -700)) for sink in read.alone]
+    return powers[index[-1]] / (powers.sum() + sum(sinks))
+
+
+def sunk(read, operation, index):
+    return 1 / (1 + np.exp(read.columns[0] - read.alone[0]).sum())
+
+
+def proportional(read, operation, index):
+    counted = np.where(np.isneginf(read.columns[0]), 0, read.columns[0])
+    return counted[index[-1]] / counted.sum()
+
+
+def normed(read, operation, index):
+    row, (gain, *_) = read.columns[0], [*read.alone, 1.0]
+    return row[index[-1]] / math.sqrt((row**2).mean() + operation.epsilon) * gain
+
+
+def standardised(read, operation, index):
+    row, (gain, bias) = read.columns[0], read.alone or (1.0, 0.0)
+    return (row[index[-1]] - row.mean()) / math.sqrt(row.var() + operation.epsilon) * gain + bias
+
+
+def scaled(read, operation, index):
+    by = 1 / math.sqrt(operation.d_k) if operation.factor is None else operation.factor
+    return copied(read, operation, index) * by
+
+
+def biased(read, operation, index):
+    score, slope, distance = map(number, re.findall(r"−?[\d.]+(?:e−?\d+)?", read.told[0])[:3])
+    assert read.alone == [score]
+    return score - slope * distance
+
+
+def gated(read, operation, index):
+    below = number(re.search(r"× (\S+),", read.told[0])[1])
+    return read.alone[0] * below
+
+
+def positive(read, operation, index):
+    x = max(copied(read, operation, index), 0)
+    return x**2 if operation.squared else x
+
+
+def capped(read, operation, index):
+    return operation.limit * math.tanh(copied(read, operation, index) / operation.limit)
+
+
+def hidden(read, operation, index):
+    score, mask = (column[index[-1]] for column in read.columns)
+    assert mask == 1
+    return score
+
+
+def largest(read, operation, index):
+    return max(*read.columns[0], *read.alone, -math.inf) if read.columns else max(read.alone)
+
+
+def of_powers(read, operation, index):
+    if len(read.columns) == 1:  # hidden so far
+        return 0.0
+    score, most, *value = read.columns
+    sink = math.exp(read.alone[0] - read.alone[1]) if read.alone else 0.0
+    return float((np.exp(score - most) * np.prod(value, axis=0)).sum()) + sink
+
+
+def quotient(read, operation, index):
+    above, below = read.alone
+    return above / below if below else above
+
+
+RULES = {
+    **dict.fromkeys((Projection, DotProducts, WeightedSum, HeadProjection, Contributions, Addition), summed),
+    **dict.fromkeys((Concatenation, Identity), copied),
+    Rotation: lambda read, operation, index: (
+        summed(read, operation, index) if len(read.columns) == 2 else copied(read, operation, index)
+    ),
+    Softmax: shared,
+    SinkShare: sunk,
+    SumNormalise: proportional,
+    RMSNorm: normed,
+    LayerNorm: standardised,
+    Scale: scaled,
+    ALiBi: biased,
+    GELU: gated,
+    ReLU: positive,
+    Softcap: capped,
+    Hide: hidden,
+    RunningMaximum: largest,
+    RunningSum: of_powers,
+    RunningOutput: of_powers,
+    LastQuotient: quotient,
+}
+"""How each operation's number is worked out by hand, once more and by the written numbers alone."""
+
+
+def asked_cells(trace):
+    """Two cells of each stage that a class may be asked for."""
+    rng = np.random.default_rng(3)
+    for stage in trace:
+        for _ in range(0 if stage.is_given else 2):
+            index = tuple(int(rng.integers(n)) for n in stage.shape)
+            if not stage.is_overridden(index) and np.isfinite(stage.value[index]):
+                yield Reference("B", trace, stage, index)
+
+
+def test_every_operation_is_worked_out():
+    assert set(RULES) == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_who_computes_by_what_is_shown_gets_the_number(name):
+    for of in asked_cells(TRACES[name]):
+        operation, right = of.stage.operation, float(of.cell.value)
+        for form in FORMS:
+            made = RULES[type(operation)](Read(working(of, form)), operation, of.index)
+            assert made == pytest.approx(right, abs=rounding(of, form) + 2e-3 * (1 + abs(right))), (of.cell, form)
+
+
+def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_none():
+    for name in ("all options set", "two layers of 2025", "two blocks with biases"):
+        for of in asked_cells(TRACES[name]):
+            made = working(of, digits)
+            inputs = {digits(float(each)) for stage in of.trace.inputs(of.stage.name) for each in stage.value.flat}
+            columns = [column for table in made.tables if table.heads for column in zip(*table.lines, strict=True)]
+            alone = [line for table in made.tables if not table.heads for line in table.lines]
+            if isinstance(of.stage.operation, Rotation):
+                del columns[2:]  # cosines and sines
+            assert {text for column in columns[1:] for text in column} <= inputs | {"visible", "hidden"}, of.cell
+            assert {text for label, text in alone if label != "so it is"} <= inputs, of.cell
