@@ -179,7 +179,9 @@ function fileOf(opener) {
 
 // Two such windows: what posts to one arrives as `deliver` calls it. Returns {main, speaker}.
 function twoFiles(deliver) {
-  const doorTo = (window, source) => ({ postMessage: data => deliver(() => window().hear({ source: source(), data })) }),
+  const doorTo = (window, source) => ({
+      postMessage: data => deliver(() => window().hear({ source: source(), data })),
+    }),
     mainAt = doorTo(
       () => main,
       () => speakerAt,

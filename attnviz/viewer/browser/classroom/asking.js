@@ -6,7 +6,6 @@ import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { makeBoard } from "./answerDots.js";
 import { askableOf } from "./askable.js";
-import { drawSaid } from "../lesson/said.js";
 import { drawWorking } from "../lesson/working.js";
 import { plainOf } from "./plain.js";
 import { verdictOn } from "../lesson/verdict.js";
