@@ -723,7 +723,7 @@ export interface Near {
 
 /** Numbers that a number is computed from: a line for each of the places that it adds up over, or for each of them. */
 export interface WorkingTable {
-  heads: Array<string>;
+  heads: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string]>;
   lines: Array<Array<string>>;
 }
 

@@ -15,7 +15,7 @@ export function makeClassMoment({ answer, touched }) {
   const body = element("div", "lesson-body"),
     said = element("section", "lesson-said"),
     picture = makeMomentPicture(clicked),
-    given = element("div", "lesson-picture"),
+    given = element("div", "lesson-picture of-working"),
     status = element("div", "class-own");
   let moment = null,
     question = null,

@@ -8,11 +8,13 @@ const MOST_LINES = 16; // below each other: what is left stands beside them wher
 export function drawWorking({ formula, tables }) {
   const box = element("section", "asked-working"),
     line = element("p", "formula"),
-    all = element("div", "tables");
+    all = element("div", "tables"),
+    parts = tables.flatMap(({ heads, lines }) => inParts(lines).map(part => ({ heads, lines: part })));
   box.setAttribute("aria-label", "What it is computed from");
   box.tabIndex = 0; // it may scroll
+  box.style.setProperty("--lines", String(Math.max(...parts.map(({ lines: { length } }) => length))));
   line.append("It is computed from these numbers, by ", ...typesetInPieces(formula));
-  all.append(...tables.flatMap(({ heads, lines }) => inParts(lines).map(part => drawTable(heads, part))));
+  all.append(...parts.map(drawTable));
   box.append(line, all);
   return box;
 }
@@ -23,7 +25,7 @@ function inParts(lines) {
   return Array.from({ length: count }, (_, nth) => lines.slice(nth * size, (nth + 1) * size));
 }
 
-function drawTable(heads, lines) {
+function drawTable({ heads, lines }) {
   const table = element("table", heads.length ? "" : "of-names"),
     body = element("tbody");
   body.append(
