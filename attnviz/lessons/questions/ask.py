@@ -12,7 +12,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import PATTERN, Passes, Reference, find
 
-_KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
+_KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")
 """Stages from whose numbers one reads off which of the next is the largest."""
 
 _SUM = re.compile(r"sum\((.+)\)")

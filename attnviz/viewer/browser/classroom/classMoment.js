@@ -1,6 +1,6 @@
 // A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
 // which what would give the answer away is covered until the speaker shows it. Where a number is asked for, what it is computed
-// from stands there until then.
+// from stands in place of that.
 import { afterFrame } from "../elements/afterFrame.js";
 import { element, redraw } from "../elements/element.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
@@ -72,9 +72,9 @@ export function makeClassMoment({ answer, touched }) {
       // a phone has no room for it all; its picture is drawn first
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
-      given.hidden = !moment.working || isShown;
-      picture.element.hidden = !given.hidden;
-      if (areWordsAlone || picture.element.hidden) picture.clear();
+      given.hidden = !moment.working;
+      picture.element.hidden = Boolean(moment.working);
+      if (areWordsAlone || moment.working) picture.clear();
       else picture.show(moment, !isShown && Boolean(moment.question), false);
     },
     end: () => picture.leave(),
