@@ -123,6 +123,31 @@ def test_a_lesson_from_each_seat(comes):
     expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
+def working(page):
+    """The lines of what a number is computed from, as one reads them."""
+    lines = page.locator(".asked-working:visible tbody tr")
+    expect(lines).to_have_count(8)
+    return [line.split("\t") for line in lines.all_inner_texts()]
+
+
+def test_who_multiplies_what_a_phone_shows_has_the_number_that_the_class_is_asked_for(comes):
+    of_pairs = "sentence=the+cat+sat+on+the+mat&heads=4&sharing=pairs&rope=halves&layers=2"
+    speaker = comes("desk", f"walkthrough?{of_pairs}&step=qkv-2")
+    phone = comes("first", opens_class(speaker))
+    speaker.get_by_role("button", name="Ask the class").click()
+    speaker.get_by_role("button", name="Which number is it?").click()
+    lines = working(phone)
+    assert working(speaker) == lines, "the room reads the same"
+    numbers = [[float(text.replace("−", "-")) for text in line[1:]] for line in lines]
+    phone.locator(".number-box input").fill(f"{sum(one * other for one, other in numbers):.2f}")
+    phone.get_by_role("button", name="Send").click()
+    expect(speaker.locator(".class-stage .class-count")).to_contain_text("1 answered")
+    speaker.get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own.right")).to_be_visible()
+    assert working(phone) == lines
+    assert violations_but_contrast(phone) == []
+
+
 def test_a_second_device_leads_and_is_led_everywhere(comes):
     speaker = comes("desk", "walkthrough?model=who-is-it&present=1&step=softmax")
     speaker.mouse.move(300, 300)

@@ -274,9 +274,7 @@ def test_who_multiplies_what_a_class_is_shown_for_a_query_or_a_score_has_the_ans
         (table,), question = moment["working"]["tables"], moment["question"]
         pairs = [[float(text.replace("−", "-")) for text in numbers] for _, *numbers in table["lines"]]
         total = sum(one * other for one, other in pairs)
-        assert (
-            abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])
-        )
+        assert abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])
 
 
 REFUSED = {

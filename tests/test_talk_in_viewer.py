@@ -359,6 +359,31 @@ def test_on_a_phone_the_keys_come_with_their_query(opened):
     assert strips.first.locator("i").count() == strips.last.locator("i").count() == 8
 
 
+_CUT = """() => [...document.querySelectorAll(".matrix figcaption math, .legend math")]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => {
+    const low = Math.max(...[...each.querySelectorAll("mi, mn")].map((leaf) => leaf.getBoundingClientRect().bottom));
+    for (let box = each.parentElement; box; box = box.parentElement) {
+      const { overflowY, clipPath } = getComputedStyle(box), [, inset] = clipPath.match(/^inset\\((.*)\\)$/) ?? [];
+      const [top, , bottom = top] = (inset ?? "").split(" ").map(parseFloat);
+      const edge = inset ? bottom : overflowY === "visible" ? -Infinity : 0;
+      if (low > box.getBoundingClientRect().bottom - edge + 0.5) return true;
+    }
+    return false;
+  })
+  .map((each) => each.textContent)"""
+"""The symbols of which something is cut off below, by a box that hides what is beyond it."""
+
+
+def test_what_is_lowered_beside_a_symbol_is_seen_whole(opened):
+    page = opened("?present=1&view=matrices&step=qkv-2", model="recall")
+    resized(page, 1440, 900)
+    fill_the_window(page)
+    frames(page)
+    assert page.locator(".legend math").count() >= 3
+    assert page.evaluate(_CUT) == []
+
+
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
