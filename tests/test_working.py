@@ -52,8 +52,8 @@ class Read:
         self.labels = self.columns[0] if self.columns else []
         self.columns = [np.array([*map(number, each)]) for each in self.columns[1:]]
         lines = [line for table in made.tables if not table.heads for line in table.lines]
-        self.told = [text for name, text in lines if name == "so it is"]
-        self.alone = [number(text) for name, text in lines if name != "so it is"]
+        self.told = [text for _, text in lines if "×" in text]
+        self.alone = [number(text) for _, text in lines if "×" not in text]
 
     def at(self, place):
         """The number of the line of that place: words are in order, dimensions are counted from 1."""
@@ -104,13 +104,22 @@ def scaled(read, operation, index):
 
 def biased(read, operation, index):
     score, slope, distance = map(number, re.findall(r"−?[\d.]+(?:e−?\d+)?", read.told[0])[:3])
-    assert read.alone == [score]
     return score - slope * distance
 
 
 def gated(read, operation, index):
-    below = number(re.search(r"× (\S+),", read.told[0])[1])
-    return read.alone[0] * below
+    return multiplied(*read.told)
+
+
+def multiplied(told):
+    one, other = re.match(r"(\S+) × (\S+),", told).groups()
+    return number(one) * number(other)
+
+
+def turned(read, operation, index):
+    if len(read.told) == 2:
+        return sum(map(multiplied, read.told))
+    return summed(read, operation, index) if len(read.columns) == 2 else copied(read, operation, index)
 
 
 def positive(read, operation, index):
@@ -148,9 +157,7 @@ def quotient(read, operation, index):
 RULES = {
     **dict.fromkeys((Projection, DotProducts, WeightedSum, HeadProjection, Contributions, Addition), summed),
     **dict.fromkeys((Concatenation, Identity), copied),
-    Rotation: lambda read, operation, index: (
-        summed(read, operation, index) if len(read.columns) == 2 else copied(read, operation, index)
-    ),
+    Rotation: turned,
     Softmax: shared,
     SinkShare: sunk,
     SumNormalise: proportional,
@@ -203,4 +210,4 @@ def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_no
             if isinstance(of.stage.operation, Rotation):
                 del columns[2:]  # cosines and sines
             assert {text for column in columns[1:] for text in column} <= inputs | {"visible", "hidden"}, of.cell
-            assert {text for label, text in alone if label != "so it is"} <= inputs, of.cell
+            assert {text for _, text in alone if "×" not in text} <= inputs, of.cell

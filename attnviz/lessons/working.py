@@ -79,8 +79,10 @@ class _Worked:
         read = [(self.of.trace[self.of.stage.inputs[run.source]], run) for run in runs]
         if n_lines == 1 and self._is_copy(line, read):
             read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would stand there alone
+        if len(read) == 1 and read[0][1].count == 1 and (told := self._told(line, read[0])):
+            return [], [told]
         if not any(any(run.step) for _, run in read):
-            return [], [*map(self._single, read), *(self._told(line) if n_lines == 1 else ())]
+            return [], [*map(self._single, read)]
         return self._column(line, read)
 
     def _is_copy(self, line: Line, read: list[tuple[Stage, Run]]) -> bool:
@@ -111,15 +113,18 @@ class _Worked:
         stage, run = read
         return [_name(self.of.trace, stage, run), self._text(stage, run.start)]
 
-    def _told(self, line: Line) -> Lines:
-        """What is done with its cells, where that takes numbers that no stage holds."""
+    def _told(self, line: Line, read: tuple[Stage, Run]) -> list[str]:
+        """What is done with a cell, where that multiplies it by numbers that no stage holds; empty where it doesn't."""
         others = dict(self._others(line))
-        if not others:
+        if not others or "×" not in line.text:
             return []
-        texts = {name: _exact(float(self.rule.arrays[run.source][run.start])) for name, run in others.items()}
-        for name, run in zip(line.cells, self.rule.runs(self.of.index)[0], strict=True):
-            texts[name] = self._text(self.of.trace[self.of.stage.inputs[run.source]], run.start)
-        return [["so it is", _SLOT.sub(partial(_filled, texts), line.text)]]
+        stage, run = read
+        texts = {name: _exact(float(self.rule.arrays[each.source][each.start])) for name, each in others.items()}
+        texts[line.cells[0]] = self._text(stage, run.start)
+        return [
+            _name(self.of.trace, stage, run._replace(step=tuple(0 for _ in run.step))),
+            _SLOT.sub(partial(_filled, texts), line.text),
+        ]
 
     def _others(self, line: Line) -> Iterator[tuple[str, Run]]:
         """The slots of a line's text that are numbers of the rule's own, which no stage holds."""
