@@ -244,6 +244,10 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     page.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     page.get_by_role("button", name="End the class").click()
     expect(page.locator(".class-bar")).to_be_hidden()
+    link = page.evaluate(f"async talk => {{ {PACKED} }}", {"title": 1})
+    page.goto(f"{page.evaluate('location.origin')}/?lesson=talk{link}")
+    expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
+    tab.errors = [each for each in tab.errors if "400" not in each]
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
