@@ -57,8 +57,13 @@ function bothOf(pass, a, b, { areAll, note, columns }, { paintB, opened }) {
   const standing = paint => (areAll ? { ...paint, isApart: () => false } : paint); // where all differ, none stands out
   return [
     { ...briefA, paint: standing(a.paint), note: "", apart: columns.a },
-    { ...briefB, paint: standing(paintB), side: "B", note, apart: columns.b },
+    { ...briefB, paint: standing(paintB), side: "B", note: `${note}${markIn(a)}`, apart: columns.b },
   ];
+}
+
+// What a mark in cells of A's part says, where any has one.
+function markIn({ cells: { stage }, band: { array } }) {
+  return stage.overridden.size && !array ? `. Marked: ${stage.overriddenBy}` : "";
 }
 
 // A part all of whose rows stand alone.
