@@ -11,7 +11,10 @@ function browser(t) {
     delete globalThis.requestAnimationFrame;
   });
   t.mock.method(globalThis, "setTimeout", act => tasks.push(act));
-  return { frames, tasks, seen: () => [1, 2].forEach(() => frames.shift()()) };
+  const seen = () => {
+    for (const act of [frames.shift(), () => frames.shift()()]) act();
+  };
+  return { frames, tasks, seen };
 }
 
 test("what is left for later is done once the next frame is seen, each in a task of its own, in the order in which it was asked for", t => {
