@@ -92,6 +92,16 @@ def test_in_a_small_window_arcs_stand_over_the_letters_that_a_text_says_they_lea
     assert max(edges(said)[1] for said in page.locator(".thread .words .said:visible").all()) <= bottom
 
 
+def test_the_first_column_of_the_sheet_has_a_head_and_the_ways_from_it_one_line(opened):
+    page = at_size(opened, 1024, 768, step="softmax-2", view="sheet", sentence=SENTENCE, layers="2")
+    expect(page.get_by_role("columnheader", name="Step", exact=True)).to_be_visible()
+    tops = (
+        page.locator(".sheet .ways").first.locator("button").evaluate_all("(all) => all.map((each) => each.offsetTop)")
+    )
+    assert len(tops) == 4
+    assert len(set(tops)) == 1
+
+
 def test_a_window_of_4k_is_used_and_one_of_1080_lines_is_as_it_was(opened):
     page = at_size(opened, 1920, 1080, step="softmax", view="matrices", sentence=SENTENCE)
     letters = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
