@@ -128,7 +128,7 @@ test("a wrong word is told what it is the answer to, a right one is not told twi
     "And so on.",
   ]);
   assert.deepEqual(said(verdictOn(PICK, 1, [["", "And so on."]])), ["Right: mat.", "And so on."]);
-  assert.deepEqual(said(verdictOn(PICK, null)), ["the largest share", "It is mat."]);
+  assert.deepEqual(said(verdictOn(PICK, null)), ["It is mat.", "the largest share"]);
   assert.deepEqual(
     [0, 1, null].map(answer => verdictOn(PICK, answer).isRight),
     [false, true, null],

@@ -14,8 +14,8 @@ export function verdictOn(question, answer, after = []) {
     isRight,
     said: [
       ...(isRight === false ? [[["", "You said "], own, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]] : []),
-      ...(why.length ? [why] : []),
       ...(isRight === false || isRepeated ? [] : [truth]),
+      ...(why.length ? [why] : []),
       ...(after.length ? [isRepeated ? [...begun, ...after] : after] : []),
     ],
   };

@@ -1,7 +1,7 @@
 // Marks: where terms of the glossary first stand in some boxes. Others may mark other boxes in the same way.
 import { element } from "../elements/element.js";
 
-const APART = "button, a, input, select, textarea, math, svg, pre, .word, [hidden], [aria-hidden=true]"; // texts that aren't ours, or have an act
+const APART = "button, a, input, select, textarea, math, svg, pre, code, .word, [hidden], [aria-hidden=true]"; // texts that aren't ours, or have an act
 
 // Marks each term once, where it stands first; marks that are no longer the first go. `terms` are {id, pattern}.
 export function markTerms(boxes, terms) {
