@@ -56,7 +56,7 @@ export function makeSheet(tools, isBare = false) {
       hand.update(parts, content.paint);
     } else {
       hand.clear();
-      drawTable(content, frame, parts);
+      drawTable(content, frame, parts, above()); // asked before the table is another, which would be laid out for it
     }
   };
   // Draws the sentence above the table; returns the parts that there is room for below it.
@@ -73,7 +73,7 @@ export function makeSheet(tools, isBare = false) {
     sentence.update(narrow ? { pass, where, look, attention, columns: narrow.columns } : null);
     return parts;
   };
-  const drawTable = (content, frame, parts) => {
+  const drawTable = (content, frame, parts, taken) => {
     const { pass, where, source, paint } = content,
       focus = focusOf(pass, where);
     table.update(parts, paint, {
@@ -87,7 +87,7 @@ export function makeSheet(tools, isBare = false) {
       columns: widthOf(parts),
       multiplies: parts.some(showsProducts),
       wanted: hasStrip(content, frame, parts),
-      above: above(),
+      above: taken,
     });
     strip.update(content, table.lines()[0], height);
     table.setTabStop(pass.address(focus.name, focus.index));
