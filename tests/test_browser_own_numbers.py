@@ -86,6 +86,7 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
     trace = statefile.read(path.read_bytes()).trace("zyx")
     numbers_are(page, "Attention", trace["attention_4"].value[0])
     becomes(page, lambda: parameters(page).get("step"), "softmax-4")
+    says(tab.open("your_own_numbers"), "A microgpt of your own")  # again, and the page is busy no more
     assert tab.errors == []
 
 

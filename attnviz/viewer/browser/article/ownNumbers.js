@@ -162,9 +162,9 @@ export function mountOwnNumbers(root, url, open) {
         draw();
       }
       const kept = fileKept(window);
-      if (kept && kept.tab !== next.tab) send();
-      else if (isFirst && kept) tell(kept);
-      if (!kept) root.ariaBusy = false;
+      if (kept && kept.tab !== next.tab) return send();
+      if (isFirst && kept) tell(kept);
+      root.ariaBusy = false;
     },
     end: () => {
       wanted = null;
