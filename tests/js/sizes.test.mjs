@@ -53,6 +53,11 @@ test("a strip stands where there is room for it, and no letter is smaller for it
   assert.ok(strips.some(strip => strip > 0) && strips.includes(0));
 });
 
+test("what is said has the letters of its lines as long as nothing is cut off", () => {
+  const { set } = sized(1240, 700, 6, false);
+  assert.equal(set["--said-size"], Math.min(0.6 * set["--line"], 0.95 * 15.2).toFixed(2) * 1);
+});
+
 test("lines and strip fill no more than the box, where the lines alone do not", () => {
   const weight = lines.reduce((sum, { isSingle, isHeader }) => sum + (isSingle ? 1.4 : isHeader ? 1.2 : 1), 0);
   const heightOf = ({ set, strip }) => strip + weight * set["--line"] + 5 * PARTS + lines.length + 1;

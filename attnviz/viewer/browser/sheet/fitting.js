@@ -9,11 +9,13 @@ const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_ANSWERS = 11, // columns of them in a talk
   MOST_ANSWERS_IN_HAND = 8; // rows of them beside a text
 
-// The frame of some content: {isPaper, isHeld, letters, least, isBare}, with the smallest letters of a talk, 0 in none.
-export function frameOf(box, { where, slots, other, all, paint }) {
+// The frame of some content: {extent, isPaper, isHeld, letters, least, isBare}, with the smallest letters of a talk, 0 in none.
+// `extent` is how large its box is: {clientWidth, clientHeight}.
+export function frameOf(box, extent, { where, slots, other, all, paint }) {
   const isPaper = Boolean(box.closest(".printed")),
     isHeld = isInHand() && !isPaper;
   return {
+    extent,
     isPaper,
     isHeld,
     letters: lettersOf(box, [...slots, ...(other?.slots ?? [])], all, paint),
@@ -23,24 +25,24 @@ export function frameOf(box, { where, slots, other, all, paint }) {
 }
 
 // The parts that a frame has room for, of those that partsOf(room) gives; above() says how many pixels are taken.
-export function fittingParts(box, { pass, slots }, frame, { partsOf, above }) {
+export function fittingParts({ pass, slots }, frame, { partsOf, above }) {
   if (frame.isHeld)
     return partsOf({ ...amplyFor(MOST_IN_HAND), ...(frame.isBare ? { answers: MOST_ANSWERS_IN_HAND } : {}) });
-  const ample = ampleRoom(box, pass, slots, frame);
+  const ample = ampleRoom(pass, slots, frame);
   const fits = room => {
     const parts = partsOf(room),
       buttons = parts.filter(({ others }) => others.length).length,
-      lines = roomForLines(box, { parts: parts.length, above: above(), least: frame.least, buttons });
+      lines = roomForLines(frame.extent, { parts: parts.length, above: above(), least: frame.least, buttons });
     return weightOf(parts.flatMap(outlineOf)) <= lines;
   };
   return partsOf(frame.isPaper ? ample : narrowed(ample, fits));
 }
 
 // For how many columns there is room, and rows: in a talk for as many as have large letters.
-function ampleRoom(box, pass, slots, { letters, least, isPaper, isBare }) {
+function ampleRoom(pass, slots, { extent, letters, least, isPaper, isBare }) {
   const others = Math.max(1, ...slots.map(({ rightColumns }) => rightColumns.length));
   const roomFor = (words, sizes) =>
-    roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
+    roomForColumns(extent, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
   const ample = amplyFor(roomFor(pass.document.words.key.length, { others }));
   if (!least && !isBare) return ample;
   const answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;

@@ -22,7 +22,7 @@ export function makeSheet(tools, isBare = false) {
     caption = element("div", "told"),
     opened = new Set();
   let shown = null,
-    room = "",
+    extent = null, // the size of the box: to ask costs a layout of what is to become another
     brought = [];
   const now = () => shown;
   const inPlace = makeInPlace(tools.set);
@@ -45,10 +45,12 @@ export function makeSheet(tools, isBare = false) {
   box.append(sentence.element, ...(isBare ? [] : [caption]));
   box.append(strip.element, table.element, inPlace.element, hand.element);
 
-  const above = () => sentence.element.offsetHeight + caption.offsetHeight;
+  const measured = () => ({ clientWidth: box.clientWidth, clientHeight: box.clientHeight });
+  const above = () => heightOf(sentence.element) + heightOf(caption);
   const draw = () => {
+    extent ??= measured();
     const content = contentOf(shown, acts, isBare),
-      frame = frameOf(box, content),
+      frame = frameOf(box, extent, content),
       parts = drawSentence(content, frame);
     box.classList.toggle("in-hand", frame.isHeld);
     if (frame.isHeld) {
@@ -64,7 +66,7 @@ export function makeSheet(tools, isBare = false) {
     const hasCaption = frame.least && !isBare,
       { paint, pass, where, look, attention } = content;
     if (hasCaption) redraw(caption, [element("p", "", "\u00a0")]); // its line is there before what it says
-    const parts = fittingParts(box, content, frame, {
+    const parts = fittingParts(content, frame, {
       partsOf: room => partsIn(content, { opened, room, brought, isHeld: frame.isHeld }),
       above,
     });
@@ -107,9 +109,11 @@ export function makeSheet(tools, isBare = false) {
     if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));
   });
   const observer = new ResizeObserver(() => {
-    const size = `${box.clientWidth} ${box.clientHeight}`; // other sizes of its own
-    if (!box.hidden && size !== room) draw();
-    room = size;
+    if (box.hidden) return;
+    const now = measured();
+    if (JSON.stringify(now) === JSON.stringify(extent)) return;
+    extent = now;
+    draw();
   });
   observer.observe(box);
   return {
@@ -117,11 +121,17 @@ export function makeSheet(tools, isBare = false) {
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
       if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) brought = [];
+      if (box.hidden || shown?.where.present !== where.present) extent = null;
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
     },
   };
+}
+
+// What is empty or hidden has none, and isn't asked.
+function heightOf(element) {
+  return element.hidden || !element.childElementCount ? 0 : element.offsetHeight;
 }
 
 // A cell of a pass by its address, and the addresses of those that it was computed from.

@@ -36,9 +36,9 @@ const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is
 
 // The number of columns that have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
-export function roomForColumns(box, { others, letters, least, isPaper, isBare, most = MOST_NARROW, words }) {
+export function roomForColumns(extent, { others, letters, least, isPaper, isBare, most = MOST_NARROW, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX),
-    width = box.clientWidth;
+    width = extent.clientWidth;
   const count = Math.max(letters.numbers, letters.names),
     needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
   const beside = isBare
@@ -53,13 +53,13 @@ export function roomForColumns(box, { others, letters, least, isPaper, isBare, m
 }
 
 // The number of lines of digits that have room one above the other, some of them with a button; a narrow page grows downwards.
-export function roomForLines(box, { parts, above, least, buttons }) {
+export function roomForLines(extent, { parts, above, least, buttons }) {
   const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX,
     higher = Math.max(0, TARGET_PX - line) * buttons;
   const borders = least ? line / 3 : 0; // of lines of two rows, as “exp(score − max)” may be
   return isNarrowPage() && !least
     ? Number.POSITIVE_INFINITY
-    : (box.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
+    : (extent.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
 }
 
 function isNarrowPage() {
@@ -81,12 +81,24 @@ export function weightOf(lines) {
 // less high, and what is said smaller again. Returns how high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
 export function setSizes(
   box,
-  { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, isBare = false, wanted, above = 0 },
+  {
+    extent = box,
+    lines,
+    parts,
+    columns,
+    letters,
+    least = 0,
+    multiplies = false,
+    isPaper = false,
+    isBare = false,
+    wanted,
+    above = 0,
+  },
 ) {
   const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX),
     isNarrow = !isPaper && isNarrowPage(),
-    width = box.clientWidth;
-  const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above,
+    width = extent.clientWidth;
+  const height = isNarrow ? NARROW_LINE_PX * lines.length : extent.clientHeight - above,
     larger = isPaper || isNarrow ? 1 : Math.max(1, (globalThis.innerHeight ?? 0) / LARGE_WINDOW_PX),
     own = Number.parseFloat(getComputedStyle(box).fontSize),
     base = Math.max(own, larger * (least ? own : Math.min(own, USUAL_PX))); // in a window of 4K its own are larger already
@@ -145,7 +157,7 @@ export function setSizes(
   const lowest = Math.max(LEAST_LINE_PX, IN_A_TALK.lowest * least);
   for (let low = line; over() > 0 && low > lowest; setLine(low))
     low = Math.max(low - Math.max(over() / weight, 0.2), lowest);
-  say(read, smallest);
+  if (over() > 0) say(read, smallest);
   return strip;
 }
 
