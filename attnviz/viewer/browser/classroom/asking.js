@@ -89,13 +89,15 @@ export function makeAsking(speaker, home, back) {
     write(title, "");
     body.hidden = true;
     redraw(truth, []);
+    redraw(acts, []);
     redraw(room, ["room ", element("strong", "", speaker.room.code)]);
     write(count, "The question is put …");
     openDialog(stage, home);
   }
   const show = () => {
+    if (!question) return; // it is still to come
     isShown = true;
-    speaker.shows({ at: place.at, question: about, isShown });
+    speaker.shows({ at: place.scene ?? place.at, question: about, isShown });
     update();
   };
   function update() {
