@@ -88,6 +88,28 @@ CHANGED = {
 }
 
 
+OTHERS = {
+    "sentence": "a b c e",
+    "d_model": 16,
+    "n_heads": 4,
+    "mask": "causal",
+    "layers": 2,
+    "sharing": "all",
+    "rope": "halves",
+    "scaled": False,
+    "alibi": True,
+    "positions": "sinusoidal",
+    "context": "f g",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_whatever_is_picked_makes_another_template_but_for_the_seed(name):
+    usual = trace_of(Settings("a b c d"))
+    assert trace_of(replace(Settings("a b c d"), **{name: OTHERS[name]})).template != usual.template
+    assert trace_of(Settings("a b c d", seed=7)).template == usual.template
+
+
 @pytest.mark.parametrize("name", CHANGED)
 def test_the_template_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
     assert CHANGED[name](trace_of(Settings("the cat sat"))).template is None
