@@ -1,6 +1,8 @@
 """The brush: strokes over the mask by mouse, keys and finger, told to the server as the act that they are."""
 
-from alone import sent
+import json
+
+from alone import sent, written
 from documents import fitted_at
 from playwright.sync_api import expect
 
@@ -118,3 +120,19 @@ def test_what_is_painted_is_in_the_address_and_back_undoes_it(visit, server):
     page.go_back()
     expect(cell(page, 1, 0)).to_have_text("1")
     page.wait_for_url("**hidden=0*")
+
+
+FACES = (
+    """(cells) => Object.fromEntries(cells.map((each) => [each.dataset.place, each.classList.contains("hidden")]))"""
+)
+
+
+def test_each_cell_is_of_the_head_that_is_shown_and_hatched_where_it_is_hidden_now(opened):
+    page = opened(PLACE, **PAINTED)
+    cells = page.locator('.picture [data-stage="masked"] td')
+    for hidden, shown in (("011.001", 2), ("100.110", 2), ("100.110", 1)):
+        page.evaluate("(given) => viewer.show(given)", json.loads(written(**PAINTED | {"hidden": hidden})))
+        page.get_by_role("radio", name=f"head {shown}").click()
+        rows = f"{hidden}.000".split(".")
+        expected = {f"masked[{shown - 1},{i},{j}]": rows[i][j] == "1" for i in range(3) for j in range(3)}
+        assert cells.evaluate_all(FACES) == expected
