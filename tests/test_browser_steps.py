@@ -112,17 +112,24 @@ def test_a_number_is_picked_by_mouse_and_said_in_full(opened):
     becomes(page, lambda: outlined(page, "Attention"), [(5, key) for key in range(6)])
 
 
-def test_a_number_is_picked_by_keyboard_without_leaving_the_step(opened):
+def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(opened):
     page = opened(at(step="softmax", cell="2.1.1.1.1"))
-    cell(page, "Attention", 0, 0).focus()
+    cell(page, "Attention", 0, 0).click()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
+    value = digits(TRACE["attention"].value[1, 1, 1])
+    expect(heading(page, f"attention[head 2, cat, cat] = {value}")).to_be_visible()
+    expect(page.locator(".terms .total .value")).to_have_text(value)
+    expect(page.get_by_label("Queries").locator(".query")).to_contain_text("cat")
+    becomes(page, lambda: parameters(page).get("cell"), "2.2.2.1.1")
     expect(cell(page, "Attention", 1, 1)).to_be_focused()
-    value = TRACE["attention"].value[1, 1, 1]
-    expect(page.locator(".status")).to_have_text(f"attention[head 2, cat, cat] = {float(value)!r}")
+    page.get_by_role("button", name="what would move it").click()
+    cell(page, "Attention", 1, 1).focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".status")).to_contain_text("attention[head 2, sat, cat]")  # it points: slopes are of what was asked
+    expect(heading(page, f"attention[head 2, cat, cat] = {value}")).to_be_visible()
     page.keyboard.press("Enter")
-    expect(heading(page, f"attention[head 2, cat, cat] = {digits(value)}")).to_be_visible()
-    expect(cell(page, "Attention", 1, 1)).to_be_focused()
+    expect(heading(page, f"attention[head 2, sat, cat] = {digits(TRACE['attention'].value[1, 2, 1])}")).to_be_visible()
     step_is(page, 6)
 
 

@@ -284,6 +284,19 @@ def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture
     assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
 
 
+def test_an_arrow_key_in_a_matrix_goes_on_from_a_number_that_somebody_asked_for(taught):
+    page = taught("?lesson=one-number&moment=3")
+    line, keys = page.locator(".number-line"), page.locator(".matrix[data-stage=k] td")
+    keys.nth(0).focus()
+    page.keyboard.press("ArrowDown")
+    expect(line).to_be_hidden()
+    page.keyboard.press("Enter")
+    told = line.inner_text()
+    page.keyboard.press("ArrowUp")
+    expect(line).not_to_have_text(told)
+    expect(line).to_contain_text("k[head 1, the, 1]")
+
+
 def test_a_remark_for_the_mouse_is_not_presented(taught):
     page = taught("?lesson=microgpt&moment=5&present=1", size=LEAST)
     expect(page.locator(".sheet .sentence")).to_be_visible()

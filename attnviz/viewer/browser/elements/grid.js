@@ -13,8 +13,9 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-// `cells` is {element, size(), placeIn(event), focus(place)}; `acts` are point(place or null) and pick(place); press(place, cell)
-// and over(place, cell) where one presses, and comes to while one does; toggle(place) says whether Space does another thing there.
+// `cells` is {element, size(), placeIn(event), focus(place)}, of which the last says whether a key may lead there; `acts` are
+// point(place or null), pick(place) and arrive(place), to where a key has led; press(place, cell) and over(place, cell) where one
+// presses, and comes to while one does; toggle(place) says whether Space does another thing there.
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
@@ -46,8 +47,9 @@ export function listen(cells, acts) {
     if (!to && !isPick) return;
     event.preventDefault();
     event.stopPropagation(); // on the page, arrow keys lead to another step
-    if (to) cells.focus(to);
-    else if (event.key === " " && acts.toggle(from)) return;
+    if (to) {
+      if (String(to) !== String(from) && cells.focus(to)) acts.arrive(to);
+    } else if (event.key === " " && acts.toggle(from)) return;
     else acts.pick(from);
   });
 }

@@ -71,6 +71,7 @@ export function makePassPicture(answer) {
   };
   const tools = makeTools({
     go,
+    through: go,
     errands: { begin: () => {} }, // a moment has all that it shows
     send: () => false,
     alone: "lesson",
@@ -82,7 +83,11 @@ export function makePassPicture(answer) {
     isOpened = true;
     act(name, index);
   };
-  const acts = { ...tools, pick: opens(tools.pick), inspect: opens(tools.inspect), set: () => {} };
+  // A key answers nothing on its way: it leads on from a number that somebody has asked for.
+  const arrive = (name, index) => {
+    if (isOpened) tools.arrive(name, index);
+  };
+  const acts = { ...tools, pick: opens(tools.pick), inspect: opens(tools.inspect), arrive, set: () => {} };
   // The word that a number of a row is of: its key.
   const wordOf = (name, index) => {
     const at = pass.stages.get(name).axes.findIndex(axis => axis.name === "key");

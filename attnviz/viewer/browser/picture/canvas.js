@@ -27,6 +27,24 @@ export function makeCanvas([rows, columns]) {
     cell.tabIndex = describe(place) ? 0 : -1;
     Object.assign(cell.style, { left: `${place[1] * size[0]}px`, top: `${place[0] * size[1]}px` });
   };
+  const focus = place => {
+    if (!describe(place)) return false;
+    const before = cell; // another element, as what has the keyboard is heard but once
+    cell = makeCell();
+    row.append(cell);
+    stand(place);
+    isMoving = true;
+    cell.focus();
+    isMoving = false;
+    before.remove();
+    return true;
+  };
+  const placeIn = event => {
+    if (event.target === cell && !(event instanceof PointerEvent)) return here;
+    const { left, top } = canvas.getBoundingClientRect();
+    return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
+  };
+  grid.addEventListener("click", event => focus(placeIn(event))); // as a click into a table's cell does
   return {
     element: grid,
     update(slot, paint, described, geometry) {
@@ -38,23 +56,9 @@ export function makeCanvas([rows, columns]) {
     select(place) {
       if (!isMoving && !cell.matches(":focus")) stand(place);
     },
-    focus(place) {
-      if (!describe(place)) return;
-      const before = cell; // another element, as what has the keyboard is heard but once
-      cell = makeCell();
-      row.append(cell);
-      stand(place);
-      isMoving = true;
-      cell.focus();
-      isMoving = false;
-      before.remove();
-    },
+    focus,
     size: () => [rows, columns],
-    placeIn(event) {
-      if (event.target === cell && !(event instanceof PointerEvent)) return here;
-      const { left, top } = canvas.getBoundingClientRect();
-      return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
-    },
+    placeIn,
   };
 }
 

@@ -29,13 +29,15 @@ export function makePicture(tools, brush = NO_BRUSH) {
   // The cell of B that a place of a slot stands for; null where B has none.
   const cellAt = ({ name, side, index }, place) =>
     side === "A" ? shown.look.pair.toB(name, index(...place)) : index(...place);
+  const whereThere = act => (slot, place) => {
+    const cell = cellAt(slot, place);
+    if (cell) act(slot.name, cell);
+  };
   const board = makeBoard(
     {
       point: (slot, place) => tools.point(slot.name, place && cellAt(slot, place)),
-      pick: (slot, place) => {
-        const cell = cellAt(slot, place);
-        if (cell) tools.pick(slot.name, cell);
-      },
+      pick: whereThere(tools.pick),
+      arrive: whereThere(tools.arrive),
       press: (slot, place, cell) => brush.press(slot, place && cellAt(slot, place), cell),
       over: (slot, place, cell) => brush.over(slot, place && cellAt(slot, place), cell),
       toggle: (slot, place) => brush.toggle(slot, cellAt(slot, place)),

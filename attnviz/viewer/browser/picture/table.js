@@ -57,7 +57,9 @@ export function makeTable([rows, columns]) {
     },
     select: ([row, column]) => setTabStop(cells[row][column]),
     focus([row, column]) {
-      if (describe([row, column])) cells[row][column].focus();
+      const isOpen = Boolean(describe([row, column]));
+      if (isOpen) cells[row][column].focus();
+      return isOpen;
     },
     size: () => [rows, columns],
     placeIn: ({ target }) => (target.dataset.row ? placeOf(target) : null),

@@ -1,17 +1,19 @@
 // Tools: what a view may do when someone points, clicks or types in it.
 import { askedOf } from "../scene/looks.js";
-import { atCell, inspected, unfolded } from "../scene/state.js";
+import { oncePerFrame } from "../elements/oncePerFrame.js";
+import { atCell, inspected, MOVES, unfolded } from "../scene/state.js";
 
-// now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server; where there is none, `alone` says so.
-export function makeTools({ go, now, send, alone, errands, show }) {
+// now() is {pass, where}; go(parts) leads elsewhere, and through(parts) to where one may not stay; errands and send reach the
+// server; where there is none, `alone` says so.
+export function makeTools({ go, through, now, send, alone, errands, show }) {
   const listeners = new Set();
   const point = (name, index) => {
     for (const listener of listeners) listener(name, index);
   };
-  const move = of => {
+  const move = (of, lead = go) => {
     point(null, null); // what was pointed at may be gone
     const { pass, where } = now();
-    go(of(pass, where));
+    lead(of(pass, where));
   };
   const wantSlopes = () => {
     const { pass, where } = now(),
@@ -19,6 +21,11 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     if (pass.document.slopes?.of !== of) errands.begin("slopes", of, later => later.document.slopes?.of === of);
   };
   const pick = (name, index) => move((pass, where) => atCell(pass, where, name, index));
+  // Where a key leads one is selected, in the next frame, as keys that are held come faster. Slopes are of the one number that
+  // was asked about: there a key only points.
+  const arrive = oncePerFrame((name, index) => {
+    if (now().where.ask !== MOVES) move((pass, where) => atCell(pass, where, name, index), through);
+  });
   // A number set by hand; null is -inf, which JSON has no number for.
   const set = ({ name, index }, value) => {
     send("change", { cell: now().pass.address(name, index), value: value === -Infinity ? null : value });
@@ -31,6 +38,7 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     point,
     onPoint: listener => listeners.add(listener),
     pick,
+    arrive,
     inspect: (name, index) => move((pass, where) => inspected(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: place =>

@@ -8,7 +8,7 @@ export const ORDERS = CHOICES.order;
 export const VIEWS = CHOICES.view;
 export const COMPARISONS = CHOICES.compare;
 export const ROUTES = CHOICES.route;
-const MOVES = QUESTIONS[1];
+export const MOVES = QUESTIONS[1];
 
 /** @param {Pass} pass @param {Where} where */
 export function stepAt(pass, where) {

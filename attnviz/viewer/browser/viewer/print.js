@@ -14,7 +14,7 @@ import { drawStory, titleOf } from "../panel/numberStory.js";
 import { makeTraining } from "../training/training.js";
 import { makeWholePass } from "../map/wholepass.js";
 
-const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {}, set: () => {} };
+const INERT = { go: () => {}, point: () => {}, pick: () => {}, arrive: () => {}, onPoint: () => {}, set: () => {} };
 const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
 // Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}.

@@ -1,14 +1,17 @@
 // The standpoint: the pass that is shown, where one is in it, and the ways elsewhere in it.
 import { afterFrame } from "../elements/afterFrame.js";
 import { isNarrowFrame } from "../elements/narrow.js";
+import { onceSettled } from "../elements/onceSettled.js";
 import { hasView, isOfSamePass, readPlace, searchAt } from "../scene/address.js";
 import { makePlay } from "../scene/play.js";
 import { destinationOf } from "../scene/present.js";
 import { revealsOf } from "../scene/reveal.js";
 import { atStep, carried, fitted } from "../scene/state.js";
 
+const SETTLED_MS = 200; // held keys lead through more places than browsers let an address be written (Safari: 100 in 30 s)
+
 // `address` is that of the page, `left` where an earlier viewer was left; render() draws where one is, tell() tells a class of it.
-// Returns {now(), play, go(parts), lead(at), willPresent(), show(pass), follow(), left()}: now() gives {pass, where, part}, of
+// Returns {now(), play, go(parts), through(parts), lead(at), willPresent(), show(pass), follow(), left()}: now() gives {pass, where, part}, of
 // which the last is how far Play is in a reveal.
 export function makeStandpoint(address, left, { render, tell }) {
   let pass = /** @type {Pass} */ (null),
@@ -30,6 +33,7 @@ export function makeStandpoint(address, left, { render, tell }) {
     address.write(searchAt(pass, where, address.read()), isNewPlace);
     tell();
   };
+  const settled = onceSettled(() => write(false), SETTLED_MS);
   const stop = () => {
     play.end();
     part = null;
@@ -53,10 +57,18 @@ export function makeStandpoint(address, left, { render, tell }) {
     play,
     go(parts) {
       const { step } = where;
+      settled.now();
       stop();
       goTo(parts);
       write(where.step !== step);
       render();
+    },
+    // Goes where one may not stay: the address, and a class, are told once one does.
+    through(parts) {
+      stop();
+      goTo(parts);
+      render();
+      settled.soon();
     },
     // Goes where another device of the speaker's has led the class, where that is in this pass.
     lead(at) {
@@ -81,11 +93,15 @@ export function makeStandpoint(address, left, { render, tell }) {
     },
     // Goes where the address leads.
     follow() {
+      settled.drop();
       stop();
       choose(inFrame(readPlace(pass, address.read())));
       render();
       tell();
     },
-    left: () => chosen,
+    left: () => {
+      settled.drop(); // the address may be another page's already
+      return chosen;
+    },
   };
 }

@@ -37,7 +37,7 @@ export function mount(root, host, left = null) {
   let byHowMuch = false;
   const render = () => keepingFocus(root, draw),
     standpoint = makeStandpoint(host.address, left, { render, tell: tellClass }),
-    { now, go, play } = standpoint;
+    { now, go, through, play } = standpoint;
 
   function draw() {
     const { pass, where, part } = now(),
@@ -73,6 +73,7 @@ export function mount(root, host, left = null) {
   };
   const tools = makeTools({
     go,
+    through,
     errands,
     send,
     alone: host.alone,
