@@ -2,13 +2,16 @@
 
 import re
 
+import numpy as np
 import pytest
 from axe import violations, violations_but_contrast
+from documents import fitted_at
 from page import SENTENCE
 from readback import go
 from tab import at, becomes, expect, heading, parameters, resized
 
 from attnviz import Settings, trace_of
+from attnviz.scene.resolution import resolve
 
 pytestmark = pytest.mark.browser
 
@@ -150,3 +153,40 @@ def test_what_else_is_asked_of_a_number_stands_over_the_page_and_the_number_stay
     panel.get_by_role("button", name="what made it").click()
     expect(panel.locator("h3")).to_be_hidden()
     expect(page.locator(".workings")).to_be_visible()
+
+
+PAIRS = {
+    "masks": {"mask": "causal", "beside": "mask="},
+    "seeds": {"seed": "7", "beside": "seed=42"},
+    "other words": {"positions": "sinusoidal", "beside": "sentence=mat the on sat cat"},
+}
+
+
+def text_of(value):
+    return "−∞" if value == -np.inf else f"{value:.2f}".replace("-", "−")
+
+
+@pytest.mark.parametrize("settings", PAIRS.values(), ids=PAIRS)
+def test_of_a_pair_a_phone_shows_each_number_of_a_above_that_of_b_where_they_differ(opened, settings):
+    b = fitted_at({"sentence": SENTENCE} | settings)
+    a, at_in_b = resolve(b.scene.other).trace, b.trace.labels["key"]
+    at_in_a = a.labels["key"]
+    page = opened("?view=sheet&step=softmax&cell=1.3.1.1.1", **{"sentence": SENTENCE} | settings)
+    resized(page, 360, 844)
+    seen = 0
+    for each in page.locator(".hand .rows button[data-cell]").all():
+        name, *index = re.findall(r"[a-z]+|\d+", each.get_attribute("data-cell"))
+        head, query, key = map(int, index)
+        lines = each.inner_text().split()
+        words = [at_in_b[place] for place in (query, key)]
+        if not all(word in at_in_a for word in words) or "#" in each.get_attribute("data-act"):
+            continue
+        one = a[name].value[head, at_in_a.index(words[0]), at_in_a.index(words[1])]
+        now = b.trace[name].value[head, query, key]
+        differ = one != now and not abs(one - now) < 1e-9
+        assert lines == ([text_of(one)] if differ else []) + [text_of(now)], each.get_attribute("data-cell")
+        seen += differ
+    assert seen > 0
+    measured = page.locator(".viewer").evaluate(MEASURED)
+    assert measured.pop("digits") > 0
+    assert measured == FINE

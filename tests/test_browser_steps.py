@@ -126,7 +126,9 @@ def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(op
     page.get_by_role("button", name="what would move it").click()
     cell(page, "Attention", 1, 1).focus()
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".status")).to_contain_text("attention[head 2, sat, cat]")  # it points: slopes are of what was asked
+    expect(page.locator(".status")).to_contain_text(
+        "attention[head 2, sat, cat]"
+    )  # it points: slopes are of what was asked
     expect(heading(page, f"attention[head 2, cat, cat] = {value}")).to_be_visible()
     page.keyboard.press("Enter")
     expect(heading(page, f"attention[head 2, sat, cat] = {digits(TRACE['attention'].value[1, 2, 1])}")).to_be_visible()

@@ -6,6 +6,7 @@ import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { drawWays } from "./bandWords.js";
 import { cellAt, numberAt } from "./bandFace.js";
+import { inA } from "./handPair.js";
 import { sentenceOf } from "./handWords.js";
 import { drawPlaces } from "./placeLines.js";
 import { QUESTIONS } from "../scene/state.js";
@@ -40,6 +41,7 @@ export function makeHand(acts) {
     const state = {
       isOpen: id => id === opened,
       tap,
+      inA: face => inA(paint, face),
       workings: (part, face, collected) => drawWorkings(part, face, paint, acts, collected),
     };
     redraw(box, drawGroups(parts, paint, state, acts));

@@ -1,8 +1,8 @@
 // A number of the sheet in a hand: a button as large as a finger, which opens how the number was computed.
 import { element } from "../elements/element.js";
 
-// `own` names it among all, `state` knows which is open.
-export function drawHandCell(face, id, { isOpen, tap }) {
+// `id` names it among all, `state` knows which is open, and what stands there in a pass beside it.
+export function drawHandCell(face, id, { isOpen, tap, inA }) {
   const cell = element("td");
   if (!face?.cell) return cell;
   const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text),
@@ -12,6 +12,11 @@ export function drawHandCell(face, id, { isOpen, tap }) {
   act.dataset.cell = `${face.cell.name}[${face.cell.index}]`;
   act.setAttribute("aria-expanded", now);
   act.onclick = () => tap(id, face.cell);
+  const there = inA(face);
+  if (there) {
+    act.prepend(element("small", "", there), " ");
+    act.setAttribute("aria-label", `A ${there}, B ${face.text}`);
+  }
   if (face.was) act.append(" ", element("s", "", face.was));
   Object.assign(act.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });
   cell.append(act);

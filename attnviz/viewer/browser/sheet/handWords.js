@@ -3,6 +3,8 @@ import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { keptIn } from "./keptLine.js";
 
+const PAIRED = "Where they differ: A above, B below.";
+
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
 export function sentenceOf({ band, cells, isThere, selection }, { pass, look, isBare }) {
@@ -14,11 +16,12 @@ export function sentenceOf({ band, cells, isThere, selection }, { pass, look, is
 }
 
 // Whose row it is, and how another word asks.
-export function whoAsks({ pass, where, isBare }) {
+export function whoAsks({ pass, where, look, isBare }) {
   const { query, shared, unit } = pass.document.words,
     line = element("p", "who"),
     word = element("strong", "q", `“${query[where.cell.query]}”`);
-  line.append(word, " asks. ", ...(shared && !isBare ? [element("span", "hint", `Tap a ${unit} to let it ask.`)] : []));
+  const hint = shared && !isBare ? `Tap a ${unit} to let it ask.` : "";
+  line.append(word, " asks. ", element("span", "hint", [hint, look.pair?.isThere ? PAIRED : ""].join(" ").trim()));
   return line;
 }
 

@@ -6,6 +6,7 @@ import { cellAt, numberAt, restAt } from "./bandFace.js";
 import { isShownBy } from "./bandParts.js";
 import { sumOf } from "./bandWords.js";
 import { drawHandCell, drawOpened } from "./handCell.js";
+import { sumInA } from "./handPair.js";
 import { headingOf, sentenceOf, whatIsKept, whoAsks } from "./handWords.js";
 
 // `parts` are the bands of a list: what is compared, and what comes of it. `collected` is the band of their values, if any.
@@ -139,14 +140,18 @@ function drawSums(lines, paint) {
     footLine(
       "sum",
       lines.map(part =>
-        element(
-          "td",
-          "",
-          part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? short(sumOf(part, paint)) : "",
-        ),
+        part.band.cells.sums && part.isThere && isShownBy(paint.look, part) ? sumCell(part, paint) : element("td"),
       ),
     ),
   ];
+}
+
+function sumCell(part, paint) {
+  const cell = element("td"),
+    sum = short(sumOf(part, paint)),
+    there = sumInA(paint, part, sum);
+  cell.append(...(there ? [element("small", "", there), " "] : []), sum);
+  return cell;
 }
 
 function drawLeftover(lines, paint, state) {
