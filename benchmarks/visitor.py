@@ -26,6 +26,9 @@ from benchmarks.screen import Screen, state
 ACTS = "/acts"
 MAX_MESSAGE_BYTES = 64 * 2**20  # of a message; the browser has no limit
 
+MAX_TEMPLATES = 16
+"""How many templates a browser says that it has: as in `talk/templates.js`."""
+
 
 class RefusedError(Exception):
     """The server does not do what was done in a viewer."""
@@ -135,7 +138,8 @@ class Visitor(Screen):
         """Keep what the viewer is given, and write its address as the viewer does."""
         self.answer = json.loads(answer)
         if self.answer.get("pass"):
-            self._templates = [self.answer["pass"][each]["name"] for each in ("template", "parameters")]
+            shown = [self.answer["pass"][each]["name"] for each in ("template", "parameters")]
+            self._templates = [*(each for each in self._templates if each not in shown), *shown][-MAX_TEMPLATES:]
         if address := self.answer.get("address"):
             query = dict(urllib.parse.parse_qsl(self.query, keep_blank_values=True)) | address
             self.query = urllib.parse.urlencode({name: text for name, text in query.items() if text is not None})

@@ -1,6 +1,7 @@
 """Controls: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -39,6 +40,7 @@ MAX_SEED_CHARACTERS = 40
 """Of what is typed as a seed."""
 
 
+@lru_cache(256)  # a class that opens one link, or follows one projector, asks for the same
 def settings(scene: Scene, seed: str = "") -> answer.Settings:
     """The boxes of a scene: those of the line, and the rare ones.
 
