@@ -281,6 +281,7 @@ def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture
     page.locator(".choices button").first.click()
     expect(verdict(page)).to_be_in_viewport(ratio=0.5)
     page = taught("?lesson=heads&moment=7", size=PHONE)
+    assert page.locator(".hand td.to-come").count() > 0, "a place for each number"
     assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
 
 
@@ -295,6 +296,23 @@ def test_an_arrow_key_in_a_matrix_goes_on_from_a_number_that_somebody_asked_for(
     page.keyboard.press("ArrowUp")
     expect(line).not_to_have_text(told)
     expect(line).to_contain_text("k[head 1, the, 1]")
+
+
+def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_answered(taught):
+    page = taught(FIRST + "4", size=PHONE)
+    page.get_by_role("button", name="dimension 1").click()
+    picture = page.locator(".lesson-picture")
+    expect(verdict(page)).to_be_in_viewport()
+    beyond = "each => [each, each.querySelector('.board')].map(box => box.scrollHeight - box.clientHeight)"
+    assert max(picture.evaluate(beyond)) <= 1
+    assert page.evaluate("scrollY") > 100
+    page.get_by_role("button", name="Next").click()
+    said_is(page, "who-is-it", 5)
+    assert page.evaluate("scrollY") == 0
+    page = taught("?lesson=microgpt&moment=4", size=PHONE)
+    head = page.locator(".hand .rows > thead th").last.bounding_box()
+    assert picture.evaluate("(each) => each.scrollTop") > head["height"]
+    assert head["y"] >= picture.bounding_box()["y"] - 1, "what its columns are"
 
 
 def test_a_remark_for_the_mouse_is_not_presented(taught):
@@ -415,6 +433,9 @@ SCROLLED = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet
   .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
   .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
 SIDEWAYS = """() => [document.scrollingElement.scrollWidth].filter((width) => width !== innerWidth)"""
+CUT_OFF = """() => [...document.querySelectorAll(".lesson-picture .thread")]
+  .filter((each) => each.scrollHeight > each.clientHeight + 1)
+  .map((each) => `arcs and words: ${each.scrollHeight} of ${each.clientHeight}`)"""
 IN_LINES = """() => [...document.querySelectorAll(".bars-of")]
   .map(({ children }) => new Set([...children].map((each) => each.getBoundingClientRect().top)).size)
   .filter((lines) => lines > 1)
@@ -444,7 +465,11 @@ CHOSEN = {
     ),
 }
 """Moments that have between them every kind of picture and of question, and the least room."""
-OTHER_LAYOUTS = {(LEAST, ""): (SCROLLED,), ((3840, 2160), "&present=1"): FITS, (PHONE, ""): (SIDEWAYS,)}
+OTHER_LAYOUTS = {
+    (LEAST, ""): (SCROLLED,),
+    ((3840, 2160), "&present=1"): FITS,
+    (PHONE, ""): (SIDEWAYS, CUT_OFF, IN_LINES),
+}
 """Sizes of windows, whether something is presented in them, and what must not be found there.
 
 Presented in the least window a moment has the least room of all, so each is tried there.

@@ -3,7 +3,7 @@ import { element, write } from "../elements/element.js";
 
 const LATE_MS = 300;
 
-// Returns {box, about, body, said, fill({picture, ways, foot, over, desk}), tell(text), bringVerdict(), whileLate(coming)}: fill() puts it
+// Returns {box, about, body, said, fill({picture, ways, foot, over, desk}), tell(text), begin(), bringVerdict(), whileLate(coming)}: fill() puts it
 // into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; desk, where there is
 // one, is that of a class; tell() says something to who hears the page.
 export function makeLessonFrame(root) {
@@ -33,7 +33,8 @@ export function makeLessonFrame(root) {
       root.ariaBusy = "false";
     },
     tell: text => write(heard, text),
-    // A phone has no room for all that is said.
+    // A phone has no room for all of a moment: one is read from its beginning, and then what is said of an answer.
+    begin: () => box.scrollIntoView({ block: "start" }),
     bringVerdict: () => said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
     // Dims while something is long in coming.
     async whileLate(coming) {

@@ -77,6 +77,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
       here.failure = error instanceof TypeError ? "the server doesn’t answer." : error.message;
     }
     page.update();
+    frame.begin();
     frame.tell(heardOf(here.entry(), here.place, here.moment));
   }
   return {

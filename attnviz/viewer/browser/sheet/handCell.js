@@ -3,7 +3,7 @@ import { element } from "../elements/element.js";
 
 // `id` names it among all, `state` knows which is open, and what stands there in a pass beside it.
 export function drawHandCell(face, id, { isOpen, tap, inA }) {
-  const cell = element("td");
+  const cell = element("td", face && !face.cell ? face.kind : "");
   if (!face?.cell) return cell;
   const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text),
     now = isOpen(id);
