@@ -4,6 +4,7 @@ import base64
 import functools
 import gzip
 import json
+import math
 from dataclasses import replace
 
 import msgspec
@@ -70,7 +71,8 @@ def fit_and_write(fitted, **asked):
 def read(pieces, shape):
     """The numbers of all pieces, as a browser would decode them."""
     arrays = [np.frombuffer(base64.b64decode(piece), dtype="<f8") for piece in pieces]
-    return np.concatenate(arrays).reshape(shape)
+    size = math.prod(shape) // len(pieces)
+    return np.concatenate([np.broadcast_to(each, size) for each in arrays]).reshape(shape)
 
 
 @of_each("name", [*ADDRESSES, "slopes", "flips", "a pass beside it"])
@@ -372,6 +374,14 @@ def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
             continue
         assert (read(pieces[:1], stage.shape[1:]) == stage.value[0]).all()
         assert pieces[1:] == [None] * (stage.shape[0] - 1)
+
+
+def test_a_piece_of_one_number_many_times_holds_it_once_and_zeros_of_both_signs_are_two():
+    def n_numbers(values):
+        return [len(base64.b64decode(piece)) // 8 for piece in chunks(np.array(values), [None])]
+
+    assert n_numbers([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [0.0, 0.0, -0.0]]) == [1, 3, 3]
+    assert n_numbers([[True, True], [False, True]]) == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -214,11 +214,17 @@ def test_the_viewer_knows_no_variant_of_attention_by_name():
 
 
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
-    joined = "".join(
-        bundle(module(entry)) for entry in ("component", "articles", "numbers", "arrival", "standalone", "site")
-    )
+    entries = ("component", "articles", "numbers", "arrival", "standalone", "site")
+    joined = "".join(map(bundle, map(module, entries)))
     for path in BROWSER.glob("*/*.js"):
-        assert path.read_text("utf-8").splitlines()[0] in joined, path.name
+        assert path.stem in entries or f"const {path.stem}_js = " in joined, path.name
+
+
+def test_a_bundle_leaves_out_comments_but_for_the_licences_of_others():
+    kept = module("leanQr").read_text("utf-8")
+    assert "// MIT License\n" in kept
+    comments = re.findall(r"^ *//.*\n", bundle(module("component")), re.MULTILINE)
+    assert comments == re.findall(r"^ *//.*\n", kept, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("room", "of"), [("lesson/lesson.css", ""), ("training/training.css", "thumb")])

@@ -16,7 +16,8 @@ _IMPORT = re.compile(
     r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
-_TYPES = re.compile(r"^ */\*\* .*\*/\n", re.MULTILINE)  # which tell a browser nothing
+_COMMENT = re.compile(r"^ *(?:/\*\* .*\*/|//.*)\n", re.MULTILINE)  # a fifth of what a first visit would fetch
+_VENDOR = "vendor"  # the room of others' modules, whose comments are their licences
 _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
 
@@ -53,7 +54,7 @@ def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> Non
     text = path.read_text("utf-8")
     for imported in _IMPORT.finditer(text):
         _add(_source(path, imported), (*importers, path), texts)
-    texts[path] = text
+    texts[path] = text if path.parent.name == _VENDOR else _COMMENT.sub("", text)
 
 
 def _source(path: Path, imported: re.Match[str]) -> Path:
@@ -87,4 +88,4 @@ def _scoped(path: Path, text: str) -> str:
 
 def _joinable(text: str) -> str:
     """A module's text that takes what it imports from such constants."""
-    return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", _TYPES.sub("", text)))
+    return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))

@@ -29,13 +29,19 @@ def chunks(values: np.ndarray, sent: Sequence[Collection[int] | None] = ()) -> C
     Returns
     -------
     list of str or None
-        Each piece as base64 of little-endian float64 in C order; None for one that is not written.
+        Each piece, its first number alone where all have the same bits; None for one that is not written.
     """
     return [
-        _written(values[places]) if all(of is None or at in of for at, of in zip(places, sent, strict=True)) else None
+        _chunk(values[places]) if all(of is None or at in of for at, of in zip(places, sent, strict=True)) else None
         for places in np.ndindex(values.shape[: len(sent)])
     ]
 
 
-def _written(values: np.ndarray) -> str:
+def encoded(values: np.ndarray) -> str:
+    """An array as base64 of little-endian float64 in C order."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def _chunk(values: np.ndarray) -> str:
+    bits = np.ascontiguousarray(values, dtype="<f8").view("<i8").ravel()
+    return encoded(values.ravel()[:1] if values.size and np.all(bits == bits[0]) else values)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.articles.matrix import STRONGEST, Side, format_number
 from attnviz.text.escaping import markdown
-from attnviz.views.numbers import chunks
+from attnviz.views.numbers import encoded
 from attnviz.views.palette import SHARE
 
 CELL = (32, 19)  # px
@@ -113,8 +113,7 @@ def _figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
 
 def _numbers(values: np.ndarray) -> dict[str, str]:
     """An array bit for bit, as Plotly writes one."""
-    (bits,) = chunks(values)
-    return {"dtype": "f8", "bdata": bits, "shape": ", ".join(map(str, values.shape))}
+    return {"dtype": "f8", "bdata": encoded(values), "shape": ", ".join(map(str, values.shape))}
 
 
 def _layout(rows: Side, columns: Side) -> dict[str, object]:
