@@ -5,6 +5,7 @@ import re
 import pytest
 from numerals import short
 from page import SENTENCE
+from readback import go, lines
 from tab import at, becomes, expect, grid, parameters, pick, resized
 
 from attnviz import Settings, trace_of
@@ -113,3 +114,28 @@ def test_of_the_same_latents_in_another_order_it_is_said_what_a_lacks(opened):
     said = page.locator(".sheet").inner_text()
     assert "same in both, but A has no absorbed queries" in said
     assert "same in both, but A has no collected latents" in said
+
+
+MARKED = """(place) => {
+  const pass = place.beside ? given.other.document : given, { masked } = pass.stages;
+  Object.assign(masked, { overridden: [[place.at, 1]], overriddenBy: "as computed", marks: "What is marked is so." });
+  show({});
+}"""
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"), [({"beside": "mask="}, "Marked: as computed"), ({}, "What is marked is so.")]
+)
+def test_what_a_mark_says_stands_beside_those_rows_that_have_one(opened, pair, said):
+    page = opened("?view=sheet&step=weighted-sum", sentence=SENTENCE, mask="causal", **pair)
+    page.evaluate(MARKED, {"beside": bool(pair), "at": 6 * 4 + 2})  # head 1, the fifth word, the third
+    for query in (3, 4):
+        go(page, step="weighted-sum", cell={"head": 0, "query": query, "key": 1, "dim": 0})
+        parts = {line.said for line in lines(page) if said in line.said}
+        marked = [cell for line in lines(page) for cell in line.cells if "marked" in cell.kind.split()]
+        assert (len(parts), [cell.name for cell in marked]) == ((1, ["masked"]) if query == 4 else (0, []))
+    if not pair:
+        page.set_viewport_size({"width": 390, "height": 800})
+        for query in (3, 4):
+            go(page, step="mask", cell={"head": 0, "query": query, "key": 1, "dim": 0})
+            expect(page.locator(".sheet p.said", has_text=said)).to_have_count(int(query == 4))

@@ -14,7 +14,7 @@ from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggled
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.terms import Given
-from attnviz.text.bands import sentence
+from attnviz.text.bands import marks, sentence
 from attnviz.text.movement import caption
 
 SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
@@ -142,9 +142,11 @@ def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_compute
     for index in np.ndindex(right.shape):
         assert after["masked"].value[index] == (theirs if index in marked else right)[index]
     assert after.terms("masked", (0, 2, 1)).cells == trace.terms("masked", (0, 2, 1)).cells
-    assert sentence(after, "masked") == [["", "What is marked is as your code computed it."]]
+    assert marks(after["masked"]) == "What is marked is as your code computed it."
     whole = trace.with_stages({"masked": np.ones(right.shape)}, "as your code computed it")
-    assert sentence(whole, "masked") == [["", "These numbers are as your code computed it."]]
+    assert marks(whole["masked"]) == "These numbers are as your code computed it."
+    assert marks(trace.with_change("masked", (0, 2, 0), 1.0)["masked"]) == ""
+    assert sentence(after, "masked") == sentence(trace, "masked")  # of a row without a mark
 
 
 def test_a_toggled_mask_cell_hides_and_shows(trace):

@@ -127,6 +127,8 @@ class StageNumbers(Sent):
         how many.
     overridden_by
         Where these numbers are from.
+    marks
+        The sentence on them, in place of a band's; empty where somebody set them by hand.
     recipe
         Where a given number is from.
     """
@@ -134,6 +136,7 @@ class StageNumbers(Sent):
     limit: Annotated[float, Meta(gt=0)]
     overridden: list[tuple[Place, Place]]
     overridden_by: str
+    marks: str
     recipe: str
     values: Values | UnsetType = UNSET
     rule: RuleNumbers | UnsetType = UNSET

@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from attnviz.core.layers import split_layer
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.condition import has, hides, hides_none
 from attnviz.text.markup import Runs, runs
@@ -265,12 +266,21 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     base, _ = split_layer(name)
     keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
     text, stories = next((_SENTENCES[key] for key in keys if key in _SENTENCES), ("{story}", ()))
-    if by := trace[name].overridden_by:
-        which = "These numbers are" if trace[name].is_overridden_whole else "What is marked is"
-        text, stories = f"{which} {by}.", ()
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
     stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
     scaling = ["", _scaling(layer.trace)] if base == "scaled" else None
     return runs(text, word=word, key=key, head=head, scaling=scaling, story=selection_story(*stories, of=name))
+
+
+def marks(stage: Stage) -> str:
+    """The sentence in place of that, where any of the numbers shown are somebody's; empty where nobody computed them.
+
+    Parameters
+    ----------
+    stage : Stage
+    """
+    if not stage.overridden_by:
+        return ""
+    return f"{'These numbers are' if stage.is_overridden_whole else 'What is marked is'} {stage.overridden_by}."

@@ -20,6 +20,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.text.bands import marks
 from attnviz.text.micropython import called
 from attnviz.text.steps import entry, steps_of
 from attnviz.text.vocabulary import AXES, stories_of, symbol
@@ -92,6 +93,7 @@ def _numbers(trace: Trace, stage: Stage, limit: float, sent: Sent, sent_of_it: S
         overridden=sorted(_run(index, stage.shape) for index in stage.overridden),
         overridden_by=stage.overridden_by or "set by hand",
         recipe=stage.operation.recipe if stage.is_given else "",
+        marks=marks(stage),
         rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, sent)),
     )
 

@@ -380,6 +380,7 @@ export interface StageNumbers {
   limit: number;
   overridden: Array<[number, number]>;
   overriddenBy: string;
+  marks: string;
   recipe: string;
   values?: Array<string | null>;
   rule?: RuleNumbers;
@@ -489,6 +490,7 @@ export interface Stage {
   limit: number;
   overridden: Array<[number, number]>;
   overriddenBy: string;
+  marks: string;
   recipe: string;
   values: Array<string | null>;
 }

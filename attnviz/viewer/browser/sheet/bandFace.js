@@ -18,6 +18,13 @@ export function cellAt(part, paint, row, column) {
     : face;
 }
 
+// Whether any of the numbers that a part shows isn't computed from those before it.
+export function isMarked(part, paint) {
+  const isAt = (row, column) =>
+    column !== null && /** @type {{ marked?: boolean }} */ (cellAt(part, paint, row, column)).marked;
+  return part.cells.stage.overridden.size > 0 && part.rows.some(row => part.columns.some(column => isAt(row, column)));
+}
+
 // A number that is left to be written. That a key is hidden was not computed: it is there to be seen.
 function toWrite(slot, pass, index) {
   return isHidden(slot, pass, index) ? HIDDEN_TO_COME : TO_COME;

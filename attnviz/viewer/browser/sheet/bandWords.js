@@ -3,6 +3,7 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { short } from "../pass/numeral.js";
+import { isMarked } from "./bandFace.js";
 import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
 
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
@@ -46,9 +47,14 @@ function titleOf({ cells }, { look }) {
 function drawSentence(part, paint) {
   const title = titleOf(part, paint),
     line = element("p", "", title || null);
-  if (!title)
-    line.append(...drawRuns(runsAt(paint.pass, part.band.sentence, part.selection, gapsIn(part, paint.look))));
+  if (!title) line.append(...drawRuns(runsOf(part, paint, gapsIn(part, paint.look))));
   return line;
+}
+
+// The sentence of a band, or on the marks that are in it.
+export function runsOf(part, paint, gapAt) {
+  const { marks } = part.cells.stage;
+  return marks && isMarked(part, paint) ? [["", marks]] : runsAt(paint.pass, part.band.sentence, part.selection, gapAt);
 }
 
 // Where a row is left to be written, all that its numbers tell is; on a worksheet also what it tells of other such numbers.

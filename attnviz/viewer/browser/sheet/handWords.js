@@ -1,17 +1,19 @@
 // The words of the sheet on a phone: the sentence of a band, and who asks.
 import { element } from "../elements/element.js";
-import { drawRuns, runsAt } from "../elements/runs.js";
+import { drawRuns } from "../elements/runs.js";
+import { runsOf } from "./bandWords.js";
 import { keptIn } from "./keptLine.js";
 
 const PAIRED = "Where they differ: A above, B below.";
 
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
-export function sentenceOf({ band, cells, isThere, selection }, { pass, look, isBare }) {
-  if (!isThere || !band.sentence.length || isBare) return [];
+export function sentenceOf(part, paint) {
+  const { band, cells, isThere } = part;
+  if (!isThere || !band.sentence.length || paint.isBare) return [];
   const line = element("p", "said"),
-    title = look.titleOf(cells.name);
-  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.sentence, selection))));
+    title = paint.look.titleOf(cells.name);
+  line.append(...(title ? [title] : drawRuns(runsOf(part, paint))));
   return [line];
 }
 

@@ -1,6 +1,7 @@
 // Parts of a pair: the bands of two passes under each other, A above B, their words in the same columns. What is the same in
 // both stands there once; where only what is added up differs, that stands there twice.
 import { hasWords } from "../pass/axes.js";
+import { isMarked } from "./bandFace.js";
 import { endsOf, withRows } from "./bandParts.js";
 import { differenceOf } from "./difference.js";
 
@@ -57,13 +58,14 @@ function bothOf(pass, a, b, { areAll, note, columns }, { paintB, opened }) {
   const standing = paint => (areAll ? { ...paint, isApart: () => false } : paint); // where all differ, none stands out
   return [
     { ...briefA, paint: standing(a.paint), note: "", apart: columns.a },
-    { ...briefB, paint: standing(paintB), side: "B", note: `${note}${markIn(a)}`, apart: columns.b },
+    {
+      ...briefB,
+      paint: standing(paintB),
+      side: "B",
+      note: `${note}${isMarked(a, a.paint) ? `. Marked: ${a.cells.stage.overriddenBy}` : ""}`,
+      apart: columns.b,
+    },
   ];
-}
-
-// What a mark in cells of A's part says, where any has one.
-function markIn({ cells: { stage }, band: { array } }) {
-  return stage.overridden.size && !array ? `. Marked: ${stage.overriddenBy}` : "";
 }
 
 // A part all of whose rows stand alone.
