@@ -15,6 +15,7 @@ const QUESTIONS = {
   share: "Which share is it?",
   word: "Which word has the largest in this row?",
 };
+const RETRY_MS = 1000; // until what did not come is asked for again
 
 // Returns {button, panel, at(place), isOpen, join(about, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
 // selected; it is opened and closed too where another device of the speaker's has asked, and has gone on. back() leads the class
@@ -49,21 +50,35 @@ export function makeAsking(speaker, home, back) {
     else show();
   };
   stage.onclose = () => {
-    question = null;
+    if (stage.open) return; // heard of late: the next question is being put
+    about = question = null;
     if (!isLeft) back();
-    isLeft = false;
   };
   panel.addEventListener("beforetoggle", ({ newState }) => {
     if (newState === "open") redraw(panel, drawKinds());
   });
   const ask = async (kind, cell) => {
     panel.hidePopover();
-    begin({ kind, cell }, false);
-    speaker.shows({ at: place.scene ?? place.at, question: about });
+    const asked = { kind, cell };
+    begin(asked, false);
+    speaker.shows({ at: place.scene ?? place.at, question: asked });
     await untilThere(speaker);
-    if (speaker.said || speaker.now?.round === null || !stage.open) return stage.close();
-    hear(await speaker.moment());
+    if (about !== asked) return;
+    if (speaker.said || speaker.now?.round === null) return stage.close();
+    fetchMoment(asked);
   };
+  // What comes when another question is there, or none, is nobody's any more.
+  async function fetchMoment(asked) {
+    if (about !== asked) return;
+    try {
+      const moment = await speaker.moment();
+      if (about === asked) hear(moment);
+    } catch (error) {
+      if (about !== asked) return;
+      write(count, error.isRefused ? error.message : "The question has not come. It is asked for again in a moment.");
+      if (!error.isRefused) setTimeout(fetchMoment, RETRY_MS, asked);
+    }
+  }
   function hear(moment) {
     question = moment.question;
     write(title, plainOf(question.prompt));
@@ -85,6 +100,7 @@ export function makeAsking(speaker, home, back) {
   function begin(what, isShownThere) {
     about = what;
     isShown = isShownThere;
+    isLeft = false;
     question = null;
     write(title, "");
     body.hidden = true;
@@ -129,10 +145,10 @@ export function makeAsking(speaker, home, back) {
     at: now => {
       place = now;
     },
-    join: async (what, isShownThere) => {
+    join: (what, isShownThere) => {
       begin(what, isShownThere);
       speaker.shows({ at: place.scene ?? place.at, question: about, isShown }, true);
-      hear(await speaker.moment());
+      fetchMoment(what);
     },
     leave: () => {
       isLeft = stage.open;
@@ -145,14 +161,10 @@ export function makeAsking(speaker, home, back) {
 // Until the class is at the question that was put, or that was refused.
 function untilThere(speaker) {
   return new Promise(done => {
-    const end = () => {
-      clearTimeout(timer);
+    const stop = speaker.onChange(() => {
+      if (!speaker.isTold || !(speaker.now.round || speaker.said)) return;
       stop();
       done(null);
-    };
-    const stop = speaker.onChange(() => {
-      if (speaker.isTold && (speaker.now.round || speaker.said)) end();
     });
-    const timer = setTimeout(end, 5000);
   });
 }

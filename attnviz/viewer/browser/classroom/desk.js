@@ -64,6 +64,7 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     bar.hidden = !room;
     board.element.hidden = true;
     if (!room) {
+      asking.leave();
       dots?.hide();
       write(said, speaker.said);
       bar.hidden = !speaker.said;

@@ -1,0 +1,98 @@
+"""Asking a class, in a browser without a server: what comes late, or not at all, once a question is put."""
+
+import pytest
+from alone import Alone
+from tab import expect, frames
+
+from attnviz.viewer.bundle import bundle, module
+
+pytestmark = pytest.mark.browser
+
+PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module">
+    %s
+    const later = setTimeout, listeners = new Set(), led = [], asked = [];
+    window.setTimeout = (act, ms, ...rest) => later(act, ms / 20, ...rest);
+    const speaker = {
+        room: { code: "KTQWRM" }, said: "", isTold: true,
+        now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
+        shows: (place) => { led.push(place.question.kind); },
+        moment: () => new Promise((come, fail) => asked.push({ come, fail })),
+        onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
+    };
+    const pass = {
+        stages: new Map([["q", { rule: {} }]]), isOverridden: () => false, number: () => 1,
+        nameOf: () => "q[1]", address: () => "q[0]",
+    };
+    const asking = asking_js.makeAsking(speaker, document.querySelector("main"), () => led.push("back"));
+    document.querySelector("main").append(asking.button, asking.panel);
+    asking.at({ at: "step=softmax", selected: () => ({ pass, focus: { name: "q", index: [0] } }) });
+    Object.assign(window, {
+        led, asked, asking, speaker,
+        tell: () => { for (const each of [...listeners]) each(); },
+        join: (kind) => asking.join({ kind, cell: "q[0]" }, false),
+        come: (nth, prompt) => asked[nth].come({ question: {
+            kind: "choose", prompt: [["", prompt]], candidates: [{ label: "a", feedback: [] }], right: [0],
+        } }),
+    });
+</script>"""
+TEXT = PAGE % bundle(module("desk"))
+
+
+@pytest.fixture
+def page(browser):
+    tab = Alone(browser.new_context())
+    yield tab.show(TEXT, "main button")
+    tab.page.context.close()
+    assert tab.errors == []
+
+
+def test_a_question_that_does_not_come_is_asked_for_again_and_one_that_never_will_says_why(page):
+    stage, count = page.locator("dialog"), page.locator(".class-count")
+    page.evaluate("join('word')")
+    expect(count).to_have_text("The question is put …")
+    page.evaluate("asked[0].fail(new TypeError('Failed to fetch'))")
+    expect(count).to_have_text("The question has not come. It is asked for again in a moment.")
+    page.wait_for_function("asked.length === 2")
+    page.evaluate("come(1, 'Which word?')")
+    expect(stage.locator("h2")).to_have_text("Which word?")
+    expect(count).to_have_text("2 here · 0 answered")
+    page.evaluate("join('number')")
+    page.evaluate("asked[2].fail(Object.assign(new Error('No such cell.'), { isRefused: true }))")
+    expect(count).to_have_text("No such cell.")
+
+
+def test_what_comes_late_stands_in_no_other_question(page):
+    stage = page.locator("dialog")
+    page.evaluate("join('word')")
+    page.keyboard.press("Escape")
+    expect(stage).to_have_count(0)
+    page.evaluate("join('number')")
+    page.evaluate("come(0, 'Which word?')")
+    frames(page)
+    expect(stage.locator("h2")).to_have_text("")
+    page.evaluate("come(1, 'Which number?')")
+    expect(stage.locator("h2")).to_have_text("Which number?")
+
+
+def test_the_refusal_of_a_question_that_was_left_closes_no_other(page):
+    page.get_by_role("button", name="Ask the class").click()
+    page.get_by_role("button", name="Which number is it?").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.evaluate("join('word')")
+    page.evaluate("speaker.said = 'The server refuses it.'; tell()")
+    frames(page)
+    expect(page.locator("dialog[open]")).to_have_count(1)
+
+
+def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_before(page):
+    page.evaluate("join('word'); document.querySelector('dialog').close(); join('number')")
+    frames(page)
+    assert page.evaluate("led") == ["word", "number"]
+    page.evaluate("asking.leave(); join('word')")
+    frames(page)
+    page.keyboard.press("Escape")
+    page.wait_for_function("led.length > 3")
+    assert page.evaluate("led") == ["word", "number", "word", "back"], (
+        "the class is led back once somebody closes it here"
+    )
