@@ -14,6 +14,7 @@ _NOUNS = {
     "logits": "logit",
     "probabilities": "probability",
 }
+_NAMED = ("head", "group")  # whose labels have the noun already
 _WORDS = ("query", "key", "token", "context token", "answer")
 
 
@@ -34,13 +35,13 @@ def is_of_words(of: Reference, axis: int) -> bool:
 
 def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
     """A slot for the label of a place along an axis: a word in quotation marks, a number after what it counts."""
-    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{_counted(of, axis)}{{{slot}}}"
+    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{_before(of, axis)}{{{slot}}}"
 
 
 def place_name(of: Reference, axis: int, place: int) -> str:
     """The name of a place along an axis: a word, "head 2", "dimension 3"."""
     label = of.label(axis, place)
-    return label if is_of_words(of, axis) else f"{_counted(of, axis)}{label}"
+    return label if is_of_words(of, axis) else f"{_before(of, axis)}{label}"
 
 
 def quoted_name(of: Reference, axis: int, place: int) -> str:
@@ -49,9 +50,15 @@ def quoted_name(of: Reference, axis: int, place: int) -> str:
     return f"“{name}”" if is_of_words(of, axis) else name
 
 
-def _counted(of: Reference, axis: int) -> str:
-    """The noun before the number of a place: a head's and a group's label has it already."""
-    return {"head": "", "group": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")
+def counted(of: Reference, axis: int) -> str:
+    """What the places along an axis that has no words are."""
+    name = of.stage.axes[axis]
+    return name if name in (*_NAMED, "neuron") else "dimension"
+
+
+def _before(of: Reference, axis: int) -> str:
+    """The noun before the label of a place."""
+    return "" if of.stage.axes[axis] in _NAMED else f"{counted(of, axis)} "
 
 
 def _ending(n: int) -> str:

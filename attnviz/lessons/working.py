@@ -16,7 +16,7 @@ from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Run
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.lessons.naming import is_of_words, place_name, quoted_name
+from attnviz.lessons.naming import counted, is_of_words, quoted_name
 from attnviz.lessons.reference import Reference
 from attnviz.text.steps import entry, full_title
 from attnviz.views.sources import formula
@@ -106,7 +106,7 @@ class _Worked:
         for name, run in self._others(line):
             if any(run.step):
                 columns.append([_exact(float(self.rule.arrays[run.source][index])) for index in run.indices])
-                heads.append(("", line.text.partition(", ")[2].removeprefix("which is ") or name))
+                heads.append(("", self.rule.slots[name].title))
         return heads, [list(each) for each in zip(labels, *columns, strict=True)]
 
     def _single(self, read: tuple[Stage, Run]) -> list[str]:
@@ -141,7 +141,7 @@ class _Worked:
         """What the lines count: words, or dimensions."""
         if is_of_words(of, axis):
             return "answer" if of.stage.axes[axis] == "answer" else of.trace.origin.unit
-        return place_name(of, axis, 0).rpartition(" ")[0] or "dimension"
+        return counted(of, axis)
 
 
 def _exact(number: float) -> str:
@@ -170,5 +170,4 @@ def _name(trace: Trace, stage: Stage, run: Run) -> str:
 
 def _without_noun(of: Reference, axis: int, place: int) -> str:
     """The label of a line, below what the lines count."""
-    name = place_name(of, axis, place)
-    return name if is_of_words(of, axis) else name.removeprefix(f"{name.rpartition(' ')[0]} ")
+    return of.label(axis, place).removeprefix(f"{counted(of, axis)} ")

@@ -20,6 +20,8 @@ PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
 _TURNED = "the sum of {n}: a pair, turned by an angle of {angle}"
 """How both products of a pair make one of its numbers."""
 
+_OUTSIDE = "0 outside its pair"
+
 BASES = (10_000.0, 500_000.0, 1_000_000.0)
 """Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
 
@@ -221,8 +223,12 @@ def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tupl
 
 def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, Variant]]:
     """The slots of all numbers of a row, and how either number of a pair is computed from them."""
-    slots = {"x": Slot(0, "h q i"), "factor_x": Slot("#factor", "q f i"), "product_x": Slot("#product", "h q f i")}
-    lines = _turned_lines((("x", "which is 0 outside its pair"),))
+    slots = {
+        "x": Slot(0, "h q i"),
+        "factor_x": Slot("#factor", "q f i", f"Factor, {_OUTSIDE}"),
+        "product_x": Slot("#product", "h q f i"),
+    }
+    lines = _turned_lines((("x", f"which is {_OUTSIDE}"),))
     return slots, (Variant(lines, _TURNED, "{terms}", r"{x:bt} \cdot {factor_x:bt}"),) * 2
 
 

@@ -39,10 +39,13 @@ class Slot:
         The place of an input among the operation's; or an array of the rule, as in "#exp"; or "", the stage itself.
     pattern : str
         Its index, in the letters of the cell that is computed.
+    title : str
+        What a column of such numbers is called, where they are of the rule's own.
     """
 
     source: int | str
     pattern: str
+    title: str = ""
 
 
 @dataclass(frozen=True)
