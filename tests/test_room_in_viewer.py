@@ -83,6 +83,26 @@ def test_in_a_small_window_matrices_have_digits_and_nothing_is_cut_off(opened, s
     assert all(top <= edge <= bottom for edge in edges(page.locator(".frame.focus").first)), "the cell in focus is seen"
 
 
+COUNTED = """() => {
+  const { sqrt } = Math, counted = (each) => {
+    if (new Error().stack.includes("at sizeOf")) counted.count += 1;
+    return sqrt(each);
+  };
+  Math.sqrt = Object.assign(counted, { count: 0 });
+}"""
+"""Counts the layouts that are compared (`picture/fit.js`)."""
+
+
+def test_in_a_small_window_matrices_are_laid_out_once_for_all_of_their_cells(opened):
+    page = at_size(opened, 1024, 768, step="output", view="matrices", sentence=SENTENCE, mask="causal")
+    assert page.locator(".board").evaluate("(board) => board.scrollHeight > board.clientHeight")
+    page.evaluate(COUNTED)
+    for dim in (1, 2):
+        page.locator(f".matrix[data-stage=output] [data-row='1'][data-column='{dim}']").click()
+        expect(page.locator(".panel h3")).to_contain_text(f"output[cat, {dim + 1}]")
+    assert page.evaluate("Math.sqrt.count") == 0
+
+
 def test_in_a_small_window_arcs_stand_over_the_letters_that_a_text_says_they_lead_to(opened):
     page = at_size(opened, 1024, 768, model="microgpt", sentence="eliza")
     assert "arc" in page.locator(".step-text").inner_text()

@@ -12,6 +12,7 @@ import { focusOf } from "../scene/state.js";
 
 const SHARE_OF_READOUT = 0.42,
   LINE = 108; // of the width; pixels that a line of it takes
+const MOST_FITTED = 16; // layouts that are tried for a picture, and those of the one before
 const NEAR = 24; // pixels around a cell that is scrolled to
 const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 
@@ -21,17 +22,14 @@ export function makeBoard(acts, bars) {
     readout = makeReadout(acts),
     matrices = makeMatrices(acts);
   board.append(matrices.element, readout.element, bars);
-  const fitAlone = whenOther(given => fit(...given)); // other numbers mostly take as much room
+  const fitted = whenOther(given => fit(...given), MOST_FITTED); // other numbers mostly take as much room
   const layOut = (blocks, room, present, read) => {
     const options = optionsOf(room, present);
-    let fitted = fitAlone([blocks, room, options]);
-    board.classList.toggle("read", !fitted.written);
-    if (fitted.written) readout.clear();
-    else {
-      read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
-      fitted = fit(blocks, { ...room, ...beside(room, readout) }, options);
-    }
-    return fitted;
+    const { written } = fitted([blocks, room, options]);
+    board.classList.toggle("read", !written);
+    if (written) readout.clear();
+    else read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
+    return fitted([blocks, written ? room : { ...room, ...beside(room, readout) }, options]);
   };
   return {
     element: board,
@@ -39,11 +37,12 @@ export function makeBoard(acts, bars) {
     // Whether pictures have room in the smallest letters of a talk.
     fits(pictures, room, paintOf) {
       const options = optionsOf(room, true),
-        { written, width, height } = fit(blocksIn(pictures, paintOf), room, { ...options, largest: options.smallest });
+        least = { ...options, largest: options.smallest },
+        { written, width, height } = fitted([blocksIn(pictures, paintOf), room, least]);
       return written && width <= room.width && height <= room.height;
     },
     hasDigits: (pictures, room, paintOf, present) =>
-      fit(blocksIn(pictures, paintOf), room, optionsOf(room, present)).written,
+      fitted([blocksIn(pictures, paintOf), room, optionsOf(room, present)]).written,
     mark: matrices.mark,
     // Scrolls no further than it takes to see the cell in focus.
     showFocus() {
@@ -55,12 +54,12 @@ export function makeBoard(acts, bars) {
     // `paintOf` says for each slot with what it is painted.
     draw(pictures, room, paintOf, { pass, where }) {
       const slots = slotsIn(pictures);
-      const fitted = layOut(blocksIn(pictures, paintOf), room, where.present, most => {
+      const layout = layOut(blocksIn(pictures, paintOf), room, where.present, most => {
         readout.update(slots, { pass, paintOf }, focusOf(pass, where), most);
       });
-      const places = fitted.pictures.flat(2).filter(Boolean);
-      matrices.draw(slots, places, fitted, paintOf);
-      return { cell: fitted.cell, places };
+      const places = layout.pictures.flat(2).filter(Boolean);
+      matrices.draw(slots, places, layout, paintOf);
+      return { cell: layout.cell, places };
     },
   };
 }
