@@ -106,6 +106,17 @@ test("a path and what is shown there are one entry however long it takes, what f
   assert.deepEqual(searches(window), ["/?seed=3", "/audit?seed=4", "/audit?seed=5"]);
 });
 
+test("what says the same in other words is no step, and what follows it is", () => {
+  const window = browser("http://a.test/?sentence=a%20cat&seed=3");
+  const address = addressOf(window);
+  address.show(shown({ seed: "3", sentence: "a cat" }, "sentence=a%20cat&seed=3"));
+  window.now += 5000;
+  done(address, { seed: "3", sentence: "a cat" });
+  window.now += 100;
+  done(address, { seed: "4", sentence: "a cat" });
+  assert.equal(window.entries.length, 2);
+});
+
 test("what is mended on arrival is no entry", () => {
   const window = browser("http://a.test/?seed=-1&step=mask");
   addressOf(window).show(shown({ seed: "0", step: "tokens" }, "seed=-1&step=mask"));

@@ -32,7 +32,7 @@ export function addressOf(window) {
   const move = () => {
     const search = mended(location.search, shown),
       now = window.performance.now();
-    if (awaited || search === location.search) return;
+    if (awaited || isSame(search, location.search)) return;
     write(search, now - changed >= SAME_STEP_MS);
     changed = now;
   };
