@@ -13,7 +13,6 @@ from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
 from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
-from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
 from attnviz.models.built import Built
@@ -125,12 +124,10 @@ _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own
 
 def _words(result: OwnComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the rows and the columns of a stage are called, where these are words of the file; else nothing."""
-    trace, parameters = result.comparison.trace, result.parameters
-    if parameters is None or trace is None or stage not in trace:
+    trace = result.comparison.trace if result.parameters else None
+    if trace is None or stage not in trace:
         return (), ()
-    queries, keys = labels(parameters.words), labels(parameters.words_of_keys)
-    called = {"token": queries, "query": queries, "key": keys, "context_token": keys}
-    rows, columns = (called.get(axis, ()) for axis in trace[stage].axes[-2:])
+    rows, columns = (trace.labels.get(axis, ()) for axis in trace[stage].axes[-2:])
     return rows, columns
 
 

@@ -16,9 +16,14 @@ _OF_KEYS = ("context_tokens", "context_words", "words_key", "words_context_token
 Texts = Mapping[str, tuple[str, ...]]
 
 
+def of_words(given: Mapping[str, object]) -> dict:
+    """What is called as words are."""
+    return {name: given[name] for name in (*_OF_QUERIES, *_OF_KEYS) if name in given}
+
+
 def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np.ndarray]]:
     """The words among the arrays, by their names, and the other arrays."""
-    texts = texts_in({name: as_array(name, arrays[name]) for name in (*_OF_QUERIES, *_OF_KEYS) if name in arrays})
+    texts = texts_in({name: as_array(name, array) for name, array in of_words(arrays).items()})
     return texts, {name: array for name, array in arrays.items() if name not in texts}
 
 

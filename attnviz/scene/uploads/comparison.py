@@ -9,7 +9,7 @@ from msgspec import structs
 
 from attnviz.analysis.check.files import read_file
 from attnviz.analysis.check.layers import layers_of
-from attnviz.analysis.check.sentence import without_words
+from attnviz.analysis.check.sentence import of_words
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.scene.uploads.examples import EXAMPLE_NAME
@@ -72,10 +72,8 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
         comparison, beside = _beside(shown, arrays, options)
         return OwnComparison(comparison, beside, None, _code(comparison), "")
     try:
-        words, _ = without_words(read.texts)
-        comparison = compare(
-            None, {**arrays, **words}, n_heads=int(request.n_heads) if request.n_heads else None, **options
-        )
+        n_heads = int(request.n_heads) if request.n_heads else None
+        comparison = compare(None, {**arrays, **of_words(read.texts)}, n_heads=n_heads, **options)
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
     parameters, refused = None, ""
