@@ -122,6 +122,41 @@ def test_the_first_column_of_the_sheet_has_a_head_and_the_ways_from_it_one_line(
     assert len(set(tops)) == 1
 
 
+LATE = """() => {
+  document.fonts.check = () => false;
+  document.fonts.load = () => new Promise((come) => { window.come = come; });
+  show({});
+}"""
+SHOWN = """(view) => {
+  show({ arrival: (window.arrivals = (window.arrivals ?? 9) + 1), where: { ...given.where, step: "softmax", view } });
+  return sizes();
+}"""
+SIZES = """() => {
+  window.sizes = () => [document.querySelector(".sheet").style.getPropertyValue("--line"),
+    ...[...document.querySelectorAll(".board .matrix")].map((each) => each.getBoundingClientRect().width)];
+}"""
+
+
+def test_a_view_that_comes_has_all_of_its_room_at_once(opened):
+    page = opened(at(step="softmax", view="sheet"))
+    page.evaluate(SIZES)
+    for view in ("matrices", "sheet"):
+        sizes = page.evaluate(SHOWN, view)
+        frames(page)
+        assert page.evaluate("sizes()") == sizes
+
+
+def test_letters_that_come_while_the_sheet_is_hidden_leave_it_as_large_as_its_box(opened):
+    page = opened(at(step="softmax", view="sheet"), afresh=True)
+    page.evaluate(SIZES)
+    page.evaluate(LATE)
+    sizes = page.evaluate(SHOWN, "sheet")
+    page.evaluate(SHOWN, "matrices")
+    page.evaluate("() => come()")
+    frames(page)
+    assert page.evaluate(SHOWN, "sheet") == sizes
+
+
 def test_a_window_of_4k_is_used_and_one_of_1080_lines_is_as_it_was(opened):
     page = at_size(opened, 1920, 1080, step="softmax", view="matrices", sentence=SENTENCE)
     letters = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"

@@ -21,6 +21,7 @@ function sized(clientWidth, clientHeight, columns, wanted, present = false) {
       },
     };
   const strip = setSizes(box, {
+    extent: box,
     lines,
     parts: PARTS,
     columns,

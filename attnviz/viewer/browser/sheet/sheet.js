@@ -48,6 +48,7 @@ export function makeSheet(tools, isBare = false) {
   const measured = () => ({ clientWidth: box.clientWidth, clientHeight: box.clientHeight });
   const above = () => heightOf(sentence.element) + heightOf(caption);
   const draw = () => {
+    if (box.hidden) return; // letters came late: of what is hidden the extent is none
     extent ??= measured();
     const content = contentOf(shown, acts, isBare),
       frame = frameOf(box, extent, content),
@@ -110,9 +111,9 @@ export function makeSheet(tools, isBare = false) {
   });
   const observer = new ResizeObserver(() => {
     if (box.hidden) return;
-    const now = measured();
-    if (JSON.stringify(now) === JSON.stringify(extent)) return;
-    extent = now;
+    const other = measured();
+    if (JSON.stringify(other) === JSON.stringify(extent)) return;
+    extent = other;
     draw();
   });
   observer.observe(box);

@@ -82,7 +82,7 @@ export function weightOf(lines) {
 export function setSizes(
   box,
   {
-    extent = box,
+    extent,
     lines,
     parts,
     columns,

@@ -53,10 +53,12 @@ export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog,
   const narrow = [way, map, training, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
     large = [sheet, picture, wholePass], // which get the room that is left
     connected = [map, heads, thread]; // which ask where things stand, once all are written
-  const drawn = [...narrow, ...large, status, announcer, code, glossary];
+  const rest = [status, announcer, code, glossary];
   return {
     update(pass, where, look) {
-      for (const view of drawn) view.update(pass, where, look);
+      // What goes makes room for what comes.
+      const ordered = [...large].sort((one, other) => Number(one.element.hidden) - Number(other.element.hidden));
+      for (const view of [...narrow, ...ordered, ...rest]) view.update(pass, where, look);
       for (const view of connected) view.connect();
     },
     isNew: () => stepText.isNew,
