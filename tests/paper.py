@@ -39,6 +39,14 @@ def printed(page, **options):
     return sheets
 
 
+def inked(page):
+    """How far down each printed page has any ink, as a part of its height."""
+    document = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
+    pictures = [each.render(grayscale=True).to_numpy().squeeze() for each in document]
+    document.close()
+    return [(picture.min(axis=1) < 250).nonzero()[0].max() / len(picture) for picture in pictures]
+
+
 def _sheet(page):
     letters, matrix = page.get_textpage(), raw.FS_MATRIX()
     text = "".join(map(chr, (raw.FPDFText_GetUnicode(letters, place) for place in range(letters.count_chars()))))

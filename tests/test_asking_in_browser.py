@@ -15,7 +15,10 @@ PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module
     const speaker = {
         room: { code: "KTQWRM" }, said: "", isTold: true,
         now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
-        shows: (place) => { led.push(place.question.kind); },
+        shows: (place) => {
+            led.push(place.question.kind);
+            if (place.isShown) window.shown = place;
+        },
         moment: () => new Promise((come, fail) => asked.push({ come, fail })),
         onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
     };
@@ -96,3 +99,20 @@ def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_bef
     assert page.evaluate("led") == ["word", "number", "word", "back"], (
         "the class is led back once somebody closes it here"
     )
+
+
+def test_an_answer_is_shown_where_it_was_asked_and_not_before_its_question_is_there(page):
+    page.evaluate("asking.at({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
+    page.evaluate("join('word')")
+    page.keyboard.press("PageDown")
+    expect(page.get_by_role("button", name="Reveal")).to_have_count(0)
+    page.evaluate("come(0, 'Which word?')")
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    assert page.evaluate("[led, window.shown]") == [["word"], None]
+    page.keyboard.press("PageDown")
+    expect(page.locator(".verdict")).to_have_text("It is a.")
+    asked = {"kind": "word", "cell": "q[0]"}
+    assert page.evaluate("shown") == {"at": "step=softmax", "question": asked, "isShown": True}
+    page.get_by_role("button", name="Back to the pass").click()
+    page.evaluate("join('number')")
+    expect(page.locator("dialog footer button")).to_have_count(0)  # that of the question before

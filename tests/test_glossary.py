@@ -306,6 +306,19 @@ def test_a_term_is_marked_once_where_it_first_stands(opened):
     assert len(ids) == len(set(ids))
 
 
+def test_a_term_within_code_is_none(opened):
+    page = opened("?step=scores&view=sheet")
+    page.evaluate("""() => {
+      const [of] = given.steps.filter(({ id }) => id === "scores");
+      of.why = [["code", "softmax(x)"], ["", ", or softmax in words."]];
+      show({});
+    }""")
+    marks = page.locator(".step-text dfn[data-term=softmax]")
+    expect(page.locator(".step-text code")).to_have_text("softmax(x)")
+    expect(marks).to_have_count(1)
+    expect(page.locator(".step-text code dfn")).to_have_count(0)
+
+
 def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it(opened):
     page = opened("?step=scores&view=sheet")
     tip, query = page.locator(".glossary"), page.locator('dfn[data-term="query"]')

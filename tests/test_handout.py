@@ -64,6 +64,17 @@ def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
                 assert bare(f"{place}. {moments[place - 1].title}") in letters
 
 
+def test_the_lines_of_a_last_moment_end_at_its_border(taught):
+    paper = needed("paper")
+    page = taught(at(lesson="root", moment=2))
+    page.evaluate("() => { window.print = () => { asked = true; } }")
+    page.get_by_role("button", name="Handout and questions").click()
+    page.get_by_role("button", name="Print a handout").click()
+    page.wait_for_function("window.asked")
+    assert len(LESSONS["root"].moment) % 3 == 1
+    assert paper.inked(page)[-1] < 0.4, "of three moments on a page, one is there"
+
+
 def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_the_screen(taught):
     page = taught(at(lesson="one-number", moment=3))
     page.keyboard.press("PageDown")

@@ -277,6 +277,19 @@ def test_who_multiplies_what_a_class_is_shown_for_a_query_or_a_score_has_the_ans
         assert abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])
 
 
+def test_no_score_that_a_class_sees_is_largest_at_the_word_that_it_is_asked_for():
+    at = "sentence=a cat sat on the mat&heads=2&alibi=true&softcap=5"
+    trace = fitted_at(dict(parse_qsl(at))).trace
+    rows = [stage for stage in trace.stages if stage.axes == ("head", "query", "key")]
+    assert {"scores", "scaled", "capped", "biased", "masked", "attention"} <= {stage.name for stage in rows}
+    for stage in ("scores", "scaled", "masked", "attention"):
+        for query in range(6):
+            moment = asked(at, "word", f"{stage}[1,{query},0]")
+            seen = [each for each in rows if each.name not in moment["covers"]]
+            assert moment["question"]["right"] == [int(trace[stage].value[1, query].argmax())]
+            assert not [each.name for each in seen if [each.value[1, query].argmax()] == moment["question"]["right"]]
+
+
 REFUSED = {
     ("number", "w_q[0,1,0]"): "given",
     ("number", "embeddings[1,0]"): "given",
