@@ -68,9 +68,9 @@ export function makeWholePass(tools) {
   });
 
   const draw = () => {
-    const { pass, where, look } = shown;
-    const { map } = pass.document;
-    const rows = inRows(map.columns.filter(({ stages }) => stages.length));
+    const { pass, where, look } = shown,
+      { map } = pass.document,
+      rows = inRows(map.columns.filter(({ stages }) => stages.length));
     diagram.build(rows, map.arrows);
     const focus = focusOf(pass, where),
       parts = pass.parts(focus.name, focus.index);
@@ -78,76 +78,19 @@ export function makeWholePass(tools) {
       sentence,
       `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
     );
-    for (const {
-      name,
-      beside,
-      canvas,
-      element: { parentNode: figure },
-    } of diagram.thumbs()) {
-      const { symbol, role, title, shape } = pass.stages.get(name);
-      canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
-      figure.firstChild.replaceChildren(typeset(symbol));
-      figure.className = `stage-of ${role}`;
-      figure.classList.toggle("aside", rows.length > 1 && beside > 1);
-      canvas.parentNode.lastChild.replaceChildren(); // words, of a pass in which it was the first
-    }
-    box.classList.remove("untitled");
-    const width = drawThumbs(pass, parts, where.present, look.colours);
-    if (where.present && width < LEAST_IN_A_TALK) {
-      box.classList.add("untitled");
-      drawThumbs(pass, parts, true, look.colours);
-    }
+    for (const thumb of diagram.thumbs()) nameThumb(thumb, pass.stages.get(thumb.name), rows.length > 1);
+    const drawn = isUntitled => {
+      box.classList.toggle("untitled", isUntitled);
+      return fitThumbs(diagram, box, box.clientHeight - sentence.offsetHeight, (thumb, room) => {
+        thumb.resize(pass, { ...room, largest: where.present ? 48 : 24 });
+        thumb.draw(pass, look.colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
+      });
+    };
+    if (drawn(false) < LEAST_IN_A_TALK && where.present) drawn(true);
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
     nameRows(pass, where, diagram.thumbs()[0]);
     diagram.connect();
     drawnIn = sizeOf(box);
-  };
-  // As large as their rows allow; titles that are wider than their thumbs take some of that. Returns how wide they may be.
-  const drawThumbs = (pass, parts, isPresented, colours) => {
-    const rows = [...diagram.rows.children],
-      longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length));
-    const line = Number.parseFloat(getComputedStyle(box).fontSize);
-    const room = box.clientHeight - sentence.offsetHeight,
-      whole = rows.length > 2 ? Math.max(room, rows.length * LEAST_LINES * line) : room;
-    box.classList.toggle("scrolls", whole > room);
-    diagram.rows.parentNode.style.height = whole > room ? `${whole}px` : "";
-    const high = whole / rows.length - LINES_OF_TEXT * line - LANES;
-    const over = Math.max(...diagram.thumbs().map(thumb => thumb.element.previousSibling.offsetHeight));
-    const drawAt = width => {
-      for (const thumb of diagram.thumbs()) {
-        const isAside = thumb.element.parentNode.classList.contains("aside");
-        const room = { width, height: high / thumb.beside - (isAside ? GAP : over), largest: isPresented ? 48 : 24 };
-        thumb.resize(pass, room);
-        thumb.draw(pass, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
-      }
-    };
-    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;
-    const rightOf = each => each.getBoundingClientRect().right;
-    const overflow = () => Math.max(...rows.map(row => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
-    drawAt(width);
-    while (overflow() > 1 && width > NARROWEST) {
-      width -= overflow() / longest + 1;
-      drawAt(width);
-    }
-    return width;
-  };
-  // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
-  const nameRows = (pass, where, thumb) => {
-    const words = thumb.element.lastChild,
-      { axes } = pass.stages.get(thumb.name),
-      { cell } = thumb.tiled;
-    const isNamed =
-      axes.length === 2 &&
-      hasWords(axes[0]) &&
-      cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
-    words.replaceChildren(
-      ...(isNamed ? axes[0].labels : []).map((label, row) => {
-        const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
-        Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
-        return word;
-      }),
-    );
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
   new ResizeObserver(() => {
@@ -161,4 +104,57 @@ export function makeWholePass(tools) {
       if (!box.hidden) draw();
     },
   };
+}
+
+// What a thumb is called and heard as; where there are several rows, its symbol is beside it if others are, too.
+function nameThumb({ beside, canvas, element: { parentNode: figure } }, { symbol, role, title, shape }, isInRows) {
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
+  figure.firstChild.replaceChildren(typeset(symbol));
+  figure.className = `stage-of ${role}`;
+  figure.classList.toggle("aside", isInRows && beside > 1);
+  canvas.parentNode.lastChild.replaceChildren(); // words, of a pass in which it was the first
+}
+
+// Has each drawn as large as rows allow; titles that are wider than thumbs take some of that. Returns how wide they may be.
+function fitThumbs(diagram, box, room, draw) {
+  const rows = [...diagram.rows.children],
+    thumbs = diagram.thumbs(),
+    longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length)),
+    line = Number.parseFloat(getComputedStyle(box).fontSize),
+    whole = rows.length > 2 ? Math.max(room, rows.length * LEAST_LINES * line) : room;
+  box.classList.toggle("scrolls", whole > room);
+  diagram.rows.parentNode.style.height = whole > room ? `${whole}px` : "";
+  const high = whole / rows.length - LINES_OF_TEXT * line - LANES,
+    over = Math.max(...thumbs.map(thumb => thumb.element.previousSibling.offsetHeight)),
+    rightOf = each => each.getBoundingClientRect().right,
+    overflow = () => Math.max(...rows.map(row => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
+  const drawAt = width => {
+    for (const thumb of thumbs) {
+      const isAside = thumb.element.parentNode.classList.contains("aside");
+      draw(thumb, { width, height: high / thumb.beside - (isAside ? GAP : over) });
+    }
+    return width;
+  };
+  let width = drawAt((diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17);
+  while (overflow() > 1 && width > NARROWEST) width = drawAt(width - overflow() / longest - 1);
+  return width;
+}
+
+// The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
+function nameRows(pass, where, thumb) {
+  const words = thumb.element.lastChild,
+    { axes } = pass.stages.get(thumb.name),
+    { cell } = thumb.tiled;
+  const isNamed =
+    axes.length === 2 &&
+    hasWords(axes[0]) &&
+    cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
+  words.replaceChildren(
+    ...(isNamed ? axes[0].labels : []).map((label, row) => {
+      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
+      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
+      return word;
+    }),
+  );
 }
