@@ -11,163 +11,167 @@ const UNREADABLE =
 // url is the server's for files; open(door) leads to another page. Returns {given({tab, questions, examples, most, tooLarge}),
 // end()}.
 export function mountOwnNumbers(root, url, open) {
-  const input = element("input"),
-    drop = element("label", "drop"),
-    hint = element("span", "hint");
-  const line = element("div", "settings"),
-    more = element("details", "more"),
-    rare = element("div", "settings");
   const examples = element("p", "examples"),
-    status = element("div", "came"),
-    result = element("div", "came");
-  const doing = element("p", "name"),
-    sent = element("p", "sent"),
-    bar = element("progress"),
-    percent = element("span"),
-    reason = element("p");
+    report = makeReport(open),
+    drop = makeDrop(take),
+    asked = makeQuestions(answer);
   let shown = null,
     answers = {},
     wanted = null;
+  root.replaceChildren(drop.element, examples, ...asked.elements, ...report.elements);
 
-  const send = async () => {
+  async function send() {
     const kept = fileKept(window),
       mine = {},
-      { tab } = shown;
+      isWanted = () => wanted === mine && fileKept(window) === kept,
+      tell = how => report.tellUnderway(called(kept), how);
     wanted = mine;
     root.ariaBusy = true;
-    tellUnderway(kept, 1);
-    const isAnswered = await sendFile(
-      url,
-      tab,
-      kept,
-      () => wanted === mine && fileKept(window) === kept,
-      how => tellUnderway(kept, how),
-    );
-    if (!isAnswered) return;
+    tell(1);
+    if (!(await sendFile(url, shown.tab, kept, isWanted, tell))) return;
     root.ariaBusy = false;
-    tell(kept);
-  };
-  const keep = parts => {
+    report.tell(called(kept), kept.pieces);
+  }
+  function keep(parts) {
     keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
     draw();
     send();
-  };
-  const refuse = ({ name }, why) => {
+  }
+  function refuse({ name }, why) {
     keepFile(window, null);
     wanted = null;
     root.ariaBusy = false;
-    tell({ name, pieces: [{ kind: "text", runs: [["", why]] }] });
+    report.tell(name, [{ kind: "text", runs: [["", why]] }]);
     draw();
-  };
-  const take = async file => {
+  }
+  async function take(file) {
     if (!file) return;
     if (file.size > shown.most) return refuse(file, shown.tooLarge);
     const bytes = await file.arrayBuffer().catch(() => null);
     if (bytes) keep({ name: file.name, bytes, answers: { ...first(), ...answers } });
     else refuse(file, UNREADABLE);
-  };
-  const answer = (event, value) => {
+  }
+  function answer(event, value) {
     answers = { ...answers, [event]: value };
     const kept = fileKept(window);
     if (kept && !kept.answers.example) keep({ ...kept, answers: { ...first(), ...answers } });
     else draw();
+  }
+  function first() {
+    const firsts = shown.questions.map(({ event, options: [{ value }] }) => [event, value]);
+    return { ...Object.fromEntries(firsts), example: "" };
+  }
+  function called({ name, answers: given }) {
+    return name || shown.examples.find(({ value }) => value === given?.example)?.label;
+  }
+  function draw() {
+    const kept = fileKept(window);
+    asked.update(questionsOn(kept, shown.questions), { ...first(), ...(kept?.answers ?? answers) });
+  }
+  function offer({ value, label }) {
+    return button(label, () => keep({ answers: { ...first(), example: value } }));
+  }
+  return {
+    given: next => {
+      const isFirst = shown === null,
+        kept = fileKept(window);
+      shown = next;
+      drop.hint(next.hint);
+      if (isFirst) {
+        redraw(examples, ["No file at hand? Try one of ours: ", ...next.examples.map(offer)]);
+        draw();
+      }
+      if (kept && kept.tab !== next.tab) return send();
+      if (isFirst && kept) report.tell(called(kept), kept.pieces);
+      root.ariaBusy = false;
+    },
+    end: () => {
+      wanted = null;
+    },
   };
-  const first = () => ({
-    ...Object.fromEntries(shown.questions.map(({ event, options }) => [event, options[0].value])),
-    example: "",
-  });
+}
 
-  const often = makeControls(line, answer),
-    seldom = makeControls(rare, answer);
-  const draw = () => {
-    const kept = fileKept(window),
-      isFile = Boolean(kept) && !kept.answers.example;
-    const single = isFile && /\.(npy|csv)$/i.test(kept.name),
-      isModel = isFile && /\.json$/i.test(kept.name);
-    const questions =
-      isFile && !isModel ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
-    const now = { ...first(), ...(kept?.answers ?? answers) };
-    const boxes = questions.map(each => ({ kind: "choice", ...each, value: now[each.event] }));
-    often.update(
-      boxes.filter(({ rare }) => !rare),
-      false,
-    );
-    seldom.update(
-      boxes.filter(({ rare }) => rare),
-      false,
-    );
-    line.hidden = more.hidden = !isFile || isModel;
-  };
-  // The report on a file: its name and the result, which is heard too, and all else.
-  const tell = kept => {
-    const [head, ...rest] = kept.pieces;
-    const made = piece => makePiece(piece, { open }).element;
-    status.replaceChildren(element("p", "name", called(kept)), made(head));
-    result.replaceChildren(...rest.map(made));
-  };
-  // `how` is the part of it that has been sent, of which the eye alone sees each percent, or why it waits.
-  const tellUnderway = (kept, how) => {
-    const waits = typeof how === "string",
-      isSending = how < 1;
-    if (status.firstChild !== doing) {
-      status.replaceChildren(doing, sent, reason);
-      result.replaceChildren();
-    }
-    write(doing, `${waits ? "Waiting with" : isSending ? "Sending" : "Comparing"} ${called(kept)} …`);
-    sent.hidden = !isSending;
-    reason.hidden = !waits;
-    if (isSending) bar.value = how;
-    write(percent, isSending ? `${Math.floor(100 * how)} %` : "");
-    write(reason, waits ? how : "");
-  };
-  const called = ({ name, answers: given }) =>
-    name || shown.examples.find(({ value }) => value === given?.example)?.label;
-
+// Where a file is picked or dropped.
+function makeDrop(take) {
+  const drop = element("label", "drop"),
+    hint = element("span", "hint"),
+    input = element("input");
   Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv,.json" });
   input.onchange = () => {
     take(input.files[0]);
     input.value = ""; // the same file, saved anew, may be picked again
   };
   drop.append(element("strong", "", "Pick a file, or drop it here"), hint, input);
-  drop.ondragover = event => {
-    event.preventDefault();
-    drop.classList.add("over");
-  };
-  drop.ondragleave = () => drop.classList.remove("over");
-  drop.ondrop = event => {
-    event.preventDefault();
-    drop.classList.remove("over");
-    take(event.dataTransfer.files[0]);
-  };
+  drop.ondragover =
+    drop.ondragleave =
+    drop.ondrop =
+      event => {
+        event.preventDefault();
+        drop.classList.toggle("over", event.type === "dragover");
+        if (event.type === "drop") take(event.dataTransfer.files[0]);
+      };
+  return { element: drop, hint: text => write(hint, text) };
+}
+
+// What of the questions is asked on the file that is kept.
+function questionsOn(kept, questions) {
+  if (!kept || kept.answers.example || /\.json$/i.test(kept.name)) return [];
+  const isSingle = /\.(npy|csv)$/i.test(kept.name);
+  return questions.filter(({ of }) => of === "all" || (of === "single") === isSingle);
+}
+
+// Their boxes, those that are rarely needed below More.
+function makeQuestions(answer) {
+  const line = element("div", "settings"),
+    more = element("details", "more"),
+    rare = element("div", "settings"),
+    [often, seldom] = [line, rare].map(box => makeControls(box, answer));
   more.append(element("summary", "", "More"), rare);
+  return {
+    elements: [line, more],
+    update: (questions, now) => {
+      const boxes = questions.map(each => ({ kind: "choice", ...each, value: now[each.event] })),
+        those = isRare => boxes.filter(each => Boolean(each.rare) === isRare);
+      often.update(those(false), false);
+      seldom.update(those(true), false);
+      line.hidden = more.hidden = !boxes.length;
+    },
+  };
+}
+
+// The report on a file: its name and the result, which is heard too, and all else.
+function makeReport(open) {
+  const [status, result] = [element("div", "came"), element("div", "came")],
+    doing = element("p", "name"),
+    sent = element("p", "sent"),
+    bar = element("progress"),
+    percent = element("span"),
+    reason = element("p");
   status.setAttribute("role", "status");
   bar.ariaLabel = "Sent";
   percent.ariaHidden = "true";
   sent.append(bar, percent);
-  root.replaceChildren(drop, examples, line, more, status, result);
-
   return {
-    given: next => {
-      const isFirst = shown === null;
-      shown = next;
-      write(hint, next.hint);
-      if (isFirst) {
-        redraw(
-          examples,
-          next.examples.map(({ value, label }) =>
-            button(label, () => keep({ answers: { ...first(), example: value } })),
-          ),
-        );
-        examples.prepend("No file at hand? Try one of ours: ");
-        draw();
-      }
-      const kept = fileKept(window);
-      if (kept && kept.tab !== next.tab) return send();
-      if (isFirst && kept) tell(kept);
-      root.ariaBusy = false;
+    elements: [status, result],
+    tell: (name, pieces) => {
+      const [head, ...rest] = pieces.map(piece => makePiece(piece, { open }).element);
+      status.replaceChildren(element("p", "name", name), head);
+      result.replaceChildren(...rest);
     },
-    end: () => {
-      wanted = null;
+    // `how` is the part of it that has been sent, of which the eye alone sees each percent, or why it waits.
+    tellUnderway: (name, how) => {
+      const waits = typeof how === "string",
+        isSending = how < 1;
+      if (status.firstChild !== doing) {
+        status.replaceChildren(doing, sent, reason);
+        result.replaceChildren();
+      }
+      write(doing, `${waits ? "Waiting with" : isSending ? "Sending" : "Comparing"} ${name} …`);
+      sent.hidden = !isSending;
+      reason.hidden = !waits;
+      if (isSending) bar.value = how;
+      write(percent, isSending ? `${Math.floor(100 * how)} %` : "");
+      write(reason, waits ? how : "");
     },
   };
 }
