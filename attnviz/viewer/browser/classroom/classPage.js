@@ -25,12 +25,8 @@ export function mountClass(root, code, host) {
     state = element("span", "class-state"),
     line = element("p", "class-said"),
     main = element("div", "class-main"),
-    foot = element("footer", "class-foot");
-  const back = button("Back to the class", () => follow(), "check"),
-    around = element("a", "", "Open it by myself"),
-    point = button("I don’t understand this", () => pointAt()),
     { speaker } = host,
-    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")];
+    foot = makeFoot(host, { follow, pointAt });
   let seat = "",
     now = null, // ClassNow of generated/contract.d.ts
     moment = null,
@@ -47,12 +43,9 @@ export function mountClass(root, code, host) {
   title.append("room ", element("strong", "", code));
   state.setAttribute("role", "status");
   line.setAttribute("role", "status");
-  around.target = "_blank";
-  around.rel = "noopener";
   head.append(title, state);
-  foot.append(...(speaker ? turns : [back, point, around]));
   box.classList.toggle("turns-talk", speaker !== null);
-  box.append(head, line, main, foot);
+  box.append(head, line, main, foot.element);
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
@@ -68,8 +61,14 @@ export function mountClass(root, code, host) {
     seat = given.seat;
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: hear,
-      own: heard => recall(heard),
-      lost,
+      own: heard => {
+        answers.recall(heard); // who comes back hears what they said
+        draw();
+      },
+      lost: () => {
+        isLost = true;
+        draw();
+      },
       gone: refuse,
     });
   }
@@ -80,15 +79,6 @@ export function mountClass(root, code, host) {
       stop(); // nobody is asked again
     else if (speaker && state.kind !== "talk" && state.at) return host.leave(state);
     arrive();
-  }
-  // Who comes back hears what they said.
-  function recall(heard) {
-    answers.recall(heard);
-    draw();
-  }
-  function lost() {
-    isLost = true;
-    draw();
   }
   function refuse(reason) {
     stop();
@@ -118,10 +108,8 @@ export function mountClass(root, code, host) {
   function touched(cell) {
     if (speaker) return;
     touchedCell = cell;
-    if (!isAround) {
-      isAround = true;
-      post({ do: "around", isAround: true });
-    }
+    if (!isAround) post({ do: "around", isAround: true });
+    isAround = true;
     draw();
   }
   function follow() {
@@ -146,31 +134,16 @@ export function mountClass(root, code, host) {
   function draw() {
     if (!box.isConnected) return;
     const isHere = now !== null && !now.hasEnded;
-    write(state, !seat || !now ? "" : now.hasEnded ? "ended" : isLost ? "lost" : stateText());
+    write(state, seat && now ? stateOf(now, { isLost, isAround, speaker }) : "");
     state.classList.toggle("following", isHere && !isAround && !isLost);
-    write(line, sentence());
+    write(line, isLost ? LOST : now ? sentenceOn(now, speaker, failure || answers.failureAt(now)) : "");
     drawMain(isHere);
-    drawFoot(isHere);
-  }
-  function stateText() {
-    if (speaker) return `${now.audience.here} here · ${now.audience.answered} answered`;
-    return isAround ? "you look around" : "● following";
-  }
-  function drawFoot(isHere) {
-    foot.hidden = !isHere;
-    back.hidden = !isAround;
-    point.hidden = !(isHere && moment && (pointed || cellHere()));
-    point.setAttribute("aria-pressed", String(Boolean(pointed)));
-    around.hidden = !isHere || !now.at;
-    if (isHere && now.at) around.href = host.hrefOf(now.at);
+    foot.update(isHere ? now.at : null, { isAround, pointed, canPoint: moment && (pointed || cellHere()) });
   }
   function drawMain(isHere) {
-    if (!isHere || isAround || !moment) {
-      if (now?.hasEnded) main.replaceChildren(element("p", "class-end", "The class has ended. Thank you for coming."));
-      return;
-    }
-    if (now.isOwn || fetched !== now.shows) return;
-    showIn(now.kind === "pass" ? "viewer" : "moment");
+    if (now?.hasEnded) main.replaceChildren(element("p", "class-end", "The class has ended. Thank you for coming."));
+    else if (isHere && !isAround && moment && !now.isOwn && fetched === now.shows)
+      showIn(now.kind === "pass" ? "viewer" : "moment");
   }
   function showIn(kind) {
     if (view?.kind !== kind) {
@@ -187,17 +160,6 @@ export function mountClass(root, code, host) {
     if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
     seen = moment;
   }
-  function sentence() {
-    if (isLost) return LOST;
-    if (!now || now.hasEnded) return "";
-    if (speaker) return speaker.said || "Back and Next turn the talk on your other device.";
-    if (now.waits) return WAITS;
-    if (now.isApart) return APART;
-    if (now.isOwn) return OWN;
-    const refusal = failure || answers.failureAt(now);
-    if (refusal) return refusal;
-    return now.at ? "" : "You are in. The class begins in a moment.";
-  }
   come();
   return {
     end: () => {
@@ -205,4 +167,42 @@ export function mountClass(root, code, host) {
       view?.end();
     },
   };
+}
+
+// What whoever follows can do; a device of the speaker's turns the talk. update(at, ...): null where there is no class.
+function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
+  const foot = element("footer", "class-foot"),
+    back = button("Back to the class", follow, "check"),
+    around = element("a", "", "Open it by myself"),
+    point = button("I don’t understand this", pointAt),
+    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")];
+  Object.assign(around, { target: "_blank", rel: "noopener" });
+  foot.append(...(speaker ? turns : [back, point, around]));
+  return {
+    element: foot,
+    update: (at, { isAround, pointed, canPoint }) => {
+      foot.hidden = at === null;
+      back.hidden = !isAround;
+      point.hidden = !canPoint;
+      point.setAttribute("aria-pressed", String(Boolean(pointed)));
+      around.hidden = !at;
+      if (at) around.href = hrefOf(at);
+    },
+  };
+}
+
+function stateOf({ hasEnded, audience }, { isLost, isAround, speaker }) {
+  if (hasEnded) return "ended";
+  if (isLost) return "lost";
+  if (speaker) return `${audience.here} here · ${audience.answered} answered`;
+  return isAround ? "you look around" : "● following";
+}
+
+function sentenceOn({ hasEnded, waits, isApart, isOwn, at }, speaker, failure) {
+  if (hasEnded) return "";
+  if (speaker) return speaker.said || "Back and Next turn the talk on your other device.";
+  if (waits) return WAITS;
+  if (isApart) return APART;
+  if (isOwn) return OWN;
+  return failure || (at ? "" : "You are in. The class begins in a moment.");
 }
