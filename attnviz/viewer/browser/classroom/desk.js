@@ -8,6 +8,8 @@ import { doorsOf, makeClassCode } from "./classCode.js";
 import { makeClassMenu } from "./classMenu.js";
 import { makePlacedDots } from "./placedDots.js";
 
+const APART = "The servers of the class have lost each other: those here go on.";
+
 // `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
 // has it, else `open(at)` opens the page that has, and `openTalk()` that of a talk which the other device gives: `turn(by)` goes on in
 // this one's, or back, as the other asks; changed() is told that a class was opened, or has ended. Returns {element,
@@ -54,51 +56,35 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
       ...any,
     ];
   };
-  // Only where they are others: answers come all the time.
-  function drawActs(wanted) {
-    const texts = each => [...each].map(({ textContent }) => textContent).join("\n");
-    if (texts(acts.children) !== texts(wanted)) redraw(acts, wanted);
-  }
   function draw() {
-    const { room, now } = speaker;
-    bar.hidden = !room;
+    const { room, now, said: why } = speaker;
+    bar.hidden = !room && !why;
     board.element.hidden = true;
+    door.hidden = count.hidden = acts.hidden = !room;
+    write(said, why || (now?.isApart ? APART : ""));
     if (!room) {
       asking.leave();
       dots?.hide();
-      write(said, speaker.said);
-      bar.hidden = !speaker.said;
-      door.hidden = count.hidden = acts.hidden = true;
       return;
     }
-    door.hidden = count.hidden = acts.hidden = false;
-    const { typed } = doorsOf(site, room);
-    redraw(door, [typed.slice(0, -room.code.length), element("strong", "", room.code)]);
-    door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
-    write(
-      said,
-      speaker.said || (now?.isApart ? "The servers of the class have lost each other: those here go on." : ""),
-    );
-    if (!now) return write(count, "");
-    const { here, around, answered, counts } = now.audience;
-    const parts = [
-      `${here} here`,
-      ...(around ? [`${around} look around`] : []),
-      ...(now.round ? [`${answered} answered`] : []),
-    ];
-    write(count, parts.join(" · "));
-    drawActs([...actsOf(now), menu.button]);
+    drawDoor(door, room, doorsOf(site, room));
+    write(count, now ? countOf(now) : "");
+    if (!now) return;
+    drawActs(acts, [...actsOf(now), menu.button]);
     menu.update(place);
     asking.update();
-    const isOnBoard = Boolean(isAnswersShown && now.round && place?.question);
-    const isInPlace = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
-    if (!isOnBoard) dots?.hide();
-    board.element.hidden = !isOnBoard || isInPlace;
-    board.element.classList.toggle("truth-beside", !board.element.hidden && now.isShown);
-    if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
+    drawBoard(now);
     if (speaker.led && !ledTo?.isGoing) go(speaker.led);
     const by = speaker.presses();
     if (by && place?.moment) turn(by);
+  }
+  function drawBoard({ round, isShown, audience: { counts } }) {
+    const isOnBoard = Boolean(isAnswersShown && round && place?.question),
+      isInPlace = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
+    if (!isOnBoard) dots?.hide();
+    board.element.hidden = !isOnBoard || isInPlace;
+    board.element.classList.toggle("truth-beside", !board.element.hidden && isShown);
+    if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
   }
   function go(to) {
     speaker.followed();
@@ -156,4 +142,19 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     },
     end: stop,
   };
+}
+
+function drawDoor(door, { code }, { typed }) {
+  redraw(door, [typed.slice(0, -code.length), element("strong", "", code)]);
+  door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
+}
+
+// Only where they are others: answers come all the time.
+function drawActs(acts, wanted) {
+  const texts = each => [...each].map(({ textContent }) => textContent).join("\n");
+  if (texts(acts.children) !== texts(wanted)) redraw(acts, wanted);
+}
+
+function countOf({ audience: { here, around, answered }, round }) {
+  return `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
 }
