@@ -164,8 +164,11 @@ def test_a_window_of_4k_is_used_and_one_of_1080_lines_is_as_it_was(opened):
     assert page.evaluate(letters) == 16
     assert max(digits_sizes(page)) <= 1.1 * 15.2 + 0.01
     page = at_size(opened, 3840, 2160, step="softmax", view="matrices", sentence=SENTENCE)
-    assert page.evaluate(letters) > 24
+    assert page.evaluate(letters) > 32, "those of the panel and of the navigation, too"
     becomes(page, lambda: min(digits_sizes(page)) >= 36, True)
+    tops = page.locator(".picture .matrix").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().top)")
+    assert len(tops) == 2
+    assert len(set(tops)) == 1, "in a row, as they are read"
 
 
 def test_what_is_pressed_in_a_talk_covers_no_letter_of_the_bars(opened):

@@ -78,10 +78,10 @@ function beside(room, readout) {
   return { width: width - (isNarrow ? 0 : readout.widthIn(room) + APART) };
 }
 
-function optionsOf({ isNarrow, isPaper, base, least, larger }, present) {
+function optionsOf({ isNarrow, isPaper, base, least }, present) {
   if (isPaper) return { smallest: SMALLEST_ON_PAPER, largest: 1.1 * base, base, labels: 1, around: 0.3, line: 1.15 };
   if (isNarrow) return { smallest: 8, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
   return present
     ? { smallest: least, least, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15, caption: 0.91 }
-    : { smallest: 9, largest: 1.1 * larger * base, base, labels: 0.92, around: 0.6, line: 1.42 };
+    : { smallest: 9, largest: 1.1 * base, base, labels: 0.92, around: 0.6, line: 1.42 };
 }

@@ -21,7 +21,7 @@ function fitNamed(layouts, box, options) {
     const fitting = layouts
       .map(layout => writtenAt(layout, Math.max(font, options.smallest), box, options))
       .filter(each => isInside(each, box));
-    if (fitting.length) return best(fitting, box);
+    if (fitting.length) return fitting[0]; // with digits as large in all, as it is read: in a row
   }
   return best(
     layouts.map(layout => unwritten(layout, box, options)),

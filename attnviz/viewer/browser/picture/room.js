@@ -3,7 +3,6 @@ export const APART = 18; // pixels between the matrices and what is beside them
 const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
 const SCROLLBAR = 16;
-const LARGE_WINDOW = 1250; // pixels: a higher one, as of 4K, has larger digits
 
 // Returns a function that gives the room on a step, and has it drawn where a size that it depends on becomes another. On a
 // step seen before, with as many entries in the legend, it is what it was: asking costs a layout.
@@ -34,7 +33,6 @@ function roomIn(box, bars, legend) {
   return {
     isPaper,
     isNarrow,
-    larger: isNarrow ? 1 : Math.max(1, globalThis.innerHeight / LARGE_WINDOW),
     isSmall: !isNarrow && globalThis.innerWidth <= SMALL,
     family: fontFamily,
     base: Number.parseFloat(fontSize),

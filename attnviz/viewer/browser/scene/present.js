@@ -5,9 +5,10 @@ import { firstStop, isCounted, stopAtEnd, stopBeside } from "./route.js";
 import { atHead, besideStep, VIEWS } from "./state.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
-// And of any page in a window of 4K, which would be half empty else; one of 2304 x 1250 has the usual letters.
+// And of any page in a window of 4K, which would be half empty else; one of 2304 x 1250 has the usual letters, one of 3840 x 2160
+// more than twice as large ones.
 const LETTERS = `@media screen {
-  @media (min-width: 2304px) and (min-height: 1251px) { html { font-size: min(1.28vh, 0.6945vw) !important; } }
+  @media (min-width: 2304px) and (min-height: 1251px) { html { font-size: min(2.2vh - 11.5px, 1.24vw - 12.5px) !important; } }
   [data-presenting] { font-size: max(16px, min(2.35vh, 1.8vw)) !important; }
 }`;
 const REST_MS = 3000; // from where the mouse rests until what it has shown is hidden again
