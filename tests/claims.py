@@ -197,12 +197,14 @@ def is_all_from(cell, word, one, other):
 
 
 def score_named(cell, kind):
-    """What a score is called: masked where a mask adds to it, and else by the last operation that changed it."""
+    """What a score is called: masked where a mask adds to it or it was set, else by the last operation before."""
     before = cell.trace["masked"].inputs[0]
     if before in ("capped", "biased") and (kind or "").strip() != "masked":
         return (kind or "").strip() == before
     is_scaled = cell.whole[cell.whole.layer_of(cell.name).names["scaled"]].operation.factor != 1
-    is_added = cell.trace["mask"].value.dtype != bool
+    masked = cell.trace["masked"].value
+    is_set = np.isfinite(masked) & (masked != cell.trace[before].value)
+    is_added = cell.trace["mask"].value.dtype != bool or is_set.any()
     return (kind or "").strip() == (
         "masked" if is_added and "masked" in (kind or "") else "scaled" if is_scaled else ""
     )
@@ -210,7 +212,8 @@ def score_named(cell, kind):
 
 def is_scored(cell, kind, *ranked):
     value, tied, place, count = ranked
-    return score_named(cell, kind) and is_ranked(cell, value, tied, place, count)
+    is_own = "masked" in (kind or "") or cell.says(value, cell.trace["masked"].inputs[0])
+    return is_own and score_named(cell, kind) and is_ranked(cell, value, tied, place, count)
 
 
 def is_normed(cell):

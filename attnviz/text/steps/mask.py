@@ -54,6 +54,17 @@ def _stays(trace: Trace) -> bool:
     return not moves(trace)
 
 
+def _renumbers(trace: Trace) -> bool:
+    """Whether a score that is seen may be another one than before: by a mask that is added, or as it was set."""
+    masked = trace["masked"].value
+    is_set = np.isfinite(masked) & (masked != before(trace).value)
+    return moves(trace) and (adds(trace) or bool(is_set.any()))
+
+
+def _keeps(trace: Trace) -> bool:
+    return not _renumbers(trace)
+
+
 def _lies_on(name: str) -> Condition:
     return lambda trace: before(trace).name == name
 
@@ -101,9 +112,9 @@ def scored(text: str, of: Condition) -> tuple[Story, ...]:
 
     Where no mask moves it, its number leads to the score before the mask.
     """
-    kinds = [("masked score", "masked", both(moves, adds))]
+    kinds = [("masked score", "masked", _renumbers)]
     for called, stage, lies_on in _BEFORE:
-        kinds += [(called, "masked", both(moves, selects, lies_on)), (called, stage, both(_stays, lies_on))]
+        kinds += [(called, "masked", both(moves, _keeps, lies_on)), (called, stage, both(_stays, lies_on))]
     return tuple(Story(renamed(text % name, {"masked": read}), of=both(of, kind)) for name, read, kind in kinds)
 
 
