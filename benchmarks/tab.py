@@ -21,10 +21,10 @@ TOOLS = """
   const timed = async (watched, act) => {
     const read = () => all(watched).map((each) => each.textContent).join();
     const before = read(), started = act();
-    while (read() === before) {
+    do {
       if (performance.now() - started > 10_000) throw new Error(`${watched} stayed as it was`);
       await frame();
-    }
+    } while (read() === before);
     await frame();
     return performance.now() - started;
   };
