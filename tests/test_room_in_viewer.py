@@ -182,3 +182,32 @@ def test_what_is_pressed_in_a_talk_covers_no_letter_of_the_bars(opened):
     lowest = max(edges(each)[1] for each in page.locator(".next-letter .name").all())
     assert lowest <= edges(page.locator(".foot"))[0]
     expect(page.get_by_role("button", name="Leave")).to_be_visible()
+
+
+def test_frames_of_the_sheet_are_no_higher_than_what_is_coloured_of_their_cells(opened):
+    page = at_size(opened, 1366, 768, step="softmax", view="sheet", sentence=SENTENCE)
+    page.locator('.sheet td[data-cell="scaled[0,1,2]"]').click()
+    page.mouse.move(2, 2)
+    gaps = page.locator(".sheet td.source").evaluate_all(
+        """(all) => all.map((each) => {
+          const cell = getComputedStyle(each), frame = getComputedStyle(each, "::after");
+          return [parseFloat(cell.borderTopWidth), parseFloat(frame.top), cell.outlineStyle];
+        })"""
+    )
+    assert gaps == [[5, 0, "none"]], "a gap above the first row of a band, and a frame that begins below it"
+
+
+def test_terms_that_are_scrolled_end_with_a_whole_line(opened):
+    page = at_size(opened, 1366, 600, step="softmax", view="sheet", sentence="the quick brown fox jumps over lazy dogs")
+    cut = """(box) => {
+      const top = box.querySelector("tfoot").getBoundingClientRect().top;
+      return [...box.querySelectorAll("tbody tr")]
+        .map((each) => each.getBoundingClientRect())
+        .filter((each) => each.top < top - 1 && each.bottom > top + 1).length;
+    }"""
+    terms = page.locator(".panel .terms")
+    for height in (600, 620, 640, 660):
+        page.add_style_tag(content=f".viewer {{ height: {height}px !important }}")
+        frames(page)
+        assert terms.evaluate("(each) => each.scrollHeight > each.clientHeight + 1"), height
+        assert terms.evaluate(cut) == 0, height

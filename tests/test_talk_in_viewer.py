@@ -302,7 +302,9 @@ def test_what_marks_a_number_or_a_word_is_as_thick_as_letters_are_large(opened):
         words = page.locator(".thread .words .query").evaluate("(each) => getComputedStyle(each).borderTopWidth")
         go(page, step="softmax", present=True)
         frames(page)
-        focus = page.locator(".sheet td.focus").first.evaluate("(each) => getComputedStyle(each).outlineWidth")
+        focus = page.locator(".sheet td.focus").first.evaluate(
+            "(each) => getComputedStyle(each, '::after').borderTopWidth"
+        )
         thick.append([float(each.removesuffix("px")) for each in (words, focus)])
     assert all(on_large > 2 * on_small for on_small, on_large in zip(*thick, strict=True)), thick
 

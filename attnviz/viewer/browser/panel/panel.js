@@ -10,7 +10,7 @@ import { makeScroller } from "../elements/scroller.js";
 import { whenOther } from "../elements/whenOther.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
 import { drawFlipsQuestion, makeFlips } from "./flips.js";
-import { drawTerms } from "./terms.js";
+import { drawTerms, showWholeLines } from "./terms.js";
 import { drawStory, lightUp, titleOf } from "./numberStory.js";
 import { drawTrail } from "./trail.js";
 import { drawWriters } from "./writers.js";
@@ -32,6 +32,7 @@ export function makePanel(tools) {
     habit = element("p", "habit"),
     acts = element("div"),
     flips = makeFlips(tools);
+  const lines = new ResizeObserver(() => showWholeLines(answer));
   const drawQuestions = whenOther(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
   tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(
@@ -88,6 +89,8 @@ export function makePanel(tools) {
         ? [waiting(pass, focus, tools)]
         : answered(pass, where, look, { ...focus, value, isThere }, tools),
     );
+    lines.unobserve(answer); // it is heard of once more where it is observed anew, when all is laid out
+    lines.observe(answer);
   };
   return { element: box, update };
 }

@@ -23,6 +23,23 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   return scroller;
 }
 
+// Where terms are scrolled, the box ends below a whole line: its total would cut one in two.
+export function showWholeLines(box) {
+  const scroller = box.querySelector(".terms");
+  if (!scroller) return;
+  scroller.style.maxHeight = "";
+  if (scroller.scrollHeight <= scroller.clientHeight + 1) return;
+  const {
+      tBodies: [body],
+      tFoot,
+    } = scroller.querySelector("table"),
+    top = body.getBoundingClientRect().top,
+    total = tFoot?.offsetHeight ?? 0;
+  const ends = [...body.rows].map(row => row.getBoundingClientRect().bottom - top),
+    last = ends.findLast(end => end + total <= scroller.clientHeight);
+  if (last) scroller.style.maxHeight = `${last + total}px`;
+}
+
 function sorted(lines, order) {
   return order === "index" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 }

@@ -2,11 +2,13 @@
 import { element, write } from "../elements/element.js";
 
 export function makeStatus({ onPoint }) {
-  const line = element("p", "status");
+  const line = element("p", "status"),
+    text = element("span"); // not there where its line has room for a word alone
+  line.append(text);
   let shown = null,
     pointed = null;
   const show = () => {
-    write(line, pointed && shown ? described(shown, pointed) : "");
+    write(text, pointed && shown ? described(shown, pointed) : "");
   };
   onPoint((name, index) => {
     pointed = index && { name, index };
