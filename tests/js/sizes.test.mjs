@@ -5,7 +5,6 @@ import { roomForColumns, setSizes } from "../../attnviz/viewer/browser/sheet/siz
 
 const LETTERS = ["--digits", "--large", "--chosen", "--names"];
 const PARTS = 6;
-globalThis.getComputedStyle = () => ({ fontSize: "15.2px" });
 const lines = [{ isHeader: true }, ...Array(8).fill({}), ...Array(4).fill({ isSingle: true }), ...Array(4).fill({})];
 
 function sized(clientWidth, clientHeight, columns, wanted, present = false) {
@@ -25,7 +24,7 @@ function sized(clientWidth, clientHeight, columns, wanted, present = false) {
     lines,
     parts: PARTS,
     columns,
-    letters: { numbers: 6, names: 5, wide: 0.53 },
+    letters: { numbers: 6, names: 5, own: 15.2, wide: 0.53 },
     least: present ? 18 : 0,
     wanted,
   });

@@ -6,19 +6,22 @@ const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer on
 const PX = 100; // a size to measure at
 const known = new Map(); // fonts -> how wide a digit is
 
-// {numbers, names, wide}: the letters of the longest number that may stand there, and of the longest name; and how wide a digit
-// is in the font of a box, in units of its size.
+// {numbers, names, own, wide}: the letters of the longest number that may stand there, and of the longest name; how large the
+// box's own letters are, and how wide a digit is in its font, in units of its size. It is asked before the box gets other
+// content, whose styles would be computed for it.
 export function lettersOf(box, parts, slots, paint) {
   const numbers = slots
     .map(slot => scaleOf(slot, paint))
     .map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
+  const { fontSize, fontFamily } = getComputedStyle(box);
   return {
     numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
     names: Math.min(
       MOST_LETTERS,
       Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map(label => [...label].length))),
     ),
-    wide: digitIn(getComputedStyle(box).fontFamily),
+    own: Number.parseFloat(fontSize),
+    wide: digitIn(fontFamily),
   };
 }
 

@@ -122,12 +122,16 @@ export function makeSheet(tools, isBare = false) {
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
       if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) brought = [];
-      if (box.hidden || shown?.where.present !== where.present) extent = null;
+      if (box.hidden || isElsewhere(shown?.where, where)) extent = null; // what is said of the step has other lines
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
     },
   };
+}
+
+function isElsewhere(before, { step, present }) {
+  return before?.step !== step || before.present !== present;
 }
 
 // What is empty or hidden has none, and isn't asked.

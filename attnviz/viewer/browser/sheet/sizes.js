@@ -100,7 +100,7 @@ export function setSizes(
     width = extent.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : extent.clientHeight - above,
     larger = isPaper || isNarrow ? 1 : Math.max(1, (globalThis.innerHeight ?? 0) / LARGE_WINDOW_PX),
-    own = Number.parseFloat(getComputedStyle(box).fontSize),
+    { own } = letters,
     base = Math.max(own, larger * (least ? own : Math.min(own, USUAL_PX))); // in a window of 4K its own are larger already
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const roomOf = some =>
@@ -150,7 +150,7 @@ export function setSizes(
   const over = () => (isNarrow ? 0 : box.scrollHeight - box.clientHeight);
   const say = (from, to) => {
     set("said-size", from);
-    for (let text = from; over() > 0 && text > to; set("said-size", text)) text = Math.max(0.93 * text, to);
+    for (let text = from; over() > 0 && text > to; set("said-size", text)) text = Math.max(0.9 * text, to);
   };
   const read = Math.max(smallest, isPaper ? 0 : SENTENCE.least);
   say(Math.max(read, Math.min(SENTENCE.line * line, SENTENCE.most * base)), read);
