@@ -150,6 +150,9 @@ def rounds_of(counts, value):
 def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, is_shown):
     labels = ["the", "cat", "sat", "on"]
     question = {"kind": "choose", "candidates": [{"label": each} for each in labels], "right": [1], "isCode": False}
+    lefts = "all => new Set(all.map(each => each.getBoundingClientRect().left)).size"
+    tab.page.evaluate("given => count(...given)", [{**question, "isCode": True}, ROUNDS, is_shown])
+    assert tab.page.locator(".stacks .label").evaluate_all(lefts) == 1, "lines of code begin below each other"
     tab.page.evaluate("given => count(...given)", [question, ROUNDS, is_shown])
     found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
     assert [each["label"] for each in found] == labels
@@ -163,13 +166,13 @@ def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, 
 def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_them(tab):
     question = {"kind": "fill", "right": 1.3333, "text": "1.33", "tolerance": 0.005, "isShare": False}
     for counts, names in (
-        ([[[-2, 1], [0.5, 3], [4, 2]]], ["−2.00", "0.50", "1.33", "4.00"]),
+        ([[[-2, 1], [0.5, 3], [4, 2]]], ["−2", "0.5", "1.33", "4"]),
         ([[[1.33, 2]]], ["1.33"]),
     ):
         tab.page.evaluate("given => count(...given)", [question, counts, True])
         found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
         assert [each["label"] for each in found] == names
-        given = {**{f"{value:.2f}".replace("-", "−"): n for value, n in counts[0]}}
+        given = {**{f"{value:g}".replace("-", "−"): n for value, n in counts[0]}}
         assert [each["dots"] for each in found] == [[given.get(name, 0)] for name in names]
         assert [name for name, each in zip(names, found, strict=True) if each["isRight"]] == ["1.33"]
 

@@ -313,6 +313,9 @@ def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_an
     head = page.locator(".hand .rows > thead th").last.bounding_box()
     assert picture.evaluate("(each) => each.scrollTop") > head["height"]
     assert head["y"] >= picture.bounding_box()["y"] - 1, "what its columns are"
+    page.locator(".hand .number").first.click()
+    expect(page.locator(".hand .workings")).to_be_visible()
+    assert page.locator(".hand .questions").count() == 0, "no panel answers them here"
 
 
 def test_a_remark_for_the_mouse_is_not_presented(taught):

@@ -2,7 +2,8 @@
 // shown, the truth beside them. Of two rounds the first stands beside the second, paler.
 import { element } from "../elements/element.js";
 import { whenOther } from "../elements/whenOther.js";
-import { percent, short } from "../pass/numeral.js";
+import { answerText } from "../lesson/verdict.js";
+import { percent } from "../pass/numeral.js";
 
 export const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
@@ -100,7 +101,7 @@ function ofAnyNumbers({ right, text, tolerance }, counts, isShown) {
   const isRight = value => Math.abs(value - right) <= tolerance;
   const candidates = [...values.keys()].map(value => ({
     value,
-    label: isShown && isRight(value) ? text : short(value),
+    label: isShown && isRight(value) ? text : answerText({ isShare: false, unit: "" }, value),
   }));
   if (isShown && !candidates.some(({ value }) => isRight(value))) candidates.push({ value: right, label: text });
   candidates.sort((one, other) => one.value - other.value);

@@ -87,7 +87,8 @@ export function makePassPicture(answer) {
   const arrive = (name, index) => {
     if (isOpened) tools.arrive(name, index);
   };
-  const acts = { ...tools, pick: opens(tools.pick), inspect: opens(tools.inspect), arrive, set: () => {} };
+  const opening = { pick: opens(tools.pick), inspect: opens(tools.inspect), arrive };
+  const acts = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
   // The word that a number of a row is of: its key.
   const wordOf = (name, index) => {
     const at = pass.stages.get(name).axes.findIndex(axis => axis.name === "key");

@@ -38,7 +38,7 @@ export function drawWorkings(
       ),
     );
   if (isShare) box.append(drawValue(pass, collected, pass.number(name, index), where.cell));
-  box.append(drawQuestions(acts));
+  if (acts.ask) box.append(drawQuestions(acts));
   return box;
 }
 
