@@ -183,6 +183,8 @@ def test_two_mistakes_are_found_one_after_the_other():
     found = compare(None, own.written("BERT", "q", "k", "v", "scaled", "attention") | {"output": output[None]})
     assert [cause.id for cause in found.causes] == ["unscaled", "bias forgotten"]
     assert "Besides, b_O was not added. Computed with these mistakes, all of your" in " ".join(found.verdict)
+    assert [line.partition(":")[0] for line in found.code] == ["Wrong", "Right"] * 2, "two mistakes, two lines each"
+    assert "b_o" in found.code[3].lower(), "and the line that adds it is the right one of the second"
     assert "more of your numbers agree" not in str(found)
 
 

@@ -123,11 +123,9 @@ class Comparison:
 
     @property
     def code(self) -> tuple[str, ...]:
-        """A line of code that makes the first cause, and the right one, as people write attention in PyTorch."""
-        if not self.causes:
-            return ()
-        wrong, right = code(self.causes[0], self.true_hides)
-        return f"Wrong: {wrong}", f"Right: {right}"
+        """For each cause a line of code that makes it, and the right one, as people write attention in PyTorch."""
+        lines = (code(each, self.true_hides) for each in self.causes)
+        return tuple(line for wrong, right in lines for line in (f"Wrong: {wrong}", f"Right: {right}"))
 
     @property
     def notes(self) -> tuple[str, ...]:
