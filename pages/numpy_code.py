@@ -16,8 +16,8 @@ with frame.of_pass(shown):
         "the one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. "
         "Then put **your own** attention in place of a stage: in float32 or float16 it is compared as closely as that "
         "precision allows, and the script says which it compared in. **PyTorch** shows the same pass with "
-        "`nn.MultiheadAttention`, which reads the same arrays; **microgpt's Python** shows one of microgpt in lists "
-        "and loops, as its author writes it, and needs no package."
+        "`nn.MultiheadAttention`, which reads the same arrays. A pass of microgpt is there in **microgpt's Python** "
+        "too: in lists and loops, as its author writes it, without any package."
     )
     downloads.draw_arrays(shown.session)
     component.draw_outlet()

@@ -48,6 +48,8 @@ def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
         page.get_by_role("button", name="Print a handout").click()
         page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
         assert page.evaluate(CROWDED) == []
+        others = page.locator(".handout :is(input, [aria-pressed='false'])")
+        assert others.evaluate_all("all => all.filter(each => each.checkVisibility()).length") == 0, "to be moved"
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         assert page.locator(".handout").count() == 0
         page.evaluate("() => { window.print = () => { asked = 2 } }")
