@@ -15,7 +15,7 @@ export function makeMomentView({ box, body, said }, here, scoreOf, { show, answe
     picture = makeMomentPicture(answered),
     texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf }),
     glossary = makeGlossary(box, ".lesson-said p"),
-    fit = () => fitText(said, here.place.present),
+    fit = () => fitText(said, here.place.present && !here.place.speaker), // a speaker's own window is near
     observer = new ResizeObserver(fit);
   let asking = null, // the moment whose question that is
     question = null,
