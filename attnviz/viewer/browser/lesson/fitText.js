@@ -11,7 +11,7 @@ const WINDOW_OF_4K = "(min-width: 2304px) and (min-height: 1251px)"; // as in sc
 export function fitText(box, isPresented) {
   const isOver = () => box.scrollHeight > box.clientHeight + 1;
   box.classList.remove("over");
-  const largest = globalThis.matchMedia(WINDOW_OF_4K).matches ? LARGEST_OF_4K : LARGEST;
+  const largest = !isPresented && globalThis.matchMedia(WINDOW_OF_4K).matches ? LARGEST_OF_4K : LARGEST;
   for (let size = largest; size >= (isPresented ? 1 : SMALLEST) - 1e-9; size -= STEP) {
     box.style.setProperty("--said", `${size.toFixed(2)}rem`);
     if (!isOver()) return;
