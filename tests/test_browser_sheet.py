@@ -65,6 +65,26 @@ def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(ope
                 assert sizes["chosen"] >= (0.025 if settings in (WHO, EIGHT) else 0.02) * height, (step, sizes)
 
 
+ONCE = """async (sheet, steps) => {
+  const observer = new MutationObserver(() => null), times = [];
+  observer.observe(sheet, {attributes: true, attributeFilter: ["style"]});
+  for (const step of steps) {
+    sheet.getRootNode().querySelector(`.map [data-step="${step}"]`).click();
+    const now = observer.takeRecords().length;
+    for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
+    times.push([now > 0, observer.takeRecords().length]);
+  }
+  return times;
+}"""
+
+
+def test_another_band_is_drawn_once_in_the_room_that_its_text_leaves_it(opened):
+    page = opened(at(view="sheet", step="scores"))
+    expect(sheet(page)).to_be_visible()
+    steps = ["softmax", "scores", "weighted-sum", "softmax"]
+    assert sheet(page).evaluate(ONCE, steps) == [[True, 0]] * len(steps)
+
+
 def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened):
     page = opened(at(view="sheet", step="softmax"))
     trace = trace_of(Settings(SENTENCE))
