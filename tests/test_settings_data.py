@@ -1,7 +1,9 @@
 """Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
 
+import gc
 import json
 import re
+import weakref
 
 import pytest
 from cases import of_each
@@ -16,10 +18,12 @@ from attnviz.core.wholesettings import has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.acts.session import Session
+from attnviz.scene.document import controls
 from attnviz.scene.document.reply import Has, reply
 from attnviz.scene.reading import has_options, reading_model
 from attnviz.scene.resolution import both, placed
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
+from attnviz.scene.uploads.stages import OwnStages
 from attnviz.text.glossary import explained
 
 KINDS = {
@@ -193,3 +197,14 @@ def test_a_window_is_offered_in_all_but_every_sixth_layer_where_there_is_a_sixth
         scene = Scene(options=Options(d_model=4, mask="window", layers=n_layers, window_in=window_in))
         offers = [each["value"] for each in boxes({"settings": settings_of(scene)})["window_in"]["options"]]
         assert offers == ["every layer", "every second layer", *([sixth] if is_offered else [])]
+
+
+@pytest.mark.parametrize("is_in_a", [False, True])
+def test_the_boxes_of_a_scene_keep_nobodys_file(is_in_a):
+    code = OwnStages({}, "scores")
+    kept = weakref.ref(code)
+    scene = Scene(code=code)
+    controls.settings(Scene(other=scene, compare="difference") if is_in_a else scene)
+    del code, scene
+    gc.collect()
+    assert kept() is None

@@ -40,7 +40,6 @@ MAX_SEED_CHARACTERS = 40
 """Of what is typed as a seed."""
 
 
-@lru_cache(256)  # a class that opens one link, or follows one projector, asks for the same
 def settings(scene: Scene, seed: str = "") -> answer.Settings:
     """The boxes of a scene: those of the line, and the rare ones.
 
@@ -50,6 +49,10 @@ def settings(scene: Scene, seed: str = "") -> answer.Settings:
     seed : str, optional
         What was typed as a seed; the seed of the scene without it.
     """
+    return _settings(scene, seed) if _has_upload(scene) else _shared_settings(scene, seed)
+
+
+def _settings(scene: Scene, seed: str) -> answer.Settings:
     line, more = _example(scene), []
     if scene.source == OWN:
         line, more = _usual(scene, seed), [*_rare(scene), _context(scene)]
@@ -58,6 +61,15 @@ def settings(scene: Scene, seed: str = "") -> answer.Settings:
     elif choice_of(scene):
         line, more = _model(scene), _words(scene)
     return answer.Settings(line=[_sources(scene), *line], more=more)
+
+
+_shared_settings = lru_cache(256)(_settings)
+"""Those of a scene without anybody's file: a class that follows one projector asks for the same."""
+
+
+def _has_upload(scene: Scene) -> bool:
+    scenes = (scene, scene.other) if scene.other else (scene,)
+    return any(each.upload is not None or each.code is not None for each in scenes)
 
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
