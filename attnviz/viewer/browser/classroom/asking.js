@@ -70,14 +70,16 @@ export function makeAsking(speaker, home, back) {
   // What comes when another question is there, or none, is nobody's any more.
   async function fetchMoment(asked) {
     if (about !== asked) return;
+    let moment;
     try {
-      const moment = await speaker.moment();
-      if (about === asked) hear(moment);
+      moment = await speaker.moment();
     } catch (error) {
       if (about !== asked) return;
       write(count, error.isRefused ? error.message : "The question has not come. It is asked for again in a moment.");
       if (!error.isRefused) setTimeout(fetchMoment, RETRY_MS, asked);
+      return;
     }
+    if (about === asked) hear(moment);
   }
   function hear(moment) {
     question = moment.question;
@@ -117,6 +119,7 @@ export function makeAsking(speaker, home, back) {
     update();
   };
   function update() {
+    if (stage.open && !question && speaker.said) write(count, speaker.said); // the dialog lies over the line that says it
     if (!stage.open || !question || !speaker.now) return;
     const { audience, round } = speaker.now;
     isShown ||= speaker.isTold && speaker.now.isShown;
@@ -151,7 +154,8 @@ export function makeAsking(speaker, home, back) {
       fetchMoment(what);
     },
     leave: () => {
-      isLeft = stage.open;
+      if (!stage.open) return; // its event is still to come, and then nobody is led back
+      isLeft = true;
       stage.close();
     },
     update,
