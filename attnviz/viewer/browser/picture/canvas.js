@@ -44,7 +44,9 @@ export function makeCanvas([rows, columns]) {
     const { left, top } = canvas.getBoundingClientRect();
     return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
   };
-  grid.addEventListener("click", event => focus(placeIn(event))); // as a click into a table's cell does
+  grid.addEventListener("click", event => {
+    if (event.target !== cell) focus(placeIn(event)); // as a click into a table's cell does
+  });
   return {
     element: grid,
     update(slot, paint, described, geometry) {
