@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.core.attention import attend, trace_of
 from attnviz.core.changes import Change
-from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError
+from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError, UnexpectedError
 from attnviz.core.onnxattention import onnx_attention
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
@@ -52,6 +52,7 @@ __all__ = [
     "Stage",
     "SumNormalise",
     "Trace",
+    "UnexpectedError",
     "attend",
     "check",
     "compare",

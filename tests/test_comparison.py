@@ -375,3 +375,9 @@ def test_words_among_the_arrays_name_the_rows_and_columns_of_their_pass():
     fewer = compare(None, {"q": q, "k": k, "v": v, "tokens": words[:3]})
     assert fewer.trace.labels["query"] == tuple("1234")
     assert "Your tokens hold 3 words, and the pass has 4 tokens: rows are numbered." in fewer.notes
+
+
+@pytest.mark.parametrize(("trace", "arrays"), [({"x": np.eye(2)}, {}), (None, 3), (None, np.eye(2))])
+def test_what_is_no_trace_or_no_arrays_is_said(trace, arrays):
+    with pytest.raises(OwnArraysError, match="compare takes a trace, or None, and arrays by their names; got"):
+        compare(trace, arrays)

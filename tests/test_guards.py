@@ -8,10 +8,14 @@ import zipfile
 from urllib.parse import urljoin
 
 import pytest
-from asgi import APP, all_guards, ask
+from asgi import APP, MARKER, all_guards, ask
+from page import ROOT
+from posts import new_tab, said
 from starlette.responses import PlainTextResponse
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+from test_arrays_route import sent
 
-from attnviz.server import guards
+from attnviz.server import acts_route, arrays_route, guards, lesson_route, room_route, scripts, talk_route
 from attnviz.server.allowed_paths import AllowedPaths, is_open
 from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
@@ -112,6 +116,59 @@ def test_every_answer_has_the_headers():
         assert headers["content-security-policy"] == policy("'self'")
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
     assert ask(APP, "/", host="evil.example").headers["x-content-type-options"] == "nosniff"
+
+
+BEHIND = {
+    "/acts": (acts_route, "answer_to"),
+    "/arrays": (arrays_route, "_replied"),
+    "/talk": (talk_route, "reply"),
+    "/moment?lesson=masks&moment=1": (lesson_route, "_made"),
+    "/room?room=ABCDEF": (room_route.ROOMS, "find"),
+    "/room/moment": (room_route, "held_of"),
+    "/room/events": (room_route, "held_of"),
+    "/viewer/a-b.js": (scripts, "SCRIPTS"),
+}
+"""What is called behind each route of ours."""
+
+
+@pytest.mark.parametrize("path", [*BEHIND, "/a-page-of-streamlits"])
+def test_whatever_fails_is_a_sentence_with_what_to_send_us_and_a_line_in_the_log(path, monkeypatch, caplog):
+    """And neither "Internal Server Error" nor anything that was sent."""
+
+    class Failing:
+        def __call__(self, *_):
+            raise KeyError(MARKER)
+
+        get = __call__
+
+    tab, app = new_tab(MARKER), APP
+    bodies = {"/acts": said(tab), "/arrays": sent(tab, MARKER.encode(), f"{MARKER}.csv"), "/talk": QUESTIONS}
+    if path in BEHIND:
+        monkeypatch.setattr(*BEHIND[path], Failing())
+    else:
+        app = all_guards(Failing())
+    is_posted = path.startswith(("/acts", "/arrays", "/talk", "/room?"))
+    headers = {"x-room-key": MARKER} if path.startswith("/room?") else {}
+    answer = ask(app, path, "POST" if is_posted else "GET", body=bodies.get(path, b"{}"), **headers)
+    assert answer.status == 500
+    assert re.match(
+        "attnviz could not answer this. That is a bug of ours: please report it .* KeyError at", answer.text
+    )
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    [line] = caplog.messages
+    assert re.match(r"A request failed: KeyError at test_guards\.py:\d+ < ", line)
+    assert MARKER not in answer.text + caplog.text
+
+
+QUESTIONS = b'{"kind": "questions", "at": "sentence=a", "uploads": {}}'
+
+
+def test_each_cookie_that_is_set_is_named_where_security_is_told():
+    told = (ROOT / "SECURITY.md").read_text("utf-8")
+    ours = set(re.findall(r'"(\w+)=\$request_id;', (ROOT / "deploy/nginx/nginx.conf").read_text("utf-8")))
+    assert ours
+    for cookie in ours | {XSRF_COOKIE_NAME}:
+        assert f"`{cookie}`" in told
 
 
 def test_no_script_runs_but_streamlits_own_and_components():

@@ -1,5 +1,9 @@
 """Errors of the core. Every message says the rule, what came, and what to do."""
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SettingsError(ValueError):
     """A setting outside its limits."""
@@ -15,3 +19,51 @@ class ChangeError(ValueError):
 
 class OwnArraysError(ValueError):
     """A file or arrays of someone's own that cannot be read, or not as parts of a pass."""
+
+
+class UnexpectedError(ValueError):
+    """A bug in attnviz. Its `__cause__` is the error itself, and its message says what to send us."""
+
+
+@contextmanager
+def guarded(doing: str, needed: str) -> Iterator[None]:
+    """Raise an UnexpectedError from any error that is neither attnviz's own nor the file system's.
+
+    Parameters
+    ----------
+    doing : str
+        What fails, as in "compare these arrays".
+    needed : str
+        What we need to find out why, as in "the arrays, or their names and shapes".
+
+    Examples
+    --------
+    >>> with guarded("divide", "both numbers"):  # doctest: +ELLIPSIS
+    ...     1 / 0
+    Traceback (most recent call last):
+    attnviz.core.errors.UnexpectedError: attnviz could not divide. That is a bug of ours: please report it with both
+    numbers and this line: ZeroDivisionError at ...
+    """
+    try:
+        yield
+    except (OSError, Warning):
+        raise
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] == "attnviz":
+            raise
+        raise UnexpectedError(report_of(doing, needed, error)) from error
+
+
+def report_of(doing: str, needed: str, error: BaseException) -> str:
+    """A sentence on a bug: what failed, and what to send us. It quotes nothing that was given."""
+    return (
+        f"attnviz could not {doing}. That is a bug of ours: please report it with {needed} and this line: "
+        f"{place_of(error)}"
+    )
+
+
+def place_of(error: BaseException) -> str:
+    """The kind and place of an error, innermost first, without its message, which may quote a visitor."""
+    frames = traceback.extract_tb(error.__traceback__)[:-8:-1]
+    places = (f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
+    return f"{type(error).__name__} at {' < '.join(places)}"

@@ -12,12 +12,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from attnviz.articles.upload import reply
+from attnviz.articles.pieces import text
+from attnviz.articles.upload import Reply, reply
 from attnviz.contract.received import RequestError
+from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.core.trace import Trace
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_source, pinned
 from attnviz.scene.uploads.request import OwnRequest, read
+from attnviz.server.log import log_bug
 from attnviz.server.responses import json_response, refusal
 from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
@@ -72,13 +76,23 @@ def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
     session = tab.session
     with tab.cpu_quota.noted():
         shown = session.resolved()
-        response = reply(about, content, shown.trace)
+        response = _replied(about, content, shown.trace)
         session.uploads.pop(OWN_CODE, None)  # that of the file before
         session.keep(*response.uploads)
         if response.uploads:
             own = Scene(**parts_for_source(OWN_PARAMETERS))
             session.compared = pinned(shown.scene) if response.is_beside_shown else own
     return to_json(response.data)
+
+
+def _replied(about: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
+    """The reply to a file; where a bug of ours prevents it, what to send us."""
+    try:
+        with guarded("read and compare this file", "the file, or the names and shapes of its arrays,"):
+            return reply(about, content, shown)
+    except UnexpectedError as error:
+        log_bug("A file could not be compared", error.__cause__ or error)
+        return Reply([text([["", str(error)]])])
 
 
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:

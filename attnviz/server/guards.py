@@ -16,6 +16,7 @@ from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.process import warm_up
+from attnviz.server.responses import BugReports
 from attnviz.server.room_store import ROOMS
 from attnviz.server.websocket import Messages
 
@@ -29,7 +30,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """The layers that every request passes before Streamlit sees it, from the outermost on."""
-    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, AllowedPaths, Messages))]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, (BugReports, Hosts, AllowedPaths, Messages))]
 
 
 @asynccontextmanager

@@ -2,7 +2,8 @@
 
 import logging
 import re
-import traceback
+
+from attnviz.core.errors import place_of
 
 _SLOT = re.compile(r"%[-#0 +]*\d*(\.\d+)?[a-z]")
 _LOGGERS = ("asyncio", "uvicorn", "websockets", "streamlit", "attnviz")
@@ -15,7 +16,8 @@ class Discreet(logging.Filter):
         """Whether the record is written; makes it the line that is."""
         if record.levelno < logging.WARNING:
             return False  # each visit is no news
-        record.msg = _first_line(record) + _place(record.exc_info[1] if record.exc_info else None)
+        error = record.exc_info[1] if record.exc_info else None
+        record.msg = _first_line(record) + (f": {place_of(error)}" if error else "")
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 
@@ -26,13 +28,9 @@ def _first_line(record: logging.LogRecord) -> str:
     return _SLOT.sub("…", text.strip().partition("\n")[0])
 
 
-def _place(error: BaseException | None) -> str:
-    """The kind and place of an error, innermost first, without its message, which may quote a visitor."""
-    if error is None:
-        return ""
-    frames = traceback.extract_tb(error.__traceback__)[:-8:-1]
-    places = (f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
-    return f": {type(error).__name__} at {' < '.join(places)}"
+def log_bug(where: str, error: BaseException) -> None:
+    """Write a line on an error that nobody foresaw."""
+    logging.getLogger("attnviz").error(f"{where}: {place_of(error)}")
 
 
 def quieten() -> None:

@@ -5,6 +5,10 @@ from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.core.errors import report_of
+from attnviz.server.log import log_bug
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -46,3 +50,27 @@ def compressed_response(request: Request, compressed: bytes, headers: Mapping[st
 def refusal(status: int, rule: str) -> PlainTextResponse:
     """A refusal in words; what else is sent is not read."""
     return PlainTextResponse(rule, status, {"Connection": "close"})
+
+
+class BugReports:
+    """Answers a request that fails with a sentence on what to send us, and logs where it failed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sent)
+        except Exception as error:
+            if scope["type"] != "http" or has_begun:
+                raise
+            log_bug("A request failed", error)
+            report = report_of("answer this", "what you did", error)
+            await PlainTextResponse(report, 500, NO_STORE)(scope, receive, send)

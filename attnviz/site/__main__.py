@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.lessons.talk import Talk, TalkError, read
 from attnviz.site.edition import write
 from attnviz.site.page import INDEX
@@ -22,9 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     talks = [_talk(file) for file in given.talk]
     try:
-        sizes = dict(write(given.folder, talks))
+        with guarded("write these pages", "your talk, if you gave one,"):
+            sizes = dict(write(given.folder, talks))
     except TalkError as error:
         sys.exit(f"{error} Open the talk in attnviz, change that moment and save its file again.")
+    except UnexpectedError as error:
+        sys.exit(str(error))
     except OSError as error:
         sys.exit(f"The pages need a folder that can be written; {given.folder}: {error.strerror}. Name another.")
     size = f"{len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB"

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from attnviz.analysis.recording.recorded import Recorded
-from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.scene.compare.code import furthest_apart
 from attnviz.scene.compare.report import other_pass
@@ -124,6 +124,7 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
     return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace)
 
 
+@guarded("write this page", "the pass, or what made it,")
 def _page_of(trace: Trace | Comparison) -> Page:
     theirs, code, looks = None, None, {}
     if isinstance(trace, Comparison):
@@ -143,7 +144,7 @@ def _page_of(trace: Trace | Comparison) -> Page:
         warnings.warn(
             f"A page of {_size(result.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
             f"{counted(trace.lengths['head'], 'head')}; one with fewer is smaller.",
-            stacklevel=3,
+            stacklevel=4,
         )
     return result
 

@@ -4,11 +4,13 @@ import { makeTemplates } from "../../attnviz/viewer/browser/talk/templates.js";
 import { postTo } from "../../attnviz/viewer/browser/talk/post.js";
 
 // What becomes of a message where the server, if it is there, answers with that.
-function answered(t, status, text = "{}", templates = makeTemplates()) {
+function answered(t, status, text = "{}", templates = makeTemplates(), type = "text/html") {
   const asked = [];
   t.mock.method(globalThis, "fetch", (...request) => {
     asked.push(request);
-    return status ? Promise.resolve(new Response(text, { status })) : Promise.reject(new TypeError("Failed to fetch"));
+    return status
+      ? Promise.resolve(new Response(text, { status, headers: { "Content-Type": type } }))
+      : Promise.reject(new TypeError("Failed to fetch"));
   });
   return { asked, answer: postTo("http://a.test/acts", templates)({ acts: [["mask", "causal"]] }) };
 }
@@ -44,4 +46,10 @@ test("what is refused is never asked again, and the person is told by which numb
       message: `The server could not do that (${status}). Try something else, or reload the page.`,
     });
   }
+});
+
+test("at a bug of ours the person reads what the server says of it", async t => {
+  const report = "attnviz could not answer this. That is a bug of ours.";
+  const { answer } = answered(t, 500, report, makeTemplates(), "text/plain; charset=utf-8");
+  await assert.rejects(answer, { message: report });
 });

@@ -1,12 +1,13 @@
 """Recording: a recorded layer as a pass for the viewer, where attnviz computes what the module did."""
 
 from attnviz.analysis.recording.recorded import Recorded
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.tokens import cleaned, labels
 from attnviz.core.trace import Trace
-from attnviz.text.check.report import compare
+from attnviz.text.check.report import ARRAYS_TO_SEND, compare
 
 
+@guarded("read this layer", ARRAYS_TO_SEND)
 def pass_of(recorded: Recorded, layer: int) -> Trace:
     """Attnviz's pass of a recorded layer's input and parameters, with the words of its sentence.
 

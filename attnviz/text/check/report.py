@@ -15,6 +15,7 @@ from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.analysis.check.sentence import spoken, unfitting, without_words, words_of
+from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
 from attnviz.text.check.causes import CAUSES, cause, code
@@ -24,6 +25,8 @@ from attnviz.text.check.table import Row, html_of
 from attnviz.text.check.untried import not_tried
 from attnviz.text.check.words import capital, off, shortened, title, to_rounding
 from attnviz.text.wording import counted, listed
+
+ARRAYS_TO_SEND = "the arrays, or their names and shapes,"
 
 AS_COMPUTED = "as your code computed it"
 """Where the numbers of a mistaken stage are from."""
@@ -95,11 +98,13 @@ class Comparison:
     at: str
     true_hides: bool
 
+    @guarded("word this comparison", ARRAYS_TO_SEND)
     def __str__(self) -> str:
         return "\n".join((*self.verdict, *self.code, *self.notes))
 
     __repr__ = __str__
 
+    @guarded("word this comparison", ARRAYS_TO_SEND)
     def _repr_html_(self) -> str:
         """The same in a notebook, with a table of all arrays."""
         sentences = self.verdict if self.first else self.verdict[1:]
@@ -168,6 +173,7 @@ class Comparison:
         return sentences
 
 
+@guarded("compare these arrays", ARRAYS_TO_SEND)
 def compare(
     trace: Trace | None,
     arrays: Mapping[str, np.ndarray],
@@ -209,6 +215,8 @@ def compare(
     ------
     OwnArraysError
         If an array holds no real numbers, or they do not fit each other.
+    UnexpectedError
+        At a bug in attnviz; it says what to send us.
 
     Examples
     --------
@@ -222,6 +230,9 @@ def compare(
     Wrong: scores = q @ k.transpose(-2, -1)
     Right: scores = q @ k.transpose(-2, -1) / d_k ** 0.5
     """
+    if not (trace is None or isinstance(trace, Trace)) or not hasattr(arrays, "items"):
+        kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
+        raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
     texts, of_numbers = without_words(arrays)
     finding = examine(trace, of_numbers, layer, Conventions(n_heads, orientation, true_is))
     diagnosis, own_pass = finding.diagnosis, finding.turned_trace

@@ -8,13 +8,19 @@ export function postTo(url, templates) {
   return async message => {
     const response = await send(url, { ...message, templates: templates.names });
     if (!response || LATER.includes(response.status)) return null;
-    if (!response.ok)
-      throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
+    if (!response.ok) throw new Error(await refusalIn(response));
     return response
       .json()
       .then(templates.whole)
       .catch(() => null); // half an answer
   };
+}
+
+// At a bug of ours the server says what to send us (server/responses.py); what stands before it may answer in HTML.
+async function refusalIn(response) {
+  const isReport = response.status === 500 && response.headers.get("Content-Type")?.startsWith("text/plain");
+  if (isReport) return await response.text();
+  return `The server could not do that (${response.status}). Try something else, or reload the page.`;
 }
 
 function send(url, message) {
