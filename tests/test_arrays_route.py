@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import re
 import threading
 
 import numpy as np
@@ -15,8 +16,8 @@ from patience import PATIENCE_SECONDS
 from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
-from attnviz import attend
-from attnviz.articles.upload import Reply
+from attnviz import UnexpectedError, attend, compare
+from attnviz.articles.upload import OPEN_MODEL, Reply
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
@@ -27,6 +28,8 @@ from attnviz.scene.resolution import LACKS_ARRAYS, resolve
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Options, Scene, parts_for_source
 from attnviz.scene.uploads.request import QUESTIONS
 from attnviz.server import arrays_route
+from attnviz.text.check import report
+from attnviz.ui.sections import ownnumbers
 
 
 @pytest.fixture
@@ -273,6 +276,46 @@ def test_nothing_that_a_file_holds_is_in_the_log(tab, caplog):
         said(post(sent(tab, npz({MARKER: np.eye(3), "x": np.eye(3)}), f"{MARKER}.npz")))
         said(post(sent(tab, MARKER.encode(), f"{MARKER}.csv")))
     assert MARKER not in caplog.text
+
+
+def test_a_bug_of_ours_is_a_sentence_on_the_page_and_a_line_in_the_log(tab, caplog, monkeypatch):
+    def examined(*_):
+        raise KeyError(MARKER)
+
+    monkeypatch.setattr(report, "examine", examined)
+    monkeypatch.setattr(statefile, "matrices", examined)
+    arrays = {MARKER: np.eye(3), "x": np.eye(3)}
+    with pytest.raises(UnexpectedError, match=BUG) as raised:
+        compare(None, arrays)
+    assert isinstance(raised.value.__cause__, KeyError)
+    for content, name in ((npz(arrays), f"{MARKER}.npz"), (json.dumps(own_microgpt()).encode(), f"{MARKER}.json")):
+        caplog.clear()
+        answered = post(sent(tab, content, name))
+        assert re.search(BUG, said(answered))
+        assert MARKER not in answered.text
+        [line] = caplog.messages
+        assert re.match(r"A file could not be compared: KeyError at test_arrays_route\.py:\d+ < ", line)
+        assert MARKER not in caplog.text
+
+
+BUG = r"attnviz could not .* That is a bug of ours: please report it with .* this line: KeyError at test_arrays_route"
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 3])
+def test_a_microgpt_of_few_positions_opens_with_as_many_letters_as_it_reads(tab, block_size):
+    own = own_microgpt()
+    whole = statefile.read(json.dumps(own).encode()).trace("xy")["logits"].value
+    own["state_dict"]["wpe"] = own["state_dict"]["wpe"][:block_size]
+    answered = said(post(sent(tab, json.dumps(own).encode(), "mine.json")))
+    assert answered.startswith("A microgpt of your own\n")
+    parts = ownnumbers._opened(tab.session, OPEN_MODEL)
+    tab.session.update(**parts)
+    assert answer(tab)["pass"]["words"]["query"] == ["BOS", "x", "y"][:block_size]
+    logits = tab.session.resolved().trace["logits"].value
+    np.testing.assert_allclose(logits, whole[:block_size], rtol=0, atol=1e-12)
+    for acts in ([("next", True)], [("names", True)], [("sentence", "zzzz")], [("pin", True)]):
+        assert len(answer(tab, *acts)["pass"]["words"]["query"]) <= block_size
+    assert answer(tab, ("example", parts["sentence"]))["notices"] == []
 
 
 def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab):

@@ -9,6 +9,7 @@ import pytest
 from documents import whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_site import Links
 
 from attnviz.contract.lesson import Moment
 from attnviz.core.limits import MAX_TALK_BYTES
@@ -122,6 +123,35 @@ def page_of(talk):
         return next(talk_pages(talk)).text
     except TalkError as error:
         return str(error)
+
+
+SIZES = [(8, 128, 16, True), (64, 32, 4, True), (32, 32, 4, False), (3, 8, 1, False)]
+
+
+def test_the_page_of_a_talk_says_of_which_passes_it_has_not_all_numbers():
+    """Of words x d_model x heads: a large pass has one head in its moment already."""
+    addresses = [
+        f"sentence={'+'.join(f'w{n}' for n in range(words))}&d_model={d_model}&heads={heads}&step=softmax"
+        for words, d_model, heads, _ in SIZES
+    ]
+    page = page_of(Talk(title="T", moment=tuple(TalkMoment(at=at, text="x") for at in addresses)))
+    given = Links(page).given
+    assert given["lightened"] == [n for n, (*_, is_lighter) in enumerate(SIZES, 1) if is_lighter]
+    parts = given["moments"]["parts"]
+    for n, (words, d_model, heads, is_lighter) in enumerate(SIZES):
+        document = unpooled(given["moments"]["whole"], parts)[n]["document"]
+        numbers = document["stages"] | document["parameters"]["parts"]["stages"]
+        missing = {name for name, stage in numbers.items() if None in stage.get("values", ())}
+        assert bool(missing) == is_lighter, (words, d_model, heads)
+
+
+def unpooled(data, parts):
+    """Data with its parts in their places again."""
+    if isinstance(data, dict):
+        if data.keys() == {"$"}:
+            return unpooled(parts[data["$"]], parts)
+        return {name: unpooled(each, parts) for name, each in data.items()}
+    return [unpooled(each, parts) for each in data] if isinstance(data, list) else data
 
 
 @pytest.mark.slow

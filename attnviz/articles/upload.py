@@ -22,6 +22,7 @@ from attnviz.scene.uploads.examples import example_file
 from attnviz.scene.uploads.request import OwnRequest
 from attnviz.text.check.table import HEAD
 from attnviz.text.check.words import capital, shortened, title
+from attnviz.text.wording import counted
 
 OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
 """The names of the doors to the walkthrough: to one's own parameters, one's own model, and one's own code beside it."""
@@ -88,7 +89,7 @@ def _of_model(choice: Built) -> Reply:
     """The reply to a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
-    description = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
+    description = f"{n_numbers:,} numbers: {model.described}; {counted(len(choice.task.letters), 'letter')}, and BOS."
     try:
         model.trace(choice.examples[0][1])
     except ArrayError as error:

@@ -102,6 +102,7 @@ class Model:
         )
         neurons = f"an MLP of {self.n_neurons} neurons" + " in each" * (len(self.layers) > 1)
         added = self.residual if isinstance(self.residual, tuple) else (self.residual,)
+        n_places = self.longest
         return ", ".join(
             (
                 f"d_model {self.d_model}",
@@ -110,7 +111,7 @@ class Model:
                 *([neurons] if self.n_neurons else []),
                 "a residual stream" if any(added) else "no residual stream",
                 "a causal mask" if self.causal else "no mask",
-                "no positions" if self.positions is None else f"positions for {len(self.positions)} tokens",
+                "no positions" if self.positions is None else f"positions for {n_places} token{'s' * (n_places > 1)}",
             )
         )
 

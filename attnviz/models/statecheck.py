@@ -30,7 +30,7 @@ def checked(model: Model, how: Mapping[str, str], given: object) -> Model:
     text, furthest = "".join(check[0]), _furthest(model, check)
     if furthest <= AGREEMENT:
         agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
-        return replace(model, task=OwnLetters(model.task.letters, agrees))
+        return replace(model, task=OwnLetters(model.task.letters, agrees, model.longest - 1))
     ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
     agreeing = [way for way in ways if _furthest(replace(model, **operations(way)), check) <= AGREEMENT]
     advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ

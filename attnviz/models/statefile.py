@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attnviz.core.block import ACTIVATIONS, NORMS
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters, banded
 from attnviz.models.model import Model
@@ -66,6 +66,7 @@ def microgpt(path: str | os.PathLike) -> Model:
     return read(file.read_bytes())
 
 
+@guarded("read this microgpt", "the file")
 def read(content: bytes) -> Model:
     """The model that a state file describes; OwnArraysError if it is none."""
     parts = _parts(content)
@@ -77,7 +78,7 @@ def read(content: bytes) -> Model:
         raise OwnArraysError(f"n_head must divide n_embd, {size}; got {shown(n_heads)}.")
     how = {name: named(parts, name, choices) for name, choices in OPTIONS.items()}
     model = Model(
-        OwnLetters(uchars, UNCHECKED),
+        OwnLetters(uchars, UNCHECKED, len(state["wpe"]) - 1),
         embedding=state["wte"],
         positions=state["wpe"],
         layers=tuple(

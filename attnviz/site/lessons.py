@@ -85,12 +85,14 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
 def _lightened(moment: Data) -> bool:
     """Take the largest arrays of parameters out of a moment, as they don't compress and would double a page.
 
-    Returns whether there were any; its page says so to who looks around there.
+    Returns whether any number is missing then: of a large pass the moment itself has some of its heads (None stands for
+    the others). Its page says so to who looks around there.
     """
     document, is_lighter = moment["document"], False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
-        for stage in (each["parameters"]["parts"] or {"stages": {}})["stages"].values():
-            if sum(map(len, stage["values"])) > MOST_NUMBERS * _CHARACTERS:
+        parameters = (each["parameters"]["parts"] or {"stages": {}})["stages"]
+        for stage in parameters.values():
+            if sum(len(chunk or "") for chunk in stage["values"]) > MOST_NUMBERS * _CHARACTERS:
                 stage["values"] = [None for _ in stage["values"]]
-                is_lighter = True
+        is_lighter |= any(None in stage.get("values", ()) for stage in (*parameters.values(), *each["stages"].values()))
     return is_lighter

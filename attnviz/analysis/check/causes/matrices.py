@@ -51,11 +51,12 @@ def _swapped(setting: Setting) -> Iterator[Mistake]:
     if setting.makes("scores") and _are_square(setting.trace["scores"].shape):
         yield Mistake("q and k swapped", "scores", "", {"scores": nodes["scores"].then(_turned_over)})
     if setting.makes("heads"):
-        shares, v = nodes["heads"].inputs
+        shares, _ = nodes["heads"].inputs
         if _are_square(setting.trace["attention"].shape):
             turned = nodes["heads"].with_input(shares, _turned_over)
             yield Mistake("attention transposed", "heads", "", {"heads": turned})
-        if "k" in nodes and setting.trace["k"].shape == setting.trace[v].shape:
+        read = setting.trace["heads"].inputs[1]  # `v` may be the node of values that are only read otherwise
+        if "k" in nodes and setting.trace["k"].shape == setting.trace[read].shape:
             yield Mistake("keys for values", "heads", "", {"heads": Node((shares, "k"), nodes["heads"].make)})
 
 

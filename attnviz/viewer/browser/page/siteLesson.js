@@ -11,7 +11,7 @@ import { showPass } from "./sitePass.js";
 
 const LOOKS = "look";
 const LIGHTENED =
-  "The numbers of the largest matrices of parameters are not in this page, to keep it small. The app has them all.";
+  "To keep this page small, the largest matrices of parameters are not in it, nor all heads of a large pass. The app has them all.";
 
 export function showLesson(main, given) {
   const moments = unpooled(given.moments),
