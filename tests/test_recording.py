@@ -17,6 +17,7 @@ from fakemodules import (
 from torchmodules import CASES, RECORDED, record_case
 
 from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
+from attnviz.analysis.recording.call import Call
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 REAL = np.load(RECORDED)
@@ -46,12 +47,120 @@ def test_the_mistake_of_a_module_is_named():
     assert "The scores were not divided by √d_k: computed so, all of your numbers agree." in said
 
 
+class CutByView(Attention):
+    """Attention whose heads are cut and joined by `view` alone, while its layers return what they should."""
+
+    def forward(self, x):
+        sentences, tokens, _ = x.shape
+        q, k, v = (rows.reshape(sentences, self.num_heads, tokens, -1) for rows in self.projected(x))
+        attention = self.shares(q @ np.swapaxes(k, 2, 3) * self.scale)
+        return self.out_proj((attention @ v).reshape(x.shape)), tensor(attention)
+
+
+def test_heads_that_are_cut_without_transposing_after_the_layers_that_are_heard_are_named():
+    found = compare(None, heard(CutByView())[0])
+    assert found.first.stage == "attention"
+    assert "Q, K and V were cut into heads without transposing" in str(found)
+    assert "the heads were joined without transposing" in str(found)
+    assert found.explained
+
+
 def test_any_sentence_of_a_batch_is_heard():
     other = heard(Attention(), sentence=1)[0]
     np.testing.assert_array_equal(other["x"], X[1])
     assert compare(None, other).first is None
     with pytest.raises(OwnArraysError, match="sentence must be one of 2, from 0 on; got 2"):
         heard(Attention(), sentence=2)
+
+
+@pytest.mark.parametrize("hook", ["begin", "project", "end"])
+def test_what_cannot_be_read_breaks_no_forward_and_is_said_afterwards(hook, monkeypatch):
+    """Whatever fails in a hook of the second layer: the model goes on, and all else is recorded."""
+    model, before = Model(Attention(), Attention(seed=7), LatentAttention()), Call.__dict__[hook]
+    expected = model(X)
+
+    def fails(self, *args):
+        if self._attention.path == "layers.1":
+            raise RuntimeError("NestedTensorImpl doesn't support\nsizes")
+        return before(self, *args)
+
+    monkeypatch.setattr(Call, hook, fails)
+    outputs, forward = [], model.forward
+    model.forward = lambda x: outputs.append(forward(x)) or outputs[-1]
+    with pytest.warns(UserWarning, match=r"1 of 2 modules .* could not be read\. layers\.1: RuntimeError: Nested"):
+        recorded = heard(model)
+    np.testing.assert_array_equal(outputs, [expected])
+    assert compare(None, recorded[0]).first is None
+    with pytest.raises(OwnArraysError, match=r"layers\.1 could not be read\. RuntimeError: NestedTensorImpl"):
+        recorded[1]
+    assert str(recorded).splitlines()[2:4] == [
+        "1: layers.1: not read",
+        "not read: layers.2: LatentAttention has no projections of known names: kv_b_proj.weight",
+    ]
+    assert "not read: layers.1: RuntimeError: NestedTensorImpl doesn't support sizes" in str(recorded)
+
+
+class Nested:
+    """Sentences of several lengths in one tensor, as PyTorch has them: it has no shape."""
+
+    is_nested, ndim = True, 3
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def shape(self):
+        raise RuntimeError("NestedTensorImpl doesn't support sizes")
+
+    def unbind(self):
+        return self.rows
+
+    def detach(self):
+        return self
+
+
+class OfNested(Attention):
+    """Attention that makes all of a nested tensor in one piece, as PyTorch's fast path does."""
+
+    def forward(self, x):
+        alike = Attention()
+        return Nested([alike(each[np.newaxis])[0][0] for each in x.unbind()]), None
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_a_sentence_of_a_nested_tensor_is_read_without_padding(sentence):
+    model, rows = OfNested(), [X[0, :3], X[1]]
+    with record(model, sentence=sentence) as recorded:
+        made, _ = model(Nested(rows))
+    np.testing.assert_array_equal(recorded[0]["x"], rows[sentence])
+    np.testing.assert_array_equal(recorded[0]["output"], made.rows[sentence])
+    found = compare(None, recorded[0] | {"mask": np.tri(len(rows[sentence]), dtype=bool)})
+    assert [each.stage for each in found.stages] == ["output"]
+    assert found.first is None
+
+
+def test_where_torch_is_an_encoder_with_padding_is_called_and_read():
+    torch = pytest.importorskip("torch")
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    model, x = torch.nn.TransformerEncoder(layer, 2).eval(), torch.randn(2, 5, 8)
+    padding = torch.tensor([[False] * 3 + [True] * 2, [False] * 5])
+    with torch.no_grad():
+        expected = model(x, src_key_padding_mask=padding)
+        with record(model) as recorded:
+            assert torch.equal(model(x, src_key_padding_mask=padding), expected)
+    assert [each["x"].shape for each in recorded] == [(3, 8), (3, 8)]
+    assert all(compare(None, each).first is None and compare(None, each).stages for each in recorded)
+
+
+def test_what_fails_in_the_model_itself_is_raised_as_it_is():
+    class Failing(Attention):
+        def shares(self, scores):
+            raise ZeroDivisionError("theirs")
+
+    model = Failing()
+    with pytest.raises(ZeroDivisionError, match="theirs"), record(model):
+        model(X)
+    assert not any(module.before or module.after for _, module in model.named_modules())
 
 
 def test_it_says_what_was_found_and_what_was_not_read():

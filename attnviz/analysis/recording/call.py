@@ -42,14 +42,20 @@ class Call:
         self.arrays: dict[str, np.ndarray] = {}
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
-        """Hear what the module is called with."""
+        """Hear what the module is called with.
+
+        Raises
+        ------
+        OwnArraysError
+            If there is no such sentence, or nothing that tokens enter by.
+        """
         given = _by_name(self._attention.module, args, kwargs)
         tensors = {name: value for name, value in given.items() if _is_tensor(value)}
         x = next((value for name, value in tensors.items() if not _is_mask(name)), None)
         if x is None:
-            return
+            raise OwnArraysError(f"It was called with no tensor of tokens, but with {', '.join(given) or 'nothing'}.")
         if x.ndim == 3:
-            self._n_sentences = x.shape[self._batch_axis]
+            self._n_sentences = len(x.unbind()) if _is_nested(x) else x.shape[self._batch_axis]
         if not 0 <= self._sentence < self._n_sentences:
             raise OwnArraysError(f"sentence must be one of {self._n_sentences}, from 0 on; got {self._sentence}.")
         self.arrays["x"] = self._of_sentence(x)
@@ -100,6 +106,8 @@ class Call:
             self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
 
     def _of_sentence(self, tensor: Any) -> np.ndarray:
+        if _is_nested(tensor):
+            return array_of(tensor.unbind()[self._sentence])
         array = array_of(tensor)
         return array.take(self._sentence, axis=self._batch_axis) if array.ndim == 3 else array
 
@@ -148,6 +156,11 @@ def _by_name(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, A
 
 def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") and getattr(value, "ndim", 0) >= 2
+
+
+def _is_nested(tensor: Any) -> bool:
+    """Whether a tensor has sentences of several lengths: `nn.TransformerEncoder` cuts off their padding so."""
+    return bool(getattr(tensor, "is_nested", False))
 
 
 def _is_mask(name: str) -> bool:

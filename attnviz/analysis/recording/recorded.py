@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -13,7 +14,10 @@ from attnviz.analysis.recording.besides import notes
 from attnviz.analysis.recording.bylayer import by_layer
 from attnviz.analysis.recording.call import Call, array_of
 from attnviz.analysis.recording.modules import AttentionModule, attention_modules
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import OwnArraysError, guarded
+
+_MAX_WHY = 300
+"""Characters of an error of somebody's library."""
 
 
 class Recorded(Sequence):
@@ -24,7 +28,7 @@ class Recorded(Sequence):
     paths : tuple of str
         The names of the modules of attention in the model.
     skipped : dict of str to str
-        Those that seem to be attention and can't be read, with why.
+        Those that seem to be attention and can't be read, or were called in a way that can't, with why.
     notes : dict of str to str
         Of which modules something else is recorded than their parameters say, and what.
     tokens : tuple of str, optional
@@ -39,6 +43,7 @@ class Recorded(Sequence):
         self._layers: dict[int, dict[str, np.ndarray]] = {}
 
     @classmethod
+    @guarded("read what was recorded", "the names and shapes of its arrays")
     def of(cls, arrays: Mapping[str, Any], *, tokens: Sequence[str] | None = None, sentence: int = 0) -> Recorded:
         """The layers of what a library recorded itself.
 
@@ -83,9 +88,10 @@ class Recorded(Sequence):
         if place is None:
             raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
         if place not in self._layers:
-            raise OwnArraysError(
-                f"{self.paths[place] or 'The model'} was not called inside the with block. Call it there."
-            )
+            path = self.paths[place]
+            if path in self.skipped:
+                raise OwnArraysError(f"{path or 'The model'} could not be read. {self.skipped[path]}")
+            raise OwnArraysError(f"{path or 'The model'} was not called inside the with block. Call it there.")
         return dict(self._layers[place])
 
     def __repr__(self) -> str:
@@ -93,14 +99,39 @@ class Recorded(Sequence):
         for place, path in enumerate(self.paths):
             arrays = self._layers.get(place, {})
             kept = [name for name in arrays if "." not in name]
-            lines.append(f"{place}: {path or '(the model itself)'}: {', '.join(kept) or 'not called'}")
+            nothing = "not read" if path in self.skipped else "not called"
+            lines.append(f"{place}: {path or '(the model itself)'}: {', '.join(kept) or nothing}")
         lines += [f"{path or '(the model itself)'}: {said}" for path, said in self.notes.items()]
-        lines += [f"not read: {path}: {why}" for path, why in self.skipped.items()]
+        lines += [f"not read: {path or '(the model itself)'}: {why}" for path, why in self.skipped.items()]
         return "\n".join(lines)
 
     def keep(self, place: int, arrays: dict[str, np.ndarray]) -> None:
         """Keep the arrays of a layer; of several calls the first is kept, which has the whole prompt."""
         self._layers.setdefault(place, arrays)
+
+    def skip(self, place: int, error: Exception) -> None:
+        """Note why a call of a layer can't be read."""
+        why = str(error) if isinstance(error, OwnArraysError) else f"{type(error).__name__}: {error}"
+        self.skipped.setdefault(self.paths[place], " ".join(why.split())[:_MAX_WHY])
+
+    def finish(self, sentence: int) -> None:
+        """Warn of the layers that could not be read, once the model has done its work.
+
+        Raises
+        ------
+        OwnArraysError
+            If none could, and another sentence than the first was asked for.
+        """
+        unread = {path: self.skipped[path] for path in self.paths if path in self.skipped}
+        if not unread:
+            return
+        path, why = next(iter(unread.items()))
+        if sentence and not self._layers:
+            raise OwnArraysError(why)
+        warnings.warn(
+            f"{len(unread)} of {len(self)} modules of attention could not be read. {path or 'The model'}: {why}",
+            stacklevel=4,
+        )
 
 
 @contextmanager
@@ -131,14 +162,14 @@ def record(
         `scale` is what a model of Hugging Face's declares that it multiplies scores by. Of a module that norms all
         heads of its queries at once (OLMo 2), or makes keys and values of a latent (DeepSeek), queries, keys and values
         are recorded in the place of what makes them, and `notes` says so. `print` says which modules were found, which
-        not and why. A module
+        not and why; where a call can't be read, the model goes on, and a warning says so after the block. A module
         that doesn't return its attention keeps it from being heard: Hugging Face's do with
         `attn_implementation="eager"`, `nn.MultiheadAttention` with `need_weights=True`.
 
     Raises
     ------
     OwnArraysError
-        If the model has no module of attention that can be read.
+        If the model has no module of attention that can be read; after the block, if no call had such a sentence.
 
     Examples
     --------
@@ -148,7 +179,8 @@ def record(
     """
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
-    modules, skipped = attention_modules(model, names or {})
+    with guarded("find the attention in this model", "the names of its modules and parameters"):
+        modules, skipped = attention_modules(model, names or {})
     if not modules:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
@@ -162,6 +194,7 @@ def record(
     finally:
         for handle in handles:
             handle.remove()
+    recorded.finish(sentence)
 
 
 def _listening(
@@ -169,37 +202,53 @@ def _listening(
 ) -> Iterator[Any]:
     """The hooks that hear one module of attention."""
     calls: list[Call] = []
+    unreadable: list[Call] = []
+
+    def safe(hook: Callable[..., None]) -> Callable[..., None]:
+        """A hook that never raises, as it would do so inside the model's own forward."""
+
+        def heard(*args: Any) -> None:
+            try:
+                hook(*args)
+            except Exception as error:
+                recorded.skip(place, error)
+                unreadable.extend(calls[-1:])
+
+        return heard
 
     def begin(module: Any, args: tuple, kwargs: dict) -> None:
         calls.append(Call(attention, sentence))
         calls[-1].begin(args, kwargs)
 
     def project(stage: str, module: Any, args: tuple, output: Any) -> None:
-        if calls:
+        if calls and calls[-1] not in unreadable:
             calls[-1].project(stage, args[0], output)
-            if attention.has_output_outside and stage == "w_o":
-                finish()
+        if calls and attention.has_output_outside and stage == "w_o":
+            finish()
+
+    def hear(what: str, module: Any, args: tuple, output: Any) -> None:
+        if calls and calls[-1] not in unreadable:
+            calls[-1].hear(what, output)
 
     def end(module: Any, args: tuple, kwargs: dict, output: Any) -> None:
-        calls[-1].end(output)
-        if not attention.has_output_outside:
+        if calls and calls[-1] not in unreadable:
+            calls[-1].end(output)
+        if calls and not attention.has_output_outside:
             finish()
 
     def finish() -> None:
+        call = calls.pop()
+        if call in unreadable:
+            return
         parameters = {
             attention.stages[name] if names and name in names else name: array_of(each)
             for name, each in attention.parameters.items()
         }
-        recorded.keep(place, calls.pop().arrays | parameters)
+        recorded.keep(place, call.arrays | parameters)
 
-    yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
+    yield attention.module.register_forward_pre_hook(safe(begin), with_kwargs=True)
     for stage, module in attention.projections.items():
-        yield module.register_forward_hook(partial(project, stage))
-
-    def hear(what: str, module: Any, args: tuple, output: Any) -> None:
-        if calls:
-            calls[-1].hear(what, output)
-
+        yield module.register_forward_hook(safe(partial(project, stage)))
     for what, module in attention.besides.items():
-        yield module.register_forward_hook(partial(hear, what))
-    yield attention.module.register_forward_hook(end, with_kwargs=True)
+        yield module.register_forward_hook(safe(partial(hear, what)))
+    yield attention.module.register_forward_hook(safe(end), with_kwargs=True)
