@@ -1,27 +1,38 @@
 """Testing: assertions for the tests of an implementation of one's own."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from attnviz.text.check.report import compare
+from attnviz.analysis.check.files import as_array
+from attnviz.analysis.check.names import named
+from attnviz.analysis.check.stages import score_stages, stages
+from attnviz.text.check.report import Comparison, compare
+from attnviz.text.check.words import title
 
 
-def assert_attention(arrays: Mapping[str, np.ndarray], **conventions: Any) -> None:
-    """Assert that the arrays of a layer are attention, to rounding.
+def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str] = (), **conventions: Any) -> None:
+    """Assert that the arrays of a layer are attention, to rounding, and that each of them was checked.
 
     Parameters
     ----------
     arrays : mapping of names to ndarray
+    allow : collection of str, optional
+        What may stay open: arrays that attnviz doesn't know or has nothing to check against, by their names, and its
+        questions, by their first clauses. The error says what to write here, once you have made sure of it.
     **conventions
         `n_heads`, `orientation` and `true_is`, as in `attnviz.compare`.
 
     Raises
     ------
     AssertionError
-        With the first stage that differs, and the mistake where the numbers show one; or where nothing is computed
-        from anything.
+        With the first stage that differs, and the mistake where the numbers show one; where nothing is computed from
+        anything; where a number is NaN or infinite, but for the -inf of a mask or of hidden scores; or where an array
+        or a question is open that `allow` doesn't name.
     OwnArraysError
         If an array holds no real numbers, or they don't fit each other.
 
@@ -30,11 +41,57 @@ def assert_attention(arrays: Mapping[str, np.ndarray], **conventions: Any) -> No
     >>> import numpy as np
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention = np.exp(x @ x.T / 2**0.5)
-    >>> assert_attention({"x": x, "attention": attention / attention.sum(axis=-1, keepdims=True)})
+    >>> right = {"x": x, "attention": attention / attention.sum(axis=-1, keepdims=True)}
+    >>> assert_attention(right)
     >>> assert_attention({"x": x, "attention": attention / attention.sum()})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     AssertionError: Attention differs by up to 0.335; ...
+
+    An array that attnviz doesn't know fails, as its code may use it for something else:
+
+    >>> assert_attention(right | {"cos": np.ones((2, 2))})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    AssertionError: cos was not read, as attnviz doesn't know the name.
+    If you know that this is right, pass allow=['cos'].
+    Attention agrees to float64 rounding.
+    ...
+    >>> assert_attention(right | {"cos": np.ones((2, 2))}, allow=["cos"])
     """
     report = compare(None, arrays, **conventions)
     if report.first is not None or not report.stages:
         raise AssertionError(str(report))
+    allowed = {allow} if isinstance(allow, str) else {*allow}
+    left = {why: name for why, name in _open(report) if name not in allowed}
+    advice = [f"If you know that this is right, pass allow={[*dict.fromkeys(left.values())]!r}."] if left else []
+    if problems := [*_not_finite(arrays, report), *left, *advice]:
+        raise AssertionError("\n".join([*problems, str(report)]))
+
+
+def _not_finite(arrays: Mapping[str, np.ndarray], report: Comparison) -> Iterator[str]:
+    """A sentence on each array with numbers that no right attention has."""
+    for name in arrays:
+        known, array = named(name), as_array(name, arrays[name])
+        if known is None or name in report.unread or array.dtype.kind != "f":
+            continue
+        hides = known.stage == "mask" or known.stage in score_stages()
+        if n_wrong := int(np.count_nonzero(~np.isfinite(array) & ~(np.isneginf(array) & hides))):
+            yield f"{name} holds {n_wrong} numbers that are NaN or infinite. A query that sees no key should get zeros."
+
+
+def _open(report: Comparison) -> Iterator[tuple[str, str]]:
+    """What a report leaves open, in a sentence each, and what `allow` may call it."""
+    for name in report.unread:
+        yield f"{name} was not read, as attnviz doesn't know the name.", name
+    for name in _unchecked(report):
+        yield f"{name} was compared with nothing, as what it is made of was not given.", name
+    for question in (*(each for each in report.read if each.endswith("?")), *report.questions):
+        yield question, re.split("[,;:?]", question)[0]
+
+
+def _unchecked(report: Comparison) -> Iterator[str]:
+    """The arrays of the last stages, of which nothing else is made, where what makes them wasn't given."""
+    order = [*stages()]
+    last = max(order.index(each.stage) for each in report.stages)
+    for stage in report.not_recomputed:
+        if stage not in "qkv" and order.index(stage) > last:
+            yield from (row.name for row in report.rows if row.agrees is None and row.stage == title(stage))

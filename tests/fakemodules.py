@@ -33,8 +33,18 @@ def tensor(array):
 class Module:
     """Whatever has a `forward`; its attributes are its parameters and children."""
 
+    training = True
+
     def __init__(self):
         self.before, self.after = {}, {}
+
+    def train(self, mode=True):
+        self.training = mode
+        for _, child in self.children():
+            child.train(mode)
+
+    def eval(self):
+        self.train(False)
 
     def __call__(self, *args, **kwargs):
         for hook, with_kwargs in list(self.before.values()):
@@ -86,13 +96,24 @@ class Linear(Module):
         return x @ self.weight.T
 
 
+class Biased(Linear):
+    """A layer whose bias is 0 when it is fresh."""
+
+    def __init__(self, n_in, n_out, seed):
+        super().__init__(n_in, n_out, seed)
+        self.bias = tensor(np.zeros(n_out))
+
+    def forward(self, x):
+        return super().forward(x) + self.bias
+
+
 class Attention(Module):
     """Causal attention, whose scores are multiplied by `scale`."""
 
-    def __init__(self, d_model=6, n_heads=2, scale=3**-0.5, seed=0):
+    def __init__(self, d_model=6, n_heads=2, scale=3**-0.5, seed=0, layer=Linear):
         super().__init__()
         self.num_heads, self.scale = n_heads, scale
-        self.W_query, self.W_key, self.W_value, self.out_proj = (Linear(d_model, d_model, seed + at) for at in range(4))
+        self.W_query, self.W_key, self.W_value, self.out_proj = (layer(d_model, d_model, seed + at) for at in range(4))
 
     def turned(self, x):
         """Queries or keys, as they are."""
@@ -115,6 +136,31 @@ class Attention(Module):
         q, k, v = (np.swapaxes(rows.reshape(sentences, tokens, self.num_heads, -1), 1, 2) for rows in self.projected(x))
         attention = self.shares(self.turned(q) @ np.swapaxes(self.turned(k), 2, 3) * self.scale + self.bias(tokens))
         return self.out_proj(np.swapaxes(attention @ v, 1, 2).reshape(x.shape)), tensor(attention)
+
+
+class Conv1D(Linear):
+    """GPT-2's layer, whose weight is (in, out)."""
+
+    def __init__(self, n_in, n_out, seed):
+        super().__init__(n_out, n_in, seed)
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+class FusedAttention(Attention):
+    """Causal attention whose q, k and v come of one matrix, as GPT-2's."""
+
+    def __init__(self, seed=0, scale=3**-0.5):
+        super().__init__(scale=scale)
+        del self.W_query, self.W_key, self.W_value, self.out_proj
+        self.c_attn, self.c_proj = Conv1D(6, 18, seed), Conv1D(6, 6, seed + 1)
+
+    def projected(self, x):
+        return np.split(self.c_attn(x), 3, axis=-1)
+
+    def out_proj(self, joined):
+        return self.c_proj(joined)
 
 
 def softmax(scores):

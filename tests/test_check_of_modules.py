@@ -1,8 +1,10 @@
 """`check`: a module beside the library's, with its parameters and inputs, and the mistake in its code."""
 
+import re
+
 import numpy as np
 import pytest
-from fakemodules import Attention, LatentAttention, Linear, NormsAllHeads, RotatedAttention
+from fakemodules import Attention, Biased, FusedAttention, LatentAttention, Linear, NormsAllHeads, RotatedAttention
 from plantedmodules import D_MODEL, FIRST, MISTAKES, N_HEADS, NAMED, RECORDED, RIGHT, like, planted
 
 from attnviz import OwnArraysError, check, compare
@@ -37,10 +39,79 @@ def test_it_keeps_its_own_parameters_when_a_call_fails():
 
     mine = Failing()
     before = parameters(mine)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(OwnArraysError, match="Failing must take x; calling it so raised ZeroDivisionError") as refused:
         check(mine, like=Attention(seed=20))
+    assert isinstance(refused.value.__cause__, ZeroDivisionError)
     for name, array in parameters(mine).items():
         np.testing.assert_array_equal(array, before[name])
+
+
+class Dropout(Attention):
+    """Attention that drops a tenth of its shares: always, or in training alone, as it should."""
+
+    def __init__(self, *, is_always, **arguments):
+        super().__init__(**arguments)
+        self.is_always, self.random = is_always, np.random.default_rng(4)
+
+    def shares(self, scores):
+        kept = self.random.random(scores.shape) > 0.1
+        return super().shares(scores) * (kept / 0.9 if self.training or self.is_always else 1)
+
+
+BIASES = ["W_query.bias", "W_key.bias", "W_value.bias", "out_proj.bias"]
+
+
+@pytest.mark.parametrize("left_out", BIASES)
+def test_a_bias_that_is_left_out_is_found_though_a_fresh_one_is_0(left_out):
+    class LeavesOut(Attention):
+        def forward(self, x):
+            layer = getattr(self, left_out.partition(".")[0])
+            bias, layer.bias = layer.bias, 0
+            output = super().forward(x)
+            layer.bias = bias
+            return output
+
+    mine, library = LeavesOut(layer=Biased), Attention(seed=20, layer=Biased)
+    found = check(mine, like=library)
+    assert not found.agrees
+    assert f"b_{left_out[2].upper() if left_out in BIASES[:3] else 'O'} was not added" in str(found)
+    for module in (mine, library):
+        assert not any(parameters(module)[name].any() for name in BIASES)  # as they were
+    assert check(Attention(layer=Biased), like=library).agrees
+
+
+def test_both_are_called_in_eval_mode_and_are_afterwards_in_their_own():
+    mine, library = Dropout(is_always=False), Dropout(is_always=False, seed=20)
+    mine.W_key.eval()
+    library.eval()
+    modes = [[part.training for _, part in module.named_modules()] for module in (mine, library)]
+    assert check(mine, like=library).agrees
+    assert modes == [[part.training for _, part in module.named_modules()] for module in (mine, library)]
+    assert modes[0] == [True, True, False, True, True]
+
+
+def test_dropout_that_eval_leaves_on_is_named():
+    found = check(Dropout(is_always=True), like=Attention(seed=20))
+    assert found.is_random
+    assert not found.agrees
+    assert "Yours gives other numbers each time that it is called, in eval mode too. Is there dropout" in str(found)
+    with pytest.raises(OwnArraysError, match=r"like gives other numbers each time .* Turn it off for the check"):
+        check(Attention(), like=Dropout(is_always=True, seed=20))
+
+
+def test_a_mask_that_a_library_must_be_given_may_be_none():
+    class Demands(Attention):
+        def forward(self, x, attention_mask):
+            assert attention_mask is None or attention_mask.shape[-1] == x.shape[-2]
+            return super().forward(x)
+
+    assert check(Attention(seed=10), like=Demands(seed=20)).agrees
+
+
+def test_a_layer_whose_matrices_are_in_out_is_checked():
+    assert check(FusedAttention(seed=10), like=FusedAttention(seed=20)).agrees
+    found = check(FusedAttention(seed=10, scale=1), like=FusedAttention(seed=20))
+    assert "The scores were not divided by √d_k: computed so, all of your numbers agree." in str(found)
 
 
 def test_the_mistake_is_named():
@@ -126,6 +197,22 @@ def test_where_torch_is_it_is_found_in_the_code(name):
         assert NAMED[name] in str(found)
 
 
+@pytest.mark.parametrize("model", ["qwen3.Qwen3", "mistral.Mistral", "gpt2.GPT2"])
+def test_where_transformers_is_its_modules_agree_with_themselves(model):
+    """Two of them have to be given a mask, and one has its matrices (in, out) in a Conv1D."""
+    transformers = pytest.importorskip("transformers")
+    library, kind = model.split(".")
+    modules = pytest.importorskip(f"transformers.models.{library}.modeling_{library}")
+    sizes = {"hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6}
+    if library == "gpt2":
+        sizes = {"n_embd": 24, "n_head": 4}
+    configuration = getattr(transformers, f"{kind}Config")(**sizes, attn_implementation="eager")
+    mine, like = (getattr(modules, f"{kind}Attention")(configuration, layer_idx=0) for _ in range(2))
+    found = check(mine, like=like)
+    assert found.agrees, str(found)
+    assert set(found.calls) == {"no mask", "causal"}
+
+
 def test_a_test_of_ones_own_fails_with_the_sentence():
     right = recorded("like")
     assert_attention(right)
@@ -133,3 +220,86 @@ def test_a_test_of_ones_own_fails_with_the_sentence():
         assert_attention({"scaled": right["attention"], "attention": right["attention"]})
     with pytest.raises(AssertionError, match="There is nothing to compare yet"):
         assert_attention({"x": right["x"]})
+
+
+X = np.random.default_rng(7).normal(size=(5, 4))
+SCALED = np.where(np.tri(5, dtype=bool), X @ X.T / 2, -np.inf)
+SHARES = np.exp(SCALED) / np.exp(SCALED).sum(axis=-1, keepdims=True)
+OWN = {"x": X, "mask": np.tri(5, dtype=bool), "attention": SHARES}
+BLIND = np.arange(5)[:, None] > 0
+"""Of a mask by which the first query sees no key."""
+
+
+def turned(x):
+    """Pairs of neighbours turned by their positions, as Meta's `wq` are."""
+    angles = np.arange(5)[:, None] * np.array([1, 0.01])
+    a, b = x[:, 0::2], x[:, 1::2]
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
+
+
+def rotated(name):
+    """Attention whose queries and keys are rotated, every query seeing every key, with W_Q under that name."""
+    e = np.exp(turned(X) @ turned(X).T / 2)
+    matrices = {name: np.eye(4), name.replace("q", "k"): np.eye(4), name.replace("q", "v"): np.eye(4)}
+    return {"x": X, **matrices, "attention": e / e.sum(axis=-1, keepdims=True)}
+
+
+OPEN = {
+    "hidden scores": ({"scaled": X @ X.T / 2, "masked": SCALED, "attention": SHARES}, [], ""),
+    "an added mask": (OWN | {"mask": np.where(np.tri(5), 0, -np.inf)}, [], ""),
+    "cos and sin": (OWN | {"cos": np.ones((5, 4)), "sin": np.zeros((5, 4))}, ["cos", "sin"], "cos was not read"),
+    "an output of no W_O": (
+        {"q": X, "k": X, "v": X, "heads": (X @ X.T / 2 @ X)[None], "attention": SHARES, "mask": OWN["mask"]},
+        None,
+        "Head outputs differ",
+    ),
+    "an unused output": (
+        {"scaled": SCALED, "attention": SHARES, "output": X},
+        ["output"],
+        "output was compared with nothing",
+    ),
+    "NaN in an unused output": (
+        {"scaled": SCALED, "attention": SHARES, "output": X * np.nan},
+        None,
+        "output holds 20 numbers that are NaN or infinite",
+    ),
+    "NaN in a row that sees no key": (
+        OWN | {"mask": OWN["mask"] & BLIND, "attention": np.where(BLIND, SHARES, np.nan)},
+        None,
+        "attention holds 5 numbers that are NaN or infinite",
+    ),
+    "∞ in an output": (
+        {"scaled": SCALED, "attention": SHARES, "output": X + np.inf},
+        None,
+        "output holds 20 numbers that are NaN or infinite",
+    ),
+    "questions": (
+        rotated("q_proj.weight"),
+        [
+            "In your attention every query sees every key",
+            "Weights called q_proj.weight are for pairs in halves in Llama",
+        ],
+        "for neighbours in GPT-J",
+    ),
+}
+"""Arrays, what has to be allowed that they pass (None: nothing makes them), and what is said otherwise."""
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_a_test_leaves_open_fails_unless_it_is_allowed(case):
+    arrays, allow, says = OPEN[case]
+    if not says:
+        return assert_attention(arrays)
+    with pytest.raises(AssertionError, match=says):
+        assert_attention(arrays)
+    if allow is None:
+        with pytest.raises(AssertionError, match=says):
+            assert_attention(arrays, allow=[*arrays])
+        return None
+    with pytest.raises(AssertionError, match=re.escape(f"pass allow={allow!r}")):
+        assert_attention(arrays)
+    for name in allow:
+        with pytest.raises(AssertionError):
+            assert_attention(arrays, allow={*allow} - {name})
+    return assert_attention(arrays, allow=allow)

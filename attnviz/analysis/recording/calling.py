@@ -71,10 +71,30 @@ def _heard(attention: AttentionModule, x: np.ndarray, arguments: dict, names: di
         flags["average_attn_weights"] = False
     if "position_embeddings" in takes:
         flags["position_embeddings"] = _position_embeddings(attention.module, x)
+    flags |= {name: None for name in _MASKS if name in takes and name not in given and _is_required(takes[name])}
     n_inputs = 3 if any(name in takes for name in ("key", "k")) else 1
     with record(attention.module, names=names) as recorded:
-        attention.module(*[x] * n_inputs, **given, **flags)
+        _call(attention.module, [x] * n_inputs, given | flags)
     return recorded[0]
+
+
+def _call(module: Any, inputs: list, arguments: dict) -> None:
+    try:
+        module(*inputs, **arguments)
+    except OwnArraysError:
+        raise
+    except Exception as error:
+        kind = type(module).__name__
+        names = "".join(f" and {name}" for name, value in arguments.items() if value is not None)
+        raise OwnArraysError(
+            f"{kind} must take x{', as query, key and value' * (len(inputs) > 1)}{names}; calling it so raised "
+            f"{type(error).__name__}: {error}. Wrap it in a module that does, or record both and compare what was "
+            "recorded."
+        ) from error
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty
 
 
 def _position_embeddings(module: Any, x: Any) -> Any:

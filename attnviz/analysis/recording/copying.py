@@ -30,15 +30,45 @@ def copied(mine: AttentionModule, like: AttentionModule) -> Iterator[list[str]]:
         If a matrix of `mine` has no counterpart of its shape.
     """
     theirs = _by_stage(like)
-    values = {name: _filled(mine, name, theirs) for name in mine.parameters}
-    originals = {name: array_of(parameter) for name, parameter in mine.parameters.items()}
+    with _filled_with(mine.parameters, {name: _filled(mine, name, theirs) for name in mine.parameters}):
+        yield _left(mine, theirs)
+
+
+@contextmanager
+def with_vectors_drawn(module: Any, seed: int) -> Iterator[None]:
+    """A module whose vectors have random numbers added: a fresh one's biases are 0, and its gains 1, as if left out."""
+    rng = np.random.default_rng(seed)
+    vectors = {name: each for name, each in module.named_parameters() if len(each.shape) == 1}
+    with _filled_with(vectors, {name: array_of(each) + rng.normal(size=each.shape) for name, each in vectors.items()}):
+        yield
+
+
+@contextmanager
+def in_eval_mode(*modules: Any) -> Iterator[None]:
+    """Modules without dropout; afterwards each part of them is in the mode that it was in."""
+    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
+    modes = [part.training for part in parts]
+    try:
+        for module in filter(lambda each: hasattr(each, "eval"), modules):
+            module.eval()
+        yield
+    finally:
+        for part, was in zip(parts, modes, strict=True):  # a module sets the mode of its parts, which come after it
+            if part.training != was:
+                part.train(was)
+
+
+@contextmanager
+def _filled_with(parameters: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> Iterator[None]:
+    """Parameters with other numbers; afterwards with their own again."""
+    originals = {name: array_of(parameter) for name, parameter in parameters.items()}
     try:
         for name, value in values.items():
-            _fill(mine.parameters[name], value)
-        yield _left(mine, theirs)
+            _fill(parameters[name], value)
+        yield
     finally:
         for name, value in originals.items():
-            _fill(mine.parameters[name], value)
+            _fill(parameters[name], value)
 
 
 def _fill(parameter: Any, value: np.ndarray) -> None:
@@ -50,7 +80,7 @@ def _by_stage(module: AttentionModule) -> dict[str, np.ndarray]:
     arrays = {}
     for name, stage in module.stages.items():
         array = array_of(module.parameters[name])
-        array = array.T if _is_in_out(module, name) else array
+        array = array.T if is_in_out(module, name) else array
         if stage in _PARTS:
             arrays |= dict(zip(_PARTS[stage], np.split(array, 3), strict=True))
         else:
@@ -68,13 +98,13 @@ def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) 
     if any(part is None for part in parts):
         raise OwnArraysError(f"{name} is {stage}, which the library's module has no parameter for. Use names={{...}}.")
     value = np.concatenate(parts)
-    value = value.T if _is_in_out(mine, name) else value
+    value = value.T if is_in_out(mine, name) else value
     if value.shape != shape:
         raise OwnArraysError(f"{name} must have the shape {value.shape} of the library's {stage}; got {shape}.")
     return value
 
 
-def _is_in_out(module: AttentionModule, name: str) -> bool:
+def is_in_out(module: AttentionModule, name: str) -> bool:
     """Whether a matrix stands as x @ W needs it: in GPT-2's Conv1D, and where it belongs to no layer of its own."""
     if len(module.parameters[name].shape) != 2:
         return False

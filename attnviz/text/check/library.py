@@ -11,9 +11,9 @@ import numpy as np
 from attnviz.analysis.recording.besides import notes
 from attnviz.analysis.recording.call import COMPUTED
 from attnviz.analysis.recording.calling import calls, drawn
-from attnviz.analysis.recording.copying import copied
+from attnviz.analysis.recording.copying import copied, in_eval_mode, is_in_out, with_vectors_drawn
 from attnviz.analysis.recording.modules import AttentionModule, attention_modules
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.text.check.report import Comparison, compare
 
@@ -28,15 +28,18 @@ class Check:
         For "no mask" and "causal", if both modules can be called so: my arrays beside the pass of the library's.
     notes : tuple of str
         What couldn't be matched or called.
+    is_random : bool
+        Whether my module gives other numbers each time that it is called.
     """
 
     calls: Mapping[str, Comparison]
     notes: tuple[str, ...]
+    is_random: bool = False
 
     @property
     def agrees(self) -> bool:
-        """Whether all agrees to rounding."""
-        return all(each.first is None for each in self.calls.values())
+        """Whether all agrees to rounding, each time."""
+        return not self.is_random and all(each.first is None for each in self.calls.values())
 
     def __str__(self) -> str:
         lines = [f"{way.capitalize()}: {each}" for way, each in self.calls.items()]
@@ -45,6 +48,7 @@ class Check:
     __repr__ = __str__
 
 
+@guarded("check this module", "its code and that of `like`")
 def check(
     my_module: Any,
     like: Any,
@@ -54,8 +58,10 @@ def check(
 ) -> Check:
     """Check a module of attention of one's own against the library's: the first stage that differs, and the mistake.
 
-    For the calls my module has the parameters of `like`, and afterwards its own again. Both get the same inputs, once
-    without a mask and once with a causal one, if they take one. attnviz never imports torch.
+    For the calls both are in eval mode; `like` has random numbers added to its vectors (biases and gains), as a fresh
+    module's are 0 or 1; and my module has the parameters of `like`. Afterwards each has its own mode and numbers again.
+    Both get the same inputs, once without a mask and once with a causal one, if they take one. Each call is made
+    twice: other numbers the second time mean dropout that `eval()` leaves on. attnviz never imports torch.
 
     Parameters
     ----------
@@ -66,7 +72,7 @@ def check(
     inputs : ndarray (sentences, tokens, d_model), optional
         Two sentences of seven tokens are drawn otherwise.
     seed : int
-        Of those that are drawn.
+        Of the inputs and vectors that are drawn.
     names : mapping of str to str, optional
         Which stage each of my parameters is whose name doesn't say it: {"proj_a.weight": "w_q"}.
 
@@ -78,8 +84,8 @@ def check(
     Raises
     ------
     OwnArraysError
-        If one of the modules isn't a single layer of attention that can be read, parameters don't match, or attnviz
-        doesn't compute what the library does.
+        If one of the modules isn't a single layer of attention that can be read or can't be called with x, parameters
+        don't match, `like` gives other numbers each time, or attnviz doesn't compute what it does.
 
     Examples
     --------
@@ -92,18 +98,40 @@ def check(
     mine = _only("my_module", my_module, dict(names or {}))
     names = dict(names or {}) | _told_by_shape(mine, library)
     mine = _only("my_module", my_module, names)
-    with copied(mine, library) as notes:
-        x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
+    x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
+    with in_eval_mode(my_module, like), with_vectors_drawn(like, seed), copied(mine, library) as notes:
         passes = _passes(library, x)
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
+        is_random = any(map(_differ, ways, calls(mine, x, names)))
+    notes = [*notes, *[f"Yours gives {_RANDOM}"] * is_random]
     if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
         (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
         ways = [(way, arrays) for way in passes]
-        return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes))
+        return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes), is_random)
     comparisons: dict[str, Comparison] = {}
     for way, each in _beside(passes, ways, library.n_heads):
         comparisons[way] = max(comparisons.get(way, each), each, key=lambda comparison: _rank((way, comparison)))
-    return Check(comparisons, tuple(notes))
+    return Check(comparisons, tuple(notes), is_random)
+
+
+_RANDOM = (
+    "other numbers each time that it is called, in eval mode too. Is there dropout that eval() leaves on, such as "
+    "F.dropout(x, p) without training=self.training, or a cache?"
+)
+_ALIKE = 1e-3
+"""Of the largest number: threads may add in another order, and dropout changes more."""
+
+
+def _differ(one: tuple[str, Mapping[str, np.ndarray]], other: tuple[str, Mapping[str, np.ndarray]]) -> bool:
+    """Whether two calls of a module alike gave different numbers."""
+    arrays, again = (_computed(made) for _, made in (one, other))
+    if {name: array.shape for name, array in arrays.items()} != {name: array.shape for name, array in again.items()}:
+        return True
+    largest = {name: np.abs(array[np.isfinite(array)]).max(initial=0) for name, array in arrays.items()}
+    return not all(
+        np.allclose(array, again[name], rtol=0, atol=_ALIKE * largest[name], equal_nan=True)
+        for name, array in arrays.items()
+    )
 
 
 def _beside(
@@ -157,12 +185,14 @@ def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
 
 def _width(library: AttentionModule) -> int:
     name = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
-    return library.parameters[name].shape[-1]
+    return library.parameters[name].shape[0 if is_in_out(library, name) else -1]
 
 
 def _passes(library: AttentionModule, x: np.ndarray) -> dict[str, Trace]:
     """Attnviz's pass for each way of calling the library's module; a mask that means something else to it is no way."""
     passes: dict[str, Trace] = {}
+    if _differ(next(calls(library, x, {})), next(calls(library, x, {}))):
+        raise OwnArraysError(f"like gives {_RANDOM} Turn it off for the check.")
     for way, arrays in calls(library, x, {}):
         comparison = compare(None, arrays)
         if comparison.trace is not None and comparison.first is None:
