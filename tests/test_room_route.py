@@ -17,6 +17,7 @@ from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.server import room_door, rooms
 from attnviz.server.room_store import ROOMS
+from attnviz.server.room_stream import stream
 
 DECLARED = {"make": Seat, "join": Seat, "move": Led, "hand": Offer}
 LESSON = "?lesson=who-is-it&moment=1&present=1"
@@ -147,6 +148,25 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
             assert done.status == 400
 
     run(story())
+
+
+def test_what_happens_while_an_event_is_on_its_way_is_told_at_once():
+    """A phone with a slow network takes an event late, and no later event wakes its stream."""
+
+    async def story():
+        made, seat = await opened()
+        found = []
+        for each in (seat, made["seat"]):
+            told = stream(ROOMS.held[made["code"]], each, "")
+            for _ in range(2):
+                await anext(told)  # what it answered, and where the class is
+            await post(made["code"], made["key"], do="move", at=f"lesson=who-is-it&moment={1 + len(found)}")
+            found.append(await anext(told))
+            await told.aclose()
+        return found
+
+    for nth, each in enumerate(run(story()), start=1):
+        assert f"moment={nth}" in each.decode()
 
 
 OWN_MOMENT = {

@@ -31,8 +31,8 @@ async def stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
                 return
             if is_speaker:
                 await asyncio.sleep(SPEAKER_SECONDS)
-                if held.event(is_speaker)[0] != known:
-                    continue
+            if held.event(is_speaker)[0] != known:  # it changed while that was sent: nothing wakes this stream later
+                continue
             if not await held.change(is_speaker, COMMENT_SECONDS):
                 yield b": here\n\n"
     finally:
