@@ -69,3 +69,23 @@ test("where the class comes back to a question, one's answer is there still", t 
   ])
     assert.equal(answers.at({ ...NOW, number: 5, ...other }), null);
 });
+
+test("who comes back sees the answer that counts: their newest one, and once it was sent, what the server has", async t => {
+  const { answers } = made(t, [{ isDone: false, status: 0, said: "No network." }]);
+  answers.recall({ number: 3, round: 1, value: 0 });
+  answers.give(NOW, 2);
+  assert.equal(answers.at(NOW), 2);
+  answers.recall({ number: 3, round: 1, value: 0 }); // the line is back before the answer was sent
+  assert.equal(answers.at(NOW), 2);
+  answers.recall(null);
+  assert.equal(answers.at(NOW), 2);
+  answers.recall({ number: 4, round: 1, value: 5 });
+  assert.equal(answers.at({ ...NOW, number: 4 }), 5, "of another question it is what was said there");
+  for (let n = 0; n < 3; n += 1) {
+    await turns();
+    t.mock.timers.tick(1100);
+  }
+  await turns();
+  answers.recall({ number: 3, round: 1, value: 1 });
+  assert.equal(answers.at(NOW), 1);
+});

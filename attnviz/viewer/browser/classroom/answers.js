@@ -15,9 +15,10 @@ export function makeAnswers(post, changed) {
     // One's answer where the class is, null where there is none; and why it was not taken, empty where it was.
     at: now => (isOf(heard, now) ? heard.value : (kept.get(nameOf(now)) ?? null)),
     failureAt: now => (isOf(last, now) ? failure : ""),
-    // Who comes back hears what they said.
+    // What the server has of who comes back; an answer that is still being sent is newer.
     recall: own => {
-      if (own) heard = own;
+      const isOlder = pending !== null && own?.number === last.number && own.round === last.round;
+      if (own && !isOlder) heard = own;
     },
     give: async (now, value) => {
       kept.set(nameOf(now), value);
