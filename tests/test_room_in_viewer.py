@@ -102,6 +102,8 @@ def test_in_a_small_window_matrices_are_laid_out_once_for_all_of_their_cells(ope
         page.locator(f".matrix[data-stage=output] [data-row='1'][data-column='{dim}']").click()
         expect(page.locator(".panel h3")).to_contain_text(f"output[cat, {dim + 1}]")
     assert page.evaluate("Math.sqrt.count") == 0
+    resized(page, 1000, 768)
+    becomes(page, lambda: page.evaluate("Math.sqrt.count > 0"), True, "in another window they are, which is counted")
 
 
 def test_in_a_small_window_arcs_stand_over_the_letters_that_a_text_says_they_lead_to(opened):
