@@ -19,6 +19,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module
             led.push(place.question.kind);
             if (place.isShown) window.shown = place;
         },
+        openAnswers: (isOpen) => led.push(isOpen ? "opens" : "closes"), again: () => led.push("again"),
         moment: () => new Promise((come, fail) => asked.push({ come, fail })),
         onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
     };
@@ -116,3 +117,15 @@ def test_an_answer_is_shown_where_it_was_asked_and_not_before_its_question_is_th
     page.get_by_role("button", name="Back to the pass").click()
     page.evaluate("join('number')")
     expect(page.locator("dialog footer button")).to_have_count(0)  # that of the question before
+
+
+def test_answers_are_closed_opened_and_asked_for_again_as_the_buttons_say(page):
+    page.evaluate("join('word'); come(0, 'Which word?')")
+    page.get_by_role("button", name="Close answers").click()
+    page.evaluate("speaker.now.round.isOpen = false; asking.update()")
+    page.get_by_role("button", name="Open answers").click()
+    page.get_by_role("button", name="Ask again").click()
+    page.evaluate("speaker.now.round = { number: 2, isOpen: true }; asking.update()")
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+    page.get_by_role("button", name="Close answers").click()
+    assert page.evaluate("led") == ["word", "closes", "opens", "again", "closes"]

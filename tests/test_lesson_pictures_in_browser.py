@@ -1,11 +1,13 @@
 """Pictures of lessons’ own: a mistake with the mask, the sweep of d_k, and the answers that a class gave."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 from alone import MODULES, SHEET, Alone
 
-from attnviz.analysis.sweep import LENGTHS, sweep
+from attnviz.analysis.sweep import LENGTHS, REACHES, sweep
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.mistaken import mistaken
 from attnviz.lessons.moment import moment, opened
@@ -126,8 +128,19 @@ def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
         curve = page.locator(".curve").get_attribute("points").split()
         highest = min(float(point.split(",")[1]) for point in curve)
         assert sum(float(point.split(",")[1]) < highest + 0.01 for point in curve) == 1, "the curve is cut flat"
+        assert_normal(page.locator("svg:has(.curve)"), tall, swept.expected / REACHES[id])
         assert [each > 0 for each in tall] == [count > 0 for count in swept.counts]
         assert page.locator(".averages dd").all_inner_texts() == [percent(swept.largest), f"{swept.slope:.4f}"]
+
+
+def assert_normal(svg, tall, expected):
+    """Whether a curve is the density of normal scores of a spread, as a part of the reach, in units of the bars."""
+    _, _, width, height = map(float, svg.get_attribute("viewBox").split())
+    points = [tuple(map(float, each.split(","))) for each in svg.locator(".curve").get_attribute("points").split()]
+    scores = np.array([2 * x / width - 1 for x, _ in points])
+    parts = np.array([height - y for _, y in points]) / sum(tall)  # of all pairs, in a bin
+    density = np.exp(-((scores / expected) ** 2) / 2) / (expected * math.sqrt(2 * math.pi))
+    assert parts == pytest.approx(density * 2 / len(tall), rel=1e-6, abs=1e-9)
 
 
 ROUNDS = [[[0, 2], [2, 5]], [[1, 7], [2, 1]]]
@@ -175,6 +188,44 @@ def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_
         given = {**{f"{value:g}".replace("-", "−"): n for value, n in counts[0]}}
         assert [each["dots"] for each in found] == [[given.get(name, 0)] for name in names]
         assert [name for name, each in zip(names, found, strict=True) if each["isRight"]] == ["1.33"]
+
+
+OPACITIES = "all => all.map(each => Number(getComputedStyle(each).opacity))"
+
+
+def test_numbers_that_a_class_gave_are_counted_in_the_round_in_which_they_were(tab):
+    question = {"kind": "fill", "right": 2, "text": "2", "tolerance": 0.1, "isShare": False}
+    rounds = [[[-1, 2], [2.05, 1], [10, 4]], [[-1, 1], [2, 5]]]
+    tab.page.evaluate("given => count(...given)", [question, rounds, False])
+    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+    assert [(each["label"], each["dots"]) for each in found] == [
+        ("−1", [2, 1]),
+        ("2", [0, 5]),
+        ("2.05", [1, 0]),
+        ("10", [4, 0]),
+    ]
+    assert [each["text"] for each in found] == ["2 → 1", "0 → 5", "1 → 0", "4 → 0"]
+    first, second = tab.page.locator(".stacks li").first.locator(".stack").evaluate_all(OPACITIES)
+    assert first < second == 1, "those of before are paler"
+    tab.page.evaluate("given => count(...given)", [question, rounds[:1], False])
+    assert set(tab.page.locator(".stacks .stack").evaluate_all(OPACITIES)) == {1}
+
+
+SPOT = """() => {
+    const [dots, slider] = [".placed-dots .stack", ".slider input"].map(what =>
+        document.querySelector(what).getBoundingClientRect());
+    return [dots.left + dots.width / 2, slider.top + slider.height / 2];
+}"""
+"""The spot on the slider that is below the dots."""
+
+
+def test_who_clicks_the_slider_below_a_dot_gives_what_the_dot_stands_for(tab):
+    question = {"kind": "fill", "right": 0.5, "text": "50 %", "tolerance": 0.05, "isShare": True}
+    for share in (0, 0.07, 0.13, 0.34, 0.49, 0.72, 0.98, 1):
+        tab.page.evaluate("given => countOver(...given)", [question, [[[share, 2]]], False])
+        tab.page.mouse.click(*tab.page.evaluate(SPOT))
+        given = int(tab.page.locator(".slider input").input_value()) / 100
+        assert given == pytest.approx(share, abs=0.025 + 0.01), "half a twentieth, and a step of the slider"
 
 
 def test_shares_that_a_class_guessed_are_counted_where_they_lie_on_the_slider(tab):

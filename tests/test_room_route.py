@@ -1,13 +1,19 @@
 """The routes of rooms: who may do what, what is read, and what each is told. What no page sends changes nothing."""
 
 import asyncio
+import contextlib
+import csv
 import json
 import random
+import re
 import string
+import time
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
 from asgi import APP, asked, run
+from documents import fitted_at
 from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -15,6 +21,7 @@ from starlette.routing import Mount
 from attnviz.classroom.codes import LETTERS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
+from attnviz.lessons.lesson import LESSONS
 from attnviz.server import room_door, rooms
 from attnviz.server.room_store import ROOMS
 from attnviz.server.room_stream import stream
@@ -76,6 +83,30 @@ async def listen(code, seat, n, known="", app=APP):
         app(scope | {"query_string": f"room={code}&seat={seat}".encode()}, receive, send), PATIENCE_SECONDS
     )
     return found
+
+
+@contextlib.asynccontextmanager
+async def listening(code, seat, around=0):
+    """Keep a seat's stream open for the block; yields the states of the class that it has sent so far."""
+    told, begun, left = [], asyncio.Event(), asyncio.Event()
+
+    async def receive():
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        for each in message.get("body", b"").decode().split("\n\n"):
+            told.extend(json.loads(text) for text in re.findall(r"^id: .*\ndata: (.*)$", each, re.MULTILINE))
+        if told:
+            begun.set()
+
+    query = f"room={code}&seat={seat}&around={around}".encode()
+    scope = {"type": "http", "method": "GET", "path": "/room/events", "root_path": "", "query_string": query}
+    streaming = asyncio.create_task(APP(scope | {"headers": [(b"host", b"127.0.0.1")]}, receive, send))
+    await asyncio.wait_for(begun.wait(), PATIENCE_SECONDS)
+    yield told
+    left.set()
+    await asyncio.wait_for(streaming, PATIENCE_SECONDS)
 
 
 def state():
@@ -148,6 +179,264 @@ def test_any_cell_on_the_screen_can_be_asked_for_and_nothing_that_is_none():
             assert done.status == 400
 
     run(story())
+
+
+async def joins(code, n):
+    """The seats of so many more followers."""
+    return [json.loads((await post(code, do="join")).text)["seat"] for _ in range(n)]
+
+
+async def now_of(code, seat):
+    """The class as a seat is told of it first."""
+    return (await listen(code, seat, 2))[-1][-1]
+
+
+async def own_of(code, seat):
+    """What a seat that comes back is told it has answered."""
+    return (await listen(code, seat, 1))[0][-1]["answer"]
+
+
+def test_a_class_that_is_asked_again_answers_anew_beside_its_first_answers():
+    async def story():
+        made, first = await opened()
+        code, key, speaker = made["code"], made["key"], made["seat"]
+        second, third, late = await joins(code, 3)
+        await post(code, key, do="move", at=LESSON)
+        for seat, value in ((first, 4), (second, 4), (third, 1)):
+            assert (await post(code, do="answer", seat=seat, number=1, round=1, value=value)).status == 200
+        assert (await post(code, key, do="open", isOpen=False)).status == 200
+        assert (await post(code, do="answer", seat=third, number=1, round=1, value=4)).status == 400, "it is closed"
+        assert (await post(code, key, do="again")).status == 200
+        seen = await now_of(code, speaker)
+        assert seen["round"] == {"number": 2, "isOpen": True}, "who is asked again can answer"
+        assert seen["audience"]["answered"] == 0
+        assert await own_of(code, first) is None, "nobody has answered the second round"
+        assert (await post(code, do="answer", seat=late, number=1, round=2, value=1)).status == 200
+        assert (await post(code, do="answer", seat=second, number=1, round=1, value=1)).status == 400, "that is over"
+        seen = await now_of(code, speaker)
+        assert seen["audience"]["answered"] == 1
+        assert seen["audience"]["counts"] == [[[1, 1], [4, 2]], [[1, 1]]]
+        assert await own_of(code, late) == {"number": 1, "round": 2, "value": 1}
+        assert (await post(code, key, do="again")).status == 400, "twice"
+        return list(csv.reader((await post(code, key, do="counts")).text.splitlines()))[1:]
+
+    lines = run(story())
+    assert [line[1:] for line in lines] == [
+        ["1", "animal", "1", "yes"],
+        ["1", "cross", "2", "no"],
+        ["2", "animal", "1", "yes"],
+    ]
+
+
+def test_people_who_do_not_understand_a_number_are_counted_until_they_say_that_they_do():
+    one, other = "scores[0,11,1]", "scores[0,11,2]"
+
+    async def story():
+        made, first = await opened()
+        code, key = made["code"], made["key"]
+        second, third = await joins(code, 2)
+        assert (await post(code, do="point", seat=first, cell=one)).status == 400, "the class is nowhere yet"
+        await post(code, key, do="move", at="model=who-is-it&step=scores")
+        found = []
+        for seat, cell in (
+            (first, one), (first, one), (second, other), (third, other), (second, one), (third, ""), (third, ""),
+            (second, ""), (first, ""),
+        ):  # fmt: skip
+            assert (await post(code, do="point", seat=seat, cell=cell)).status == 200
+            seen = (await now_of(code, made["seat"]))["audience"]["pointed"]
+            found.append([(each["cell"], each["count"]) for each in seen])
+        assert (await post(code, do="point", seat="nobody", cell=one)).status == 403
+        assert "audience" not in await now_of(code, first)
+        return found
+
+    assert run(story()) == [
+        [(one, 1)],
+        [(one, 1)],  # one person, however often
+        [(one, 1), (other, 1)],
+        [(other, 2), (one, 1)],  # most first
+        [(one, 2), (other, 1)],  # another number in place of the first
+        [(one, 2)],
+        [(one, 2)],
+        [(one, 1)],
+        [],
+    ]
+
+
+def test_the_counts_to_keep_have_each_answer_s_people_and_whether_it_is_right_and_no_formula():
+    settings = {"sentence": "= cat @ +", "d_model": "8", "heads": "1", "step": "softmax"}
+    row = fitted_at(settings).trace["attention"].value[0, 1].tolist()
+    asked = {
+        "word": [(0, 2), (2, 1), (3, 1)],
+        "share": [(row[2], 1), (row[2] + 0.049, 1), (row[2] + 0.051, 2)],
+    }
+
+    async def story():
+        made, _ = await opened()
+        code, key = made["code"], made["key"]
+        for number, (kind, given) in enumerate(asked.items(), start=1):
+            await post(
+                code, key, do="move", at=urlencode(settings), question={"kind": kind, "cell": "attention[0,1,2]"}
+            )
+            values = [value for value, n in given for _ in range(n)]
+            for each, value in zip(await joins(code, 4), values, strict=True):
+                sent = await post(code, do="answer", seat=each, number=number, round=1, value=value)
+                assert sent.status == 200
+        return (await post(code, key, do="counts")).text
+
+    head, *lines = csv.reader(run(story()).splitlines())
+    assert head == ["question", "round", "answer", "count", "right"]
+    words, shares = lines[:3], lines[3:]
+    assert [line[2:] for line in words] == [
+        [f"'{label}", str(n), "yes" if row[place] == max(row) else "no"]
+        for (place, n), label in zip(asked["word"], "=@+", strict=True)
+    ]
+    assert [(float(line[2]), line[3], line[4]) for line in shares] == [
+        (value, str(n), right) for (value, n), right in zip(asked["share"], ("yes", "yes", "no"), strict=True)
+    ]
+    assert not [text for line in lines for text in (line[0], line[2]) if text.startswith(("=", "+", "-", "@"))]
+
+
+SPEAKERS = [
+    {"do": "move", "at": LESSON},
+    {"do": "press", "by": 1},
+    {"do": "open", "isOpen": False},
+    {"do": "again"},
+    {"do": "here"},
+    {"do": "hand"},
+    {"do": "counts"},
+    {"do": "end"},
+]
+
+
+def test_a_key_leads_its_own_room_alone_and_nothing_else_is_one():
+    async def story():
+        (made, seat), (other, _) = await opened(), await opened()
+        code = made["code"]
+        await post(code, made["key"], do="move", at="lesson=who-is-it&moment=2")
+        before, statuses = state(), []
+        for key in (None, "", other["key"], seat, made["seat"], made["link"], code):
+            statuses += [(await post(code, key, **each)).status for each in SPEAKERS]
+        assert state() == before
+        statuses += [(await post("BCDFGH", made["key"], **each)).status for each in SPEAKERS]
+        assert state() == before
+        return statuses
+
+    assert set(run(story())) == {403}
+
+
+def test_each_device_of_the_speakers_leads_and_none_counts_as_one_who_is_here():
+    async def story():
+        made, seat = await opened()
+        code, devices = made["code"], [made]
+        for _ in range(2):
+            handed = json.loads((await post(code, devices[-1]["key"], do="hand")).text)["code"]
+            devices.append(json.loads((await post(handed.lower(), do="join")).text))
+        numbers = []
+        for nth, device in enumerate([*devices, *devices], start=1):
+            moved = await post(code, device["key"], do="move", at=f"lesson=who-is-it&moment={nth}")
+            numbers.append(json.loads(moved.text)["number"])
+            assert "audience" in await now_of(code, device["seat"])
+        here = [(await now_of(code, each["seat"]))["audience"]["here"] for each in devices]
+        async with listening(code, seat):
+            here += [(await now_of(code, each["seat"]))["audience"]["here"] for each in devices]
+        return numbers, here
+
+    numbers, here = run(story())
+    assert numbers == [1, 2, 3, 4, 5, 6], "a device that comes locks none out"
+    assert here == [0, 0, 0, 1, 1, 1]
+
+
+def test_who_is_here_and_who_looks_around_is_counted_by_seats_as_long_as_they_are():
+    async def story():
+        made, seat = await opened()
+        code = made["code"]
+        (other,) = await joins(code, 1)
+
+        async def counted():
+            audience = (await now_of(code, made["seat"]))["audience"]
+            return audience["here"], audience["around"]
+
+        found = [await counted()]
+        async with listening(code, seat), listening(code, seat), listening(code, other):
+            found.append(await counted())
+            for is_around in (True, True, False, True):
+                assert (await post(code, do="around", seat=seat, isAround=is_around)).status == 200
+                found.append(await counted())
+            async with listening(code, other, around=1):
+                found.append(await counted())
+        found.append(await counted())
+        async with listening(code, seat):
+            found.append(await counted())
+        return found
+
+    assert run(story()) == [
+        (0, 0),
+        (2, 0),  # two tabs of one seat are one
+        (2, 1),
+        (2, 1),
+        (2, 0),
+        (2, 1),
+        (2, 2),
+        (0, 0),
+        (1, 0),  # who comes back follows
+    ]
+
+
+def test_a_seat_is_given_the_moment_of_its_own_class_and_of_where_that_is_now():
+    async def story():
+        (made, seat), (other, their_seat) = await opened(), await opened()
+        rooms_of = [(made, seat, "1"), (other, their_seat, "2")]
+        for each, _, nth in rooms_of:
+            await post(each["code"], each["key"], do="move", at=f"lesson=who-is-it&moment={nth}")
+        asked_for = [(each["code"], own, 1) for each, own, _ in rooms_of]
+        asked_for += [(made["code"], own, shows) for own, shows in ((their_seat, 1), ("", 1), (seat, 0), (seat, 2))]
+        found = [await asked(APP, "/room/moment?room={}&seat={}&shows={}".format(*each)) for each in asked_for]
+        return [each.status for each in found], [json.loads(each.text)["title"] for each in found[:2]]
+
+    statuses, titles = run(story())
+    assert statuses == [200, 200, 403, 403, 409, 409]
+    assert titles == [each.title for each in LESSONS["who-is-it"].moment[:2]]
+
+
+async def becomes(read, expected):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while read() != expected:
+        assert time.monotonic() < deadline, f"{read()!r} is not {expected!r}"
+        await asyncio.sleep(0.005)
+
+
+def test_a_stream_tells_what_happens_in_its_order_once_and_of_answers_the_speaker_alone():
+    async def story():
+        made, seat = await opened()
+        code, key = made["code"], made["key"]
+        others = await joins(code, 3)
+        async with listening(code, seat) as follower, listening(code, made["seat"]) as speaker:
+            for nth in (1, 2, 3):
+                await post(code, key, do="move", at=f"lesson=who-is-it&moment={nth}")
+                value = 0.5 if nth == 3 else nth
+                await post(code, do="answer", seat=others[nth - 1], number=nth, round=1, value=value)
+                await becomes(lambda nth=nth: follower[-1]["number"], nth)
+            await post(code, key, do="open", isOpen=False)
+            await becomes(lambda: follower[-1]["round"]["isOpen"], False)
+            await post(code, key, do="move", at="lesson=who-is-it&moment=3", isShown=True)
+            await becomes(lambda: (follower[-1]["isShown"], speaker[-1]["isShown"]), (True, True))
+            await post(code, key, do="end")
+            await becomes(lambda: (follower[-1]["hasEnded"], speaker[-1]["hasEnded"]), (True, True))
+        return follower, speaker
+
+    follower, speaker = run(story())
+    told = [(each["number"], each["at"][-1:], each["isShown"], each["hasEnded"]) for each in follower]
+    assert told == [
+        (0, "", False, False),
+        (1, "1", False, False),
+        (2, "2", False, False),
+        (3, "3", False, False),
+        (3, "3", False, False),  # it is closed
+        (3, "3", True, False),
+        (3, "3", True, True),
+    ]
+    assert [each["number"] for each in speaker] == sorted(each["number"] for each in speaker)
+    assert speaker[-1]["audience"]["counts"] == [[[0.5, 1]]]
 
 
 def test_what_happens_while_an_event_is_on_its_way_is_told_at_once():
@@ -365,6 +654,19 @@ def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):
     third, late, back = run(story())
     assert "rooms already" in third.text
     assert (late.status, back.status) == (503, 200)
+
+
+def test_a_full_room_has_place_for_its_speaker_and_for_who_is_there_already(monkeypatch):
+    monkeypatch.setattr(rooms, "MAX_HERE", 2)
+
+    async def story():
+        made, seat = await opened()
+        other, late = await joins(made["code"], 2)
+        async with listening(made["code"], seat), listening(made["code"], other):
+            refused = await asked(APP, f"/room/events?room={made['code']}&seat={late}")
+            return refused.status, [len(await listen(made["code"], each, 2)) for each in (made["seat"], seat, other)]
+
+    assert run(story()) == (503, [2, 2, 2])
 
 
 def test_another_device_of_the_speakers_joins_by_a_second_code():

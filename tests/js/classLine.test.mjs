@@ -10,7 +10,7 @@ const turns = async () => {
 };
 
 // A browser in which `statuses` are the answers to what is posted, 0 for none. `sources` are the streams that were opened.
-function browser(t, statuses) {
+function browser(t, statuses, isAround = () => false) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { document, EventSource, fetch } = globalThis;
   t.after(() => Object.assign(globalThis, { document, EventSource, fetch }));
@@ -42,7 +42,7 @@ function browser(t, statuses) {
       : Promise.reject(new TypeError("no network"));
   };
   const told = Object.fromEntries(["now", "own", "lost", "gone"].map(name => [name, () => heard.push(name)]));
-  const end = makeClassLine(SITE, {}).listen(SEAT, () => false, told);
+  const end = makeClassLine(SITE, {}).listen(SEAT, isAround, told);
   return { sources, heard, end };
 }
 
@@ -69,6 +69,21 @@ test("a browser that asks again by itself is left to it, and a phone that wakes 
   assert.equal(sources.length, 1);
   document.dispatchEvent(new Event("visibilitychange"));
   assert.equal(sources.length, 2);
+  end();
+});
+
+test("who looks around still does once the line is back", t => {
+  let isAround = false;
+  const { sources, end } = browser(t, [], () => isAround);
+  for (const [is, text] of [
+    [true, "around=0"],
+    [false, "around=1"],
+    [true, "around=0"],
+  ]) {
+    assert.ok(sources.at(-1).url.includes(text));
+    isAround = is;
+    document.dispatchEvent(new Event("visibilitychange"));
+  }
   end();
 });
 

@@ -132,3 +132,71 @@ test("what one device presses in a talk, another is told once, and of nothing fr
   await settled();
   assert.equal(late.presses(), 0);
 });
+
+test("where a move is lost it is made again, where it is refused it is not, and the reason is said until the next", async t => {
+  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
+  const turns = async () => {
+    for (let n = 0; n < 20; n += 1) await Promise.resolve();
+  };
+  const answers = [
+      { isDone: false, status: 502, said: "Bad gateway." },
+      { isDone: true, status: 200, data: { number: 1, isOwn: false } },
+      { isDone: false, status: 400, said: "No such cell." },
+      { isDone: true, status: 200, data: { number: 2, isOwn: false } },
+    ],
+    moves = [];
+  let hear = null;
+  const line = {
+    post: (_code, { do: what, at }) => {
+      if (what !== "move") return Promise.resolve({ isDone: true, status: 200, data: {} });
+      moves.push(at);
+      return Promise.resolve(answers.shift());
+    },
+    listen: (_seat, _isAround, { now }) => {
+      hear = now;
+      return () => {};
+    },
+  };
+  const speaker = device({ line: () => line }, "one");
+  hear({ number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false, audience: { pressed: 0 } });
+  for (const [at, said] of [
+    ["step=scores", ""],
+    ["step=wrong", "No such cell."],
+    ["step=softmax", ""],
+  ]) {
+    speaker.shows({ at });
+    for (let n = 0; n < 4; n += 1) {
+      await turns();
+      t.mock.timers.tick(1000);
+    }
+    assert.equal(speaker.said, said);
+  }
+  assert.deepEqual(moves, ["step=scores", "step=scores", "step=wrong", "step=softmax"]);
+});
+
+test("a speaker's machine gives a sign of life twice in the 25 seconds after which it counts as asleep, until the class has ended", async t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const told = [],
+    line = makeRoom().line("one"),
+    post = (code, message) => {
+      told.push(message.do);
+      return line.post(code, message);
+    },
+    one = device({ line: () => ({ ...line, post }) }, "one");
+  t.mock.timers.tick(24_000);
+  assert.ok(told.filter(what => what === "here").length >= 2);
+  await one.end();
+  const before = told.length;
+  t.mock.timers.tick(60_000);
+  assert.equal(told.length, before);
+  assert.equal(one.room, null);
+});
+
+test("a second device speaks with what it was given on the page that it opens next", t => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const room = makeRoom(),
+    store = storeOf(),
+    given = { code: "KTQWRM", key: "other key", seat: "other seat" };
+  makeSpeaker(room.line("first page"), () => store).take(given);
+  assert.deepEqual(makeSpeaker(room.line("next page"), () => store).room, given);
+});
