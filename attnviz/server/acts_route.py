@@ -14,7 +14,7 @@ from attnviz.contract.received import RequestError
 from attnviz.contract.request import read
 from attnviz.scene.acts.session import answer_to
 from attnviz.server.responses import TooLargeError, body_of, json_response, refusal
-from attnviz.ui.state import fair_queue
+from attnviz.ui.state.fair_queue import LONG_WORK
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/acts"
@@ -53,7 +53,7 @@ async def _acts(request: Request) -> Response:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
         lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
         made = await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body, LONG)
-        return made or await fair_queue.in_one_piece(_response, tab, body)
+        return made or await LONG_WORK.in_one_piece(tab.who, _response, tab, body)
 
 
 def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | None:

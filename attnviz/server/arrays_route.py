@@ -1,7 +1,7 @@
 """The route of arrays: a file of somebody's own is sent here and compared, and kept nowhere but in their tab.
 
 A comparison takes seconds of processor in one piece, and has its turn among all long work of the process
-(`fair_queue.in_one_piece`).
+(`fair_queue.LONG_WORK`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_sourc
 from attnviz.scene.uploads.request import OwnRequest, read
 from attnviz.server.log import log_bug
 from attnviz.server.responses import json_response, refusal
-from attnviz.ui.state import fair_queue
+from attnviz.ui.state.fair_queue import LONG_WORK
 from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/arrays"
@@ -68,7 +68,7 @@ async def _arrays(request: Request) -> Response:
 
 async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-    made = await fair_queue.in_one_piece(_response, tab, about, content)
+    made = await LONG_WORK.in_one_piece(tab.who, _response, tab, about, content)
     return json_response(made)
 
 

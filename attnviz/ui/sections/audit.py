@@ -6,8 +6,9 @@ import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
 from attnviz.scene.document.pass_cache import pass_key
-from attnviz.ui.state.fair_queue import in_turns
+from attnviz.ui.state.fair_queue import LONG_WORK
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.tabs import mine
 
 
 def run(shown: Shown) -> NoReturn:
@@ -16,7 +17,7 @@ def run(shown: Shown) -> NoReturn:
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
-    for each in in_turns(audit(shown.trace)):
+    for each in LONG_WORK.in_turns(mine().who, audit(shown.trace)):
         if pass_key(session.scene) != before:  # by an act, for which no run ends
             st.rerun()
         slices.append(each)

@@ -12,6 +12,8 @@ import streamlit as st
 
 from attnviz.scene.acts.session import Session
 from attnviz.ui.state.cpu_quota import CpuQuota
+from attnviz.ui.state.fair_queue import LONG_WORK
+from attnviz.ui.state.networks import network_of
 
 _TAB = "tab"
 
@@ -24,6 +26,8 @@ class Tab:
     ----------
     token : str
         Its name, which only its own browser knows.
+    network : str
+        The network that it was opened from (`networks.network_of`).
     session : Session or None
         What is kept of it between two answers; None before the first.
     cpu_quota : CpuQuota
@@ -33,9 +37,15 @@ class Tab:
     """
 
     token: str = field(default_factory=lambda: secrets.token_hex(16))
+    network: str = ""
     session: Session | None = None
     cpu_quota: CpuQuota = field(default_factory=CpuQuota)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def who(self) -> tuple[str, str]:
+        """What a fair queue counts its work by."""
+        return self.network, self.token
 
 
 OPEN: WeakValueDictionary[str, Tab] = WeakValueDictionary()
@@ -48,8 +58,9 @@ UNKNOWN = "This process knows no such tab; the page gets another one as it conne
 def mine() -> Tab:
     """The tab that this run is for."""
     if _TAB not in st.session_state:
-        tab = Tab()
+        tab = Tab(network=network_of(st.context.ip_address or ""))  # none of this machine
         OPEN[tab.token] = tab
+        LONG_WORK.open(tab.who)
         st.session_state[_TAB] = tab
     return st.session_state[_TAB]
 
