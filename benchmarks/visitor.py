@@ -37,6 +37,12 @@ class RefusedError(Exception):
 class Visitor(Screen):
     """One open tab.
 
+    Parameters
+    ----------
+    address : str
+    headers : str
+        Of the websocket, besides the usual ones.
+
     Attributes
     ----------
     answer : dict
@@ -45,10 +51,11 @@ class Visitor(Screen):
         How long its last act or run took, from sending to the whole answer or the end of the script.
     """
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, **headers: str):
         self._address = urllib.parse.urlsplit(address)
         super().__init__(self._address.query)
         self._http = Connection(self._address.hostname, self._address.port or 80)
+        self._headers = headers
         self._templates: list[str] = []
         self.answer: dict = {}
         self.seconds = 0.0
@@ -70,7 +77,7 @@ class Visitor(Screen):
             f"ws://{self._address.netloc}/_stcore/stream",
             subprotocols=["streamlit", xsrf.value if xsrf else "PLACEHOLDER_AUTH_TOKEN"],
             origin=f"{self._address.scheme}://{self._address.netloc}",
-            additional_headers={"Cookie": self._http.cookie()},
+            additional_headers={"Cookie": self._http.cookie(), **self._headers},
             compression=None,
             max_size=MAX_MESSAGE_BYTES,
             max_queue=None,

@@ -34,7 +34,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
             },
         };
         const host = { line, hash, speaker: null, hrefOf: (at) => `/${at}` };
-        Object.assign(host, { storeOf: () => sessionStorage, stores: [() => sessionStorage] });
+        Object.assign(host, { stores: [() => sessionStorage] });
         shown = classPage_js.mountClass(main, "KTQWRM", host);
         while (!told) await drawn();
         window.joined = posted.splice(0);

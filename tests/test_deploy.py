@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -224,6 +225,13 @@ def test_a_class_hears_each_thing_at_once(site):
     packed = asked(path, **ONE_SEAT, **{"Accept-Encoding": "gzip"})
     assert packed[1]["Content-Encoding"] == "gzip"
     assert json.loads(gzip.decompress(packed[2]))["question"] is None
+
+
+def test_nobody_guesses_more_codes_by_naming_other_networks(site):
+    begun, n_guesses = time.monotonic(), 42
+    for n in range(n_guesses):
+        asked(f"{site.address}/room?room=BBBBBB", b'{"do": "join"}', **ONE_SEAT, **{"X-Forwarded-For": f"192.0.2.{n}"})
+    assert time.monotonic() - begun >= (n_guesses - 30) / 9, "30 at once, then 9 a second"
 
 
 def test_a_lost_process_loses_no_class_and_no_answer(nginx, tmp_path):

@@ -1,7 +1,9 @@
 """A room as a state machine: in any order of events followers are where the speaker is, and an answer counts once."""
 
+import bisect
 import json
 import math
+import random
 import re
 from urllib.parse import parse_qsl
 
@@ -12,14 +14,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from attnviz.classroom import commands
-from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code
+from attnviz.classroom import room as room_module
+from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code, new_seat, seat_age
 from attnviz.classroom.commands import Place, Takes, read, to_json
-from attnviz.classroom.guesses import FREE, PER_MINUTE, Guesses, network_of
 from attnviz.classroom.places import moment_at, place_in
 from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.table import is_right
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
+from attnviz.server import room_door
+from attnviz.ui.state import networks
+from attnviz.ui.state.networks import TokenBuckets, network_of
 
 PLACES = [
     Place("model=who-is-it&step=scores"),
@@ -31,6 +36,7 @@ PLACES = [
     Place("model=who-is-it&step=scores", takes=Takes(n_choices=2), moment='{"at": "a"}'),
     Place("model=who-is-it&step=scores", moment='{"at": "b"}'),
 ]
+HOG = "192.0.2.7"
 MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
 VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
 
@@ -314,25 +320,110 @@ def test_a_code_is_read_in_either_case_and_has_no_look_alikes():
     assert [code_in(each) for each in ("audit", "KTQWR", "KTQWRMB", "KTQWRA", "ktqwr1", "")] == [None] * 6
 
 
+def as_new(buckets):
+    return TokenBuckets(buckets.burst, 1 / buckets.seconds, buckets.longest_wait)
+
+
 def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
-    guesses, hits, now = Guesses(), 0, 0.0
+    """It asks as often as it can: a code is read at once, in its turn, or not at all."""
+    codes, now, ends, n_read, last, free = as_new(room_door.CODES), 0.0, [], 0, 0.0, 0
     while now < SECONDS:
-        if guesses.wait("192.0.2.0/24", now) == 0:
-            guesses.wrong("192.0.2.0/24", now)
-            hits += 1
+        wait = codes.take(HOG, now)
+        if wait is None:
+            now += 0.05
+            continue
+        assert 0 <= wait <= 10 + 1e-6
+        assert now + wait >= last, "in order"
+        last, n_read, free = now + wait, n_read + 1, free + (wait == 0)
+        ends.append(last)
+    assert free == 30
+    assert n_read == pytest.approx(30 + 9 * (SECONDS + 10), abs=2)
+    assert max(bisect.bisect_left(ends, start + 1) - n for n, start in enumerate(ends[30:], start=30)) <= 10
+    assert round(100 * n_read / len(LETTERS) ** LENGTH, 1) == 0.1
+    assert codes.take("198.51.100.7", now) == 0, "another network may"
+
+
+@pytest.mark.parametrize("buckets", ["CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"])
+def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
+    own, draw, now = getattr(room_door, buckets), random.Random(1), 1_000.0
+    fresh, taken = as_new(own), []
+    for _ in range(5 * own.burst):
+        now += draw.choice([0.0, 0.0, own.seconds / 2, own.seconds * draw.randrange(4)])
+        wait = fresh.take(HOG, now)
+        if wait is None:
+            assert fresh.wait(HOG, now) > own.longest_wait
         else:
-            now += 1.0
-    assert hits == pytest.approx(FREE + PER_MINUTE * 120, abs=2)
-    assert round(100 * hits / len(LETTERS) ** LENGTH, 3) == 0.002
-    assert round(100 * (1 - (1 - hits / len(LETTERS) ** LENGTH) ** 50), 1) == 0.1
-    assert guesses.wait("198.51.100.0/24", now) == 0, "another network may"
+            taken.append(now + wait)
+            assert now + wait <= now + own.longest_wait + 1e-6
+    for n, start in enumerate(taken):
+        in_a_minute = bisect.bisect_left(taken, start + 60) - n
+        assert in_a_minute <= own.burst + 60 / own.seconds + 1
+    assert fresh.take(HOG, now + own.burst * own.seconds + 20) == 0, "after a while all is as at the beginning"
 
 
-def test_a_network_is_a_street_of_addresses():
-    assert network_of("192.0.2.7") == network_of("192.0.2.250") != network_of("192.0.3.7")
+def test_a_school_that_types_right_codes_uses_up_nothing():
+    codes = as_new(room_door.CODES)
+    for _ in range(500):
+        assert codes.take(HOG, 0.0) == 0
+        codes.give_back(HOG)
+    for _ in range(30):
+        assert codes.take(HOG, 0.0) == 0
+    assert codes.take(HOG, 0.0) == pytest.approx(1 / 9)
+
+
+def test_only_so_many_networks_are_remembered(monkeypatch):
+    monkeypatch.setattr(networks, "MAX_NETWORKS", 100)
+    buckets, n_taken = TokenBuckets(2, 1 / 1_000_000), 0
+    for n in range(1_000):
+        buckets.take(f"network {n}", n)
+        n_taken += buckets.take(HOG, n) is not None
+        assert len(buckets._full_at) <= 100
+    assert n_taken == 2, "one that asks on is not forgotten"
+
+
+def test_a_network_is_an_address_or_in_ipv6_the_first_half_of_one():
+    assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") != network_of("192.0.2.8")
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:0:1::1")
-    assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7")
     assert network_of("no address") == "no address"
+
+
+def test_a_seat_is_one_that_the_room_gave_out_and_says_how_long_ago():
+    key, other = hash_of("key"), hash_of("other")
+    seat = new_seat(key, 1_000.9)
+    assert len(seat) <= 64, "as requests have it"
+    assert seat_age(seat, key, 1_060) == 60
+    assert len({new_seat(key, 0) for _ in range(100)}) == 100
+    given, time, mark = seat.split(".")[1], *seat.split(".")[::2]
+    for forged in (
+        f"ffff.{given}.{mark}",
+        f"{time}.{given[::-1]}.{mark}",
+        f"{time}.{given}.{mark[:-1]}",
+        f"{time}.{given}.",
+        given,
+        "",
+        "é.é.é",
+    ):
+        assert seat_age(forged, key, 1_000) == math.inf, forged
+    assert seat_age(seat, other, 1_000) == math.inf, "another room's"
+
+
+def test_a_room_that_remembers_all_its_seats_forgets_the_oldest_that_never_said_anything(monkeypatch):
+    monkeypatch.setattr(room_module, "MAX_SEATS", 5)
+    own = room()
+    own.apply(commands.Move(time=0.0, place=Place("lesson=a&moment=1", takes=Takes(n_choices=3))))
+    for seat in "abcd":
+        own.apply(commands.Join(time=1.0, seat=seat))
+    own.apply(commands.Answer(time=2.0, seat="a", number=1, round=1, value=0))
+    own.apply(commands.Point(time=2.0, seat="b", cell="scores[0,1,2]"))
+    own.apply(commands.Join(time=3.0, seat="e"))
+    assert list(own.seats) == ["speaker", "a", "b", "d", "e"]
+    own.apply(commands.Join(time=3.0, seat="d"))
+    assert list(own.seats) == ["speaker", "a", "b", "d", "e"], "who is back takes nobody's"
+    for seat, when in (("d", 4.0), ("e", 5.0)):
+        own.apply(commands.Answer(time=when, seat=seat, number=1, round=1, value=0))
+    with pytest.raises(RoomError, match="have answered"):
+        own.apply(commands.Join(time=6.0, seat="f"))
+    assert own.question.counts == [[(0, 3)]]
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 3.0])

@@ -7,7 +7,9 @@ import json
 import random
 import re
 import string
+import threading
 import time
+from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import msgspec
@@ -19,12 +21,16 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from attnviz.classroom.codes import LETTERS
+from attnviz.classroom.commands import Join, Place
+from attnviz.classroom.room import MAX_COMMANDS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS
-from attnviz.server import room_door, rooms
+from attnviz.server import room_door, room_route, rooms
 from attnviz.server.room_store import ROOMS
 from attnviz.server.room_stream import stream
+from attnviz.ui.state.fair_queue import FairQueue, Usage
+from attnviz.ui.state.networks import TokenBuckets
 
 DECLARED = {"make": Seat, "join": Seat, "move": Led, "hand": Offer}
 LESSON = "?lesson=who-is-it&moment=1&present=1"
@@ -32,9 +38,10 @@ LESSON = "?lesson=who-is-it&moment=1&present=1"
 
 @pytest.fixture(autouse=True)
 def _nobody_has_been_here(monkeypatch):
-    monkeypatch.setattr(room_door, "_guesses", room_door.Guesses())
+    for name in ("CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"):
+        own = getattr(room_door, name)
+        monkeypatch.setattr(room_door, name, TokenBuckets(own.burst, 1 / own.seconds, own.longest_wait))
     monkeypatch.setattr(ROOMS, "held", {})
-    room_door._links.clear()
 
 
 async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
@@ -53,10 +60,11 @@ async def raw(code, body, app=APP, network="192.0.2.7", **headers):
 
 
 async def opened():
-    """A room with one follower in it: its code, key and link, and the follower's seat."""
+    """A room with one follower in it, who has opened its stream: its code, key and link, and the follower's seat."""
     made = json.loads((await post("", do="make")).text)
-    joined = await post(made["code"], do="join")
-    return made, json.loads(joined.text)["seat"]
+    seat = json.loads((await post(made["code"], do="join")).text)["seat"]
+    await listen(made["code"], seat, 1)
+    return made, seat
 
 
 async def listen(code, seat, n, known="", app=APP):
@@ -603,39 +611,183 @@ def test_two_thousand_messages_that_no_page_sends_change_nothing():
     run(story())
 
 
-@pytest.mark.slow
-def test_after_two_thousand_wrong_codes_the_right_one_lets_in_from_elsewhere_and_by_its_link():
+def guesses(n, network):
     draw = random.Random(2)
+    return [post("".join(draw.choices(LETTERS, k=6)), do="join", network=network) for _ in range(n)]
+
+
+def test_past_thirty_wrong_codes_those_of_a_network_are_read_in_turn_and_none_waits_long(monkeypatch):
+    monkeypatch.setattr(room_door, "CODES", TokenBuckets(30, 90, 1))  # ten times as fast
 
     async def story():
         made, _ = await opened()
-        statuses = []
-        for _ in range(2_000):
-            wrong = "".join(draw.choices(LETTERS, k=6))
-            statuses.append((await post(wrong, do="join", network=f"192.0.2.{draw.randrange(256)}")).status)
-        refused = await post(made["code"], do="join")
-        elsewhere = await post(made["code"], do="join", network="198.51.100.7")
-        by_link = await post(made["code"], do="join", link=made["link"])
-        bad_link = await post(made["code"], do="join", link="x" * 22)
-        return statuses, refused, elsewhere, by_link, bad_link
+        begun = time.monotonic()
+        wrong = [asyncio.create_task(each) for each in guesses(60, "192.0.2.7")]
+        await asyncio.sleep(0)
+        right = await post(made["code"], do="join")
+        n_read = sum(each.done() for each in wrong)
+        statuses = [each.status for each in await asyncio.gather(*wrong)]
+        later = [asyncio.create_task(each) for each in guesses(300, "192.0.2.7")]
+        await asyncio.sleep(0)
+        ways = {"network": "192.0.2.8"}, {"link": made["link"]}, {"link": "x" * 22}
+        others = [(await post(made["code"], do="join", **each)).status for each in ways]
+        is_waiting = not all(each.done() for each in later)
+        later = [each.status for each in await asyncio.gather(*later)]
+        return right.status, n_read, statuses, later, others, is_waiting, time.monotonic() - begun
 
-    statuses, refused, elsewhere, by_link, bad_link = run(story())
-    assert statuses[:30] == [404] * 30
-    assert set(statuses[30:]) <= {404, 429}
-    assert statuses.count(404) <= 32
-    assert refused.status == 429, "right or wrong, it is not read"
-    assert "Wait" in refused.text
-    assert (elsewhere.status, by_link.status, bad_link.status) == (200, 200, 404)
+    right, n_read, statuses, later, others, is_waiting, seconds = run(story())
+    assert (right, n_read, statuses) == (200, 60, [404] * 60), "a school beside one who guesses comes in, in turn"
+    assert 90 <= later.count(404) <= 30 + 90 * seconds - 60 + 1
+    assert set(later) == {404, 429}, "what would wait longer is not read"
+    assert (others, is_waiting) == ([200, 200, 404], True), "another network and the link wait for nobody"
+
+
+@pytest.mark.parametrize(("wait", "n_given_back"), [(0.0, 1), (0.001, 0)])
+def test_a_right_code_uses_up_nothing_unless_it_had_to_wait(monkeypatch, wait, n_given_back):
+    given_back = []
+
+    async def story():
+        made, _ = await opened()
+        monkeypatch.setattr(room_door, "CODES", SimpleNamespace(take=lambda *_: wait, give_back=given_back.append))
+        wrong = [(await each).status for each in guesses(1, "192.0.2.7")]
+        return wrong, (await post(made["code"], do="join")).status
+
+    assert run(story()) == ([404], 200)
+    assert given_back == ["192.0.2.7"] * n_given_back
+
+
+def test_many_who_type_the_right_code_at_once_wait_for_nobody():
+    async def story():
+        made, _ = await opened()
+        return await asyncio.gather(*(post(made["code"], do="join") for _ in range(500)))
+
+    assert {each.status for each in run(story())} == {200}
+
+
+def test_new_seats_of_a_network_are_limited_and_who_has_one_or_the_link_is_not_counted(monkeypatch):
+    monkeypatch.setattr(room_door, "SEATS", TokenBuckets(4, 1 / 60))
+
+    async def story():
+        made, seat = await opened()
+        code = made["code"]
+        sent = [{}, {}, {}, {}, {"seat": seat}, {"link": made["link"]}]
+        joined = [await post(code, do="join", **each) for each in sent]
+        return joined, await post(code, do="join", network="192.0.2.8")
+
+    joined, elsewhere = run(story())
+    assert [each.status for each in joined] == [200, 200, 200, 429, 200, 200]
+    assert joined[3].text.endswith("Wait 60 s.")
+    assert elsewhere.status == 200
+
+
+def test_a_seat_that_nobody_uses_holds_for_a_minute_and_takes_no_room(monkeypatch):
+    async def story():
+        made, seat = await opened()
+        code = made["code"]
+        await post(code, made["key"], do="move", at=LESSON)
+        joined = [await post(code, do="join", network="192.0.2.8") for _ in range(600)]
+        *_, other, last = (json.loads(each.text)["seat"] for each in joined)
+        back = await post(code, do="join", seat=other)
+        assert set(ROOMS.held[code].room.seats) == {made["seat"], seat}
+        vote = {"do": "answer", "number": 1, "round": 1, "value": 4}
+        used = await post(code, seat=last, **vote)
+        monkeypatch.setattr(room_door, "SEAT_SECONDS", -1)
+        late = [await post(code, do="join", seat=other), await post(code, seat=other, **vote)]
+        assert await listen(code, other, 1) == []
+        kept = [await post(code, seat=each, **vote) for each in (last, seat)]
+        return back, used, *late, *kept
+
+    assert [each.status for each in run(story())] == [200, 200, 403, 403, 200, 200]
+
+
+def test_a_seat_that_was_forgotten_while_its_stream_is_open_is_remembered_again():
+    async def story():
+        made, _ = await opened()
+        held, seat = ROOMS.held[made["code"]], "given long ago"
+        await ROOMS.do(held, Join(time=0.0, seat=seat))
+        await post(made["code"], made["key"], do="move", at=LESSON)
+        del held.room.seats[seat]
+        gone = await post(made["code"], do="answer", seat=seat, number=1, round=1, value=4)
+        held.streams[seat] += 1
+        here = await post(made["code"], do="answer", seat=seat, number=1, round=1, value=4)
+        return gone, here, held.room.question.counts
+
+    gone, here, counts = run(story())
+    assert (gone.status, here.status, counts) == (403, 200, [[(4, 1)]])
+
+
+def test_a_network_sends_so_many_messages_to_a_room_and_no_more(monkeypatch):
+    async def story():
+        made, seat = await opened()
+        await post(made["code"], made["key"], do="move", at=LESSON)
+        monkeypatch.setattr(room_door, "MESSAGES", TokenBuckets(3, 1 / 60))
+        point = {"do": "point", "seat": seat, "cell": ""}
+        sent = [await post(made["code"], **point) for _ in range(4)]
+        elsewhere = await post(made["code"], network="192.0.2.8", **point)
+        return [each.status for each in (*sent, elsewhere)]
+
+    assert run(story()) == [200, 200, 200, 429, 200]
+    assert room_door.MESSAGES.burst + 2 * 60 * 60 / room_door.MESSAGES.seconds < MAX_COMMANDS
+
+
+def test_a_network_opens_five_rooms_a_minute_and_has_twenty(monkeypatch):
+    async def story():
+        made = [await post("", do="make") for _ in range(6)]
+        elsewhere = await post("", do="make", network="192.0.2.8")
+        monkeypatch.setattr(room_door, "NEW_ROOMS", TokenBuckets(100, 1))
+        made += [await post("", do="make") for _ in range(16)]
+        others = [await post("", do="make", network=f"192.0.2.{n}") for n in range(9, 39)]
+        first = json.loads(made[0].text)
+        await post(first["code"], first["key"], do="end")
+        return made, elsewhere, others, await post("", do="make")
+
+    made, elsewhere, others, again = run(story())
+    assert [each.status for each in made] == [200] * 5 + [429] + [200] * 15 + [400]
+    assert made[5].text.endswith("Wait 12 s.")
+    assert "Your network has 20 rooms" in made[-1].text
+    assert (elsewhere.status, again.status) == (200, 200)
+    assert [each.status for each in others] == [200] * 29 + [400], "50 in all"
+
+
+def test_a_room_waits_for_no_more_than_one_piece_of_another_s_work(monkeypatch):
+    may_go_on, done = threading.Event(), []
+
+    def place(at, *_):
+        may_go_on.wait(PATIENCE_SECONDS)
+        done.append(at)
+        return Place(at)
+
+    monkeypatch.setattr(room_route, "place_in", place)
+    monkeypatch.setattr(room_route, "_LANE", FairQueue("test"))
+
+    async def story():
+        hostile = [json.loads((await post("", do="make")).text) for _ in range(2)]
+        made = json.loads((await post("", do="make")).text)
+        moves = [asyncio.create_task(post(each["code"], each["key"], do="move", at="long")) for each in hostile * 4]
+        await asyncio.sleep(0.01)
+        led = asyncio.create_task(post(made["code"], made["key"], do="move", at="mine"))
+        await asyncio.sleep(0.01)
+        monkeypatch.setattr(room_route._LANE, "_usage", used := Usage())
+        for each in hostile:
+            used.add((each["code"], ""), 1.0, time.perf_counter())
+        may_go_on.set()
+        await asyncio.gather(*moves, led)
+
+    run(story())
+    assert done == ["long", "mine", *["long"] * 7]
 
 
 def test_a_lecture_hall_comes_in_by_the_link_so_many_a_second():
     async def story():
         made, _ = await opened()
-        return [(await post(made["code"], do="join", link=made["link"])).status for _ in range(60)]
+        statuses = [(await post(made["code"], do="join", link=made["link"])).status for _ in range(60)]
+        elsewhere = await post(made["code"], do="join", link=made["link"], network="192.0.2.8")
+        return statuses, elsewhere.status
 
-    statuses = run(story())
+    statuses, elsewhere = run(story())
     assert statuses[:50] == [200] * 50
     assert 429 in statuses[50:]
+    assert elsewhere == 200, "and no other network waits for it"
 
 
 def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):

@@ -14,6 +14,7 @@ from patience import PATIENCE_SECONDS
 from attnviz.classroom import commands
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
+from attnviz.server import rooms as rooms_module
 from benchmarks.server import free_port
 
 pytestmark = pytest.mark.slow
@@ -111,6 +112,35 @@ def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
             assert repr(found.room) == before
             assert found.room.question.counts == [[(2, 1)]]
             assert found.room.has_key(secrets.key)
+
+    run(story())
+
+
+def test_the_rooms_of_a_network_are_counted_over_all_processes(redis, monkeypatch):
+    monkeypatch.setattr(rooms_module, "MAX_ROOMS_OF_A_NETWORK", 3)
+    monkeypatch.setattr(rooms_module, "MAX_ROOMS", 5)
+
+    async def story():
+        async with process(redis) as here, process(redis) as there:
+            made, _ = await here.make("192.0.2.7")
+            for each in (here, there):
+                await each.make("192.0.2.7")
+            for each in (here, there):
+                with pytest.raises(RoomError, match="Your network"):
+                    await each.make("192.0.2.7")
+            await there.make("192.0.2.8")
+            await here.do(made, command(commands.End))
+            await there.make("192.0.2.7")
+            await here.make("192.0.2.8")
+            with pytest.raises(RoomError, match="rooms already"):
+                await there.make("192.0.2.9")
+            assert len(await here._commands.networks()) == await here._commands._redis.hlen("attnviz:networks") == 5
+        redis.stop()
+        async with process(redis) as apart:
+            for _ in range(3):
+                await apart.make("192.0.2.7")
+            with pytest.raises(RoomError, match="Your network"):
+                await apart.make("192.0.2.7")
 
     run(story())
 

@@ -1,12 +1,13 @@
 """Codes: what a room is called, and the secrets that let people in.
 
-A code is six of twenty letters, so there are 64,000,000. One network may try 30 wrong ones, and ten more each minute
-(`guesses`): 1,230 in the two hours that a room lasts. It hits a given room with 1,230 / 64,000,000 = 0.002 %, and any
-of fifty with 0.1 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
+A code is six of twenty letters, so there are 64,000,000. One network may try 30 wrong ones, and nine more each second
+(`server/room_door`): 65,000 in the two hours that a room lasts. It hits a given room with 65,000 / 64,000,000 = 0.1 %,
+and any of fifty with 5 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
 """
 
 import hashlib
 import hmac
+import math
 import re
 import secrets
 
@@ -35,6 +36,32 @@ def code_in(text: str) -> str | None:
 def new_secret() -> str:
     """128 random bits: the speaker's key, a seat, what a QR code's link holds."""
     return secrets.token_urlsafe(16)
+
+
+def new_seat(key: str, now: float) -> str:
+    """A seat that proves by itself when a room gave it out, so that a room keeps only those that somebody uses.
+
+    Parameters
+    ----------
+    key
+        The hash of the speaker's key, which all processes know and no follower does.
+    now
+        In seconds.
+    """
+    given = f"{int(now):x}.{secrets.token_urlsafe(12)}"
+    return f"{given}.{_mark(key, given)}"
+
+
+def seat_age(seat: str, key: str, now: float) -> float:
+    """The seconds since a room gave out a seat; infinite for a seat that it never gave."""
+    given, _, mark = seat.rpartition(".")
+    if not hmac.compare_digest(mark.encode(), _mark(key, given).encode()):
+        return math.inf
+    return now - int(given.partition(".")[0], 16)
+
+
+def _mark(key: str, given: str) -> str:
+    return hmac.new(key.encode(), given.encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def hash_of(secret: str) -> str:

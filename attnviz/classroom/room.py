@@ -34,7 +34,10 @@ ANSWER_SECONDS = 1.0
 """Between two answers of a seat."""
 
 MAX_SEATS = 5_000
-"""Seats that a room gives out. Who closes a tab and joins again takes another; 500 are here at once at most."""
+"""Seats that a room remembers; past them the oldest that never said anything is forgotten."""
+
+SEAT_SECONDS = 60
+"""How long a seat holds that nobody uses: whose stream is never opened, and that says nothing."""
 
 MAX_QUESTIONS = 200
 MAX_COMMANDS = 100_000
@@ -128,6 +131,11 @@ class Room:
         """Whether it has ended, by the speaker or by itself."""
         return self.has_ended or now - self.moved > SECONDS
 
+    def _silent_seat(self) -> str | None:
+        """The oldest follower's seat that has never answered or pointed."""
+        others = self.speakers | self.points.keys()
+        return next((seat for seat, last in self.seats.items() if not last and seat not in others), None)
+
     def counts_of_points(self) -> list[tuple[Place, str, int]]:
         """How many don't understand which cell, most first."""
         return [(*at, count) for at, count in Counter(self.points.values()).most_common()]
@@ -159,8 +167,8 @@ class Room:
 
     @_refusal.register
     def _(self, command: Join) -> str:
-        is_full = len(self.seats) >= MAX_SEATS and command.seat not in self.seats
-        return f"This room has given out all of its {MAX_SEATS:,} seats." if is_full else ""
+        is_full = len(self.seats) >= MAX_SEATS and command.seat not in self.seats and self._silent_seat() is None
+        return f"All of the {MAX_SEATS:,} seats of this room have answered. Nobody else can come in." if is_full else ""
 
     @_refusal.register
     def _(self, command: Move) -> str:
@@ -212,6 +220,8 @@ class Room:
 
     @_do.register
     def _(self, command: Join) -> None:
+        if command.seat not in self.seats and len(self.seats) >= MAX_SEATS:
+            del self.seats[self._silent_seat()]
         self.seats.setdefault(command.seat, 0.0)
 
     @_do.register

@@ -28,6 +28,7 @@ AGAIN_SECONDS = 5
 
 ENDED_SECONDS = 60
 _ROOMS = "attnviz:rooms"
+_NETWORKS = "attnviz:networks"
 
 Entry = tuple[str, bytes]
 """A command as JSON, with its id in the stream."""
@@ -46,15 +47,21 @@ class RoomLog:
         waits = {"socket_timeout": READ_MS / 1000 + AWAY_SECONDS, "socket_connect_timeout": AWAY_SECONDS}
         self._redis = Redis.from_url(url, **waits)
 
-    async def take_code(self, most: int) -> str | None:
-        """A code that no room has; None if there are so many rooms already."""
-        now = time.time()
-        await self._redis.zremrangebyscore(_ROOMS, "-inf", now - SECONDS)
-        if await self._redis.zcard(_ROOMS) >= most:
-            return None
+    async def networks(self) -> dict[str, str]:
+        """The codes of all rooms, each with the network that it was opened from."""
+        await self._redis.zremrangebyscore(_ROOMS, "-inf", time.time() - SECONDS)
+        codes = {_text(code) for code in await self._redis.zrange(_ROOMS, 0, -1)}
+        kept = {_text(code): _text(network) for code, network in (await self._redis.hgetall(_NETWORKS)).items()}
+        if over := kept.keys() - codes:
+            await self._redis.hdel(_NETWORKS, *over)
+        return {code: kept.get(code, "") for code in codes}
+
+    async def take_code(self, network: str) -> str:
+        """A code that no room has, for one of a network."""
         code = new_code()
-        while not await self._redis.zadd(_ROOMS, {code: now}, nx=True):
+        while not await self._redis.zadd(_ROOMS, {code: time.time()}, nx=True):
             code = new_code()
+        await self._redis.hset(_NETWORKS, code, network)
         return code
 
     async def add(self, code: str, command: AnyCommand, text: bytes) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -19,15 +17,16 @@ from attnviz.classroom.table import table
 from attnviz.contract.classroom import Led, Offer
 from attnviz.scene.document.encoding import to_json
 from attnviz.server.responses import NO_STORE, TooLargeError, body_of, compressed_response, json_response
-from attnviz.server.room_door import FULL, RefusedError, held_of, join
+from attnviz.server.room_door import FULL, RefusedError, count_message, count_room, held_of, join, network, seated
 from attnviz.server.room_store import ROOMS
 from attnviz.server.room_stream import stream
 from attnviz.server.rooms import Held
+from attnviz.ui.state.fair_queue import FairQueue
 
 PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
 
-_LANE = ThreadPoolExecutor(1, "rooms")
-"""Where what followers see is made, once for all of them."""
+_LANE = FairQueue("rooms")
+"""Where what followers see is made, once for all of them; next is the room that used it least."""
 
 _KEY = "x-room-key"
 _STREAMED = NO_STORE | {"X-Accel-Buffering": "no"}
@@ -65,14 +64,18 @@ async def _done(request: Request) -> Response:
     body = await _read(request, requests.MAX_SPEAKER_BYTES if is_speaker else requests.MAX_BYTES)
     message = requests.read(body)
     if isinstance(message, requests.Make):
-        return await _make()
+        count_room(request)
+        _, seat = await ROOMS.make(network(request))
+        return json_response(to_json(seat))
     if isinstance(message, requests.Join):
         return json_response(to_json(await join(request, room_code, message)))
     if isinstance(message, requests.Speakers):
         if not is_speaker:
             raise RefusedError(403, "Only the speaker does that. Their room may have ended.")
         return await _led(held, message)
-    held = await held_of(room_code, message.seat)
+    held = await seated(request, room_code, message.seat)
+    if not isinstance(message, requests.Around):
+        count_message(request, room_code)
     return await _followed(held, message)
 
 
@@ -81,11 +84,6 @@ async def _read(request: Request, most: int) -> bytes:
         return await body_of(request, most)
     except TooLargeError:
         raise RefusedError(413, f"A message to a room has at most {most:,} bytes; this one has more.") from None
-
-
-async def _make() -> Response:
-    _, seat = await ROOMS.make()
-    return json_response(to_json(seat))
 
 
 async def _followed(held: Held, message: requests.Answer | requests.Point | requests.Around) -> Response:
@@ -106,7 +104,7 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
     held.speaker = now
     match message:
         case requests.Move(at=at, question=question, moment=moment, is_shown=is_shown):
-            place = await _in_lane(place_in, at, question, moment)
+            place = await _in_lane(held, place_in, at, question, moment)
             await ROOMS.do(held, commands.Move(time=now, place=place, is_shown=is_shown))
             return json_response(to_json(Led(number=held.room.number, is_own=place.is_own)))
         case requests.Press(by=by):
@@ -120,7 +118,7 @@ async def _led(held: Held, message: requests.Speakers) -> Response:
             await ROOMS.do(held, commands.Hand(time=now, code=code))
             return json_response(to_json(Offer(code=code)))
         case requests.Counts():
-            text = await _in_lane(table, held.room)
+            text = await _in_lane(held, table, held.room)
             return Response(text, media_type="text/csv", headers=NO_STORE)
         case requests.End():
             await ROOMS.do(held, commands.End(time=now))
@@ -133,7 +131,7 @@ async def _moment(request: Request) -> Response:
     place, number = held.room.place, request.query_params.get("shows", "")
     if place is None or number != str(held.room.shows):
         raise RefusedError(409, "The class has gone on meanwhile.")
-    made = await _in_lane(_compressed, held.room, number)
+    made = await _in_lane(held, _compressed, held.room, number)
     return compressed_response(request, made, NO_STORE)
 
 
@@ -154,6 +152,7 @@ async def _events(request: Request) -> Response:
     held = await held_of(code, seat)
     if held.is_full and seat not in held.streams and seat not in held.room.speakers:
         raise RefusedError(503, FULL)
+    await seated(request, code, seat)
     if request.query_params.get("around") == "1":
         held.around.add(seat)
     known = request.headers.get("last-event-id", "")
@@ -165,5 +164,5 @@ def _seat_of(request: Request) -> tuple[str, str]:
     return code_in(request.query_params.get("room", "")) or "", request.query_params.get("seat", "")
 
 
-async def _in_lane(act, *arguments):
-    return await asyncio.get_running_loop().run_in_executor(_LANE, act, *arguments)
+async def _in_lane(held, act, *arguments):
+    return await _LANE.in_one_piece((held.room.code, ""), act, *arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from attnviz.classroom.codes import hash_of, new_code, new_secret
@@ -14,6 +15,7 @@ from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
+MAX_ROOMS_OF_A_NETWORK = 20
 MAX_HERE = 500
 """People in a room at once."""
 
@@ -52,6 +54,8 @@ class Held:
         Of all other processes.
     is_apart : bool
         Whether what is done here reaches no other process.
+    network : str
+        That of whoever opened it; empty in all processes but the one where that was.
     """
 
     room: Room
@@ -60,6 +64,7 @@ class Held:
     speaker: float = field(default_factory=time.time)
     others: Presence = field(default_factory=Presence)
     is_apart: bool = False
+    network: str = ""
     _made: dict[bool, tuple[str, bytes]] = field(default_factory=dict)
     _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
 
@@ -144,17 +149,18 @@ class Rooms:
     def __init__(self) -> None:
         self.held: dict[str, Held] = {}
 
-    async def make(self) -> tuple[Held, Seat]:
-        """Open a room; returns the seat of whoever opens it too, with all secrets.
+    async def make(self, network: str = "") -> tuple[Held, Seat]:
+        """Open a room for someone of a network; returns their seat too, with all secrets.
 
         Raises
         ------
         RoomError
-            If there are `MAX_ROOMS`.
+            If there are `MAX_ROOMS`, or `MAX_ROOMS_OF_A_NETWORK` of this one.
         """
-        seat = Seat(code=await self.free_code(), seat=new_secret(), key=new_secret(), link=new_secret())
+        seat = Seat(code=await self.free_code(network), seat=new_secret(), key=new_secret(), link=new_secret())
         made = Make(time=time.time(), code=seat.code, key=hash_of(seat.key), link=hash_of(seat.link), seat=seat.seat)
         held = self.held[made.code] = self.holding(made)
+        held.network = network
         await self.begun(held, made)
         return held, seat
 
@@ -179,11 +185,10 @@ class Rooms:
         held.room.apply(command)
         held.tell(speaker_alone=not isinstance(command, FOR_ALL))
 
-    async def free_code(self) -> str:
-        """A code that no room has."""
+    async def free_code(self, network: str) -> str:
+        """A code that no room has, if one more may be opened from a network."""
         self.sweep()
-        if len(self.held) >= MAX_ROOMS:
-            raise too_many()
+        hold_room_for_another(self.held.keys(), (held.network for held in self.held.values()), network)
         while (code := new_code()) in self.held:
             pass
         return code
@@ -217,6 +222,14 @@ class Rooms:
             self.sweep()
 
 
-def too_many() -> RoomError:
-    """The sentence for someone who opens one room more than `MAX_ROOMS`."""
-    return RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")
+def hold_room_for_another(codes: Collection[str], networks: Iterable[str], network: str) -> None:
+    """Hold that one more room may be opened from a network, beside those of these networks.
+
+    Raises
+    ------
+    RoomError
+    """
+    if len(codes) >= MAX_ROOMS:
+        raise RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")
+    if sum(each == network for each in networks) >= MAX_ROOMS_OF_A_NETWORK:
+        raise RoomError(f"Your network has {MAX_ROOMS_OF_A_NETWORK} rooms already, as many as it may have. End one.")

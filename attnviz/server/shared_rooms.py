@@ -19,7 +19,7 @@ from attnviz.classroom.codes import new_secret
 from attnviz.classroom.commands import AnyCommand, Make, read, to_json
 from attnviz.classroom.room import Room, RoomError
 from attnviz.server.room_log import AWAY, AWAY_SECONDS, Entry, RoomLog, order_of
-from attnviz.server.rooms import FOR_ALL, MAX_ROOMS, Held, Presence, Rooms, too_many
+from attnviz.server.rooms import FOR_ALL, Held, Presence, Rooms, hold_room_for_another
 
 BEAT_SECONDS = 1.0
 """Between two messages of who is here by way of this process."""
@@ -72,15 +72,14 @@ class SharedRooms(Rooms):
         self._name = new_secret()
         self._finding = asyncio.Lock()
 
-    async def free_code(self) -> str:
+    async def free_code(self, network: str) -> str:
         self.sweep()
         try:
-            code = await self._commands.take_code(MAX_ROOMS)
+            networks = await self._commands.networks()
+            hold_room_for_another(networks.keys(), networks.values(), network)
+            return await self._commands.take_code(network)
         except AWAY:
-            return await super().free_code()
-        if code is None:
-            raise too_many()
-        return code
+            return await super().free_code(network)
 
     def holding(self, made: Make) -> Held:
         return HeldShared(Room.made(made))

@@ -31,7 +31,7 @@ export function makeAnswers(post, changed) {
       for (let sent = null; pending !== sent; ) {
         sent = pending;
         const { isDone, status, said } = await post({ do: "answer", ...last, value: sent });
-        const isLater = status === 0 || status >= 500; // a process is lost: another one is asked
+        const isLater = status === 0 || status === 429 || status >= 500; // a process is lost: another one is asked
         failure = isDone || isLater ? "" : said;
         if (isLater) sent = null;
         await new Promise(done => setTimeout(done, ANSWER_MS));

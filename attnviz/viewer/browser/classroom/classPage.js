@@ -14,10 +14,10 @@ const OWN = "The speaker shows numbers of their own, which no address holds: nob
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
 const RETRY_MS = 1000; // until what did not come is asked for again
 
-// `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), storeOf()}: the line to the class; what the page's
+// `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), stores}: the line to the class; what the page's
 // address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
-// what keeps the seat; `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that another one
-// gives, and leave(now) opens what is no talk. Returns {end()}.
+// what may keep the seat (seat.js); `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that
+// another one gives, and leave(now) opens what is no talk. Returns {end()}.
 export function mountClass(root, code, host) {
   const box = element("div", "viewer lesson-page class-page"),
     head = element("header", "lesson-head"),
@@ -53,8 +53,7 @@ export function mountClass(root, code, host) {
     answers = makeAnswers(post, draw);
   async function come() {
     draw();
-    const given =
-      speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.storeOf, said => write(line, said)));
+    const given = speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, said => write(line, said)));
     if (!box.isConnected) return;
     if (given.key && !speaker) return host.speak(given);
     if (!given.seat) return refuse(given.said);

@@ -106,7 +106,7 @@ function classHost(site, code) {
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
     hrefOf: at => hrefOf(site, at),
-    storeOf: () => sessionStorage,
+    stores: [() => localStorage, () => sessionStorage],
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Another device of the speaker's begins where the class is.
     speak: given => {
