@@ -54,6 +54,32 @@ def test_cells_have_the_names_of_their_words():
     assert PLAIN.name_of(PLAIN["scores"].cell((0, 1, 0))) == "scores[head 1, 2, 1]"
 
 
+CROSS = attend(np.ones((2, 2)), np.ones((3, 2)), parameters=Parameters())
+REFUSED = {
+    "too few": ({"key": ("a", "b")}, "key must have a word for each of 3 places along that axis; got 2"),
+    "too many": ({"query": ("a", "b", "c")}, "query must have a word for each of 2 places along that axis; got 3"),
+    "of an input": ({"context_token": ("a",)}, "context_token must have a word for each of 3 places"),
+    "text": ({"query": "ab"}, "query must be a sequence of words; got str"),
+    "numbers": ({"query": [1, 2]}, "query must be a sequence of words; got list"),
+    "no axis": (
+        {"keys": ("a", "b", "c")},
+        "Words stand along token, query, key, context_token, answer; got 'keys'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_words_that_do_not_fit_an_axis_are_refused(name):
+    words, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        CROSS.labelled(**words)
+
+
+def test_words_of_an_axis_that_the_pass_does_not_have_name_nothing():
+    assert CROSS.labelled(answer=["a"], key=["a", "b", "c"]).axes("k")[1].labels == ("a", "b", "c")
+    assert PLAIN.labelled(context_token=["a"]).axes("k")[1].labels == ("1", "2")
+
+
 @pytest.mark.parametrize("head", ["i", "2", "{10}"])
 def test_the_formula_of_a_head_s_contribution_names_its_own_band(head):
     assert Contributions().latex(f"O_{head}", f"H_{head}", "W^O") == rf"O_{head} = H_{head}\,W^O_{head}"

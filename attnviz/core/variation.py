@@ -10,11 +10,14 @@ import numpy as np
 
 from attnviz.core.arrays import fitting, fitting_mask
 from attnviz.core.changes import HIDEABLE, Change
-from attnviz.core.errors import ChangeError
+from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.source import Source
 from attnviz.core.origin import Origin
 from attnviz.core.stage import Stage
+
+WORD_AXES = ("token", "query", "key", "context token", "answer")
+"""The axes along which words stand."""
 
 
 class Varied:
@@ -151,10 +154,44 @@ class Varied:
             ),
         )
 
-    def labelled(self, **labels: tuple[str, ...]) -> Self:
-        """The trace with other words along some of its axes."""
+    def labelled(self, **labels: Sequence[str]) -> Self:
+        """The trace with other words along some of its axes.
+
+        Parameters
+        ----------
+        **labels : sequence of str
+            A word for each place along an axis: "token", "query", "key", "context_token" or "answer". Words of an axis
+            that the trace doesn't have name nothing.
+
+        Raises
+        ------
+        ArrayError
+            If an axis is another, or has more or fewer places than words.
+
+        Examples
+        --------
+        >>> from attnviz import trace_of
+        >>> trace_of("the cat").labelled(query=["le", "chat"]).axes("q")[1].labels
+        ('le', 'chat')
+        """
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
-        return replace(self, labels={**self.labels, **named})
+        for axis, words in named.items():
+            self._check_words(axis, words)
+        return replace(self, labels={**self.labels, **{axis: tuple(words) for axis, words in named.items()}})
+
+    def _check_words(self, axis: str, words: Sequence[str]) -> None:
+        written = axis.replace(" ", "_")
+        if axis not in WORD_AXES:
+            known = ", ".join(each.replace(" ", "_") for each in WORD_AXES)
+            raise ArrayError(f"Words stand along {known}; got {written[:40]!r}.")
+        if isinstance(words, str) or not all(isinstance(each, str) for each in words):
+            raise ArrayError(f"{written} must be a sequence of words; got {type(words).__name__}. Give a list of str.")
+        lengths = {n for stage in self.stages for name, n in zip(stage.axes, stage.shape, strict=True) if name == axis}
+        if lengths - {len(words)}:
+            raise ArrayError(
+                f"{written} must have a word for each of {' and '.join(map(str, sorted(lengths)))} places along that "
+                f"axis; got {len(words)}. Give as many, or leave {written} out: its places are numbered then."
+            )
 
     def originating(self, origin: Origin) -> Self:
         """The trace, with where its parameters are from."""
