@@ -381,3 +381,51 @@ def test_words_among_the_arrays_name_the_rows_and_columns_of_their_pass():
 def test_what_is_no_trace_or_no_arrays_is_said(trace, arrays):
     with pytest.raises(OwnArraysError, match="compare takes a trace, or None, and arrays by their names; got"):
         compare(trace, arrays)
+
+
+Q3, K3, CONTEXT, THREE = *np.random.default_rng(4).normal(size=(3, 3, 4)), ["ich", "bin", "hier"]
+OF_KEYS = {
+    "as many as queries": ({"q": Q3, "k": K3, "v": K3}, ["a", "b", "c"], ("a", "b", "c"), ""),
+    "none, as many as queries": ({"q": Q3, "k": K3, "v": K3}, None, ("ich", "bin", "hier"), ""),
+    "none, beside a context": ({"q": Q3, "k": K3, "v": K3, "context": CONTEXT}, None, ("1", "2", "3"), ""),
+    "too few": (
+        {"q": Q3, "k": K3, "v": K3},
+        ["a", "b"],
+        ("1", "2", "3"),
+        "context_tokens hold 2 words, and the pass has 3 keys",
+    ),
+    "others than x, which makes keys": (
+        {"x": Q3},
+        ["a", "b", "c"],
+        ("ich", "bin", "hier"),
+        "context_tokens are not shown",
+    ),
+    "those of x, which makes keys": ({"x": Q3}, ["ich", "bin", "hier"], ("ich", "bin", "hier"), ""),
+    "x alone makes keys": (
+        {"q": Q3, "x": K3, "w_k": np.eye(4), "w_v": np.eye(4)},
+        ["a", "b", "c"],
+        ("a", "b", "c"),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_KEYS)
+def test_words_of_keys_are_read_or_said_not_to_be(name):
+    arrays, words, expected, note = OF_KEYS[name]
+    found = compare(None, arrays | {"tokens": THREE} | ({} if words is None else {"context_tokens": words}))
+    assert found.trace.labels["query"] == ("ich", "bin", "hier")
+    assert found.trace.labels["key"] == expected
+    assert [each for each in found.notes if "context_tokens" in each] == [
+        each for each in found.notes if note and note in each
+    ]
+    assert bool(note) == any("context_tokens" in each for each in found.notes)
+    if "x" in found.trace:
+        assert found.trace.labels["token"] == (expected if "q" in arrays else ("ich", "bin", "hier"))
+
+
+def test_any_number_of_words_is_read_and_a_space_is_one():
+    x, words = np.random.default_rng(5).normal(size=(70, 4)), ["a", " ", *(f"w{place}" for place in range(68))]
+    found = compare(None, {"x": x, "tokens": words})
+    assert found.trace.labels["query"][:3] == found.trace.labels["key"][:3] == ("a", "␣", "w0")
+    assert found.unread == ()

@@ -243,6 +243,34 @@ def test_a_recorded_layer_is_shown_with_its_words():
         show(heard(Attention(), tokens=["a", "b"]))
 
 
+def test_the_words_come_with_the_arrays_of_a_layer():
+    recorded = heard(Model(Attention(), Attention(seed=7)), tokens=["the", "cat", "sat", "on", "it"])
+    for arrays in recorded:
+        assert compare(None, arrays).trace.labels["key"] == ("the", "cat", "sat", "on", "it")
+    with pytest.raises(OwnArraysError, match=r"context_tokens must be a sequence of words; got text\. Write"):
+        heard(Attention(), tokens=["a"], context_tokens="le chat")
+
+
+class AsksOtherRows(Attention):
+    """Attention whose queries and keys are projected from rows of their own, perhaps equal ones."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def projected(self, x):
+        return self.W_query(x), self.W_key(self.rows), self.W_value(self.rows)
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_keys_have_the_queries_words_only_if_both_are_made_of_the_same_rows(is_other):
+    recorded = heard(AsksOtherRows(X[::-1] if is_other else tensor(X.copy())), tokens=["a", "b", "c", "d", "e"])
+    assert ("context" in recorded[0]) == is_other
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert found.trace.labels["key"] == (tuple("12345") if is_other else tuple("abcde"))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_heard_of_a_real_module_is_read(name):
     """As `tests/torchmodules.py` recorded it, with the versions in `about`."""

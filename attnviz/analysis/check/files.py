@@ -98,9 +98,13 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
     return ArrayFile(of_numbers, texts)
 
 
-def texts_in(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
-    """The rows of words among the arrays that are no longer than a sentence, without what no word has."""
-    return {name: _words(array) for name, array in arrays.items() if _is_text(array) and _is_sentence(array)}
+def texts_in(arrays: Mapping[str, np.ndarray], most: float = MAX_TOKENS) -> dict[str, tuple[str, ...]]:
+    """The rows of at most so many words among the arrays, without what no word has."""
+    return {
+        name: _words(array)
+        for name, array in arrays.items()
+        if _is_text(array) and array.ndim == 1 and len(array) <= most
+    }
 
 
 def as_array(name: str, value: object) -> np.ndarray:
@@ -124,13 +128,9 @@ def _is_text(array: np.ndarray) -> bool:
     return array.dtype.kind in _TEXT
 
 
-def _is_sentence(array: np.ndarray) -> bool:
-    return array.ndim == 1 and len(array) <= MAX_TOKENS
-
-
 def _words(array: np.ndarray) -> tuple[str, ...]:
     words = (each if isinstance(each, str) else each.decode("utf-8", "replace") for each in array.tolist())
-    return tuple(cleaned(each[:MAX_CHARACTERS]).strip() for each in words)
+    return tuple(cleaned(each[:MAX_CHARACTERS]).strip() or " " * bool(each) for each in words)  # a space is a letter
 
 
 def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:

@@ -39,6 +39,7 @@ class Call:
         self._width: int | None = None
         self._is_added_to = False
         self._compressed = np.zeros(0)
+        self._entering: dict[str, Any] = {}
         self.arrays: dict[str, np.ndarray] = {}
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
@@ -61,13 +62,20 @@ class Call:
         self.arrays["x"] = self._of_sentence(x)
         context = next((tensors[name] for name in _CONTEXTS if name in tensors), None)
         if context is not None and context is not x:
-            self.arrays["context"] = self._of_sentence(context)
+            self._keep_context(context, x)
         for name, value in tensors.items():
             if _is_mask(name):
                 self.arrays[name] = self._for_each_query(self._mask(name, array_of(value)))
         if self._attention.scale is not None:
             self.arrays["scale"] = np.array(self._attention.scale)
         self._is_added_to = "residual" in tensors
+
+    def _keep_context(self, of_keys: Any, of_queries: Any) -> None:
+        """Keep what keys are made of, unless queries are made of the same, perhaps computed twice."""
+        context = self._of_sentence(of_keys)
+        is_other = of_keys is not of_queries and not np.array_equal(context, self._of_sentence(of_queries))
+        if is_other and context.ndim == 2:
+            self.arrays["context"] = context
 
     def project(self, stage: str, entering: Any, leaving: Any) -> None:
         """Hear one of the module's projections."""
@@ -77,6 +85,9 @@ class Call:
                 self.arrays["output"] = self._of_sentence(leaving)
         elif stage != "w_qkv":
             self.arrays[stage[-1]] = self._by_heads(stage, self._of_sentence(leaving))
+            self._entering[stage] = entering
+            if {"w_q", "w_k"} <= self._entering.keys() and "context" not in self.arrays:
+                self._keep_context(self._entering["w_k"], self._entering["w_q"])
 
     def hear(self, what: str, leaving: Any) -> None:
         """Hear what a module of `besides` returns."""

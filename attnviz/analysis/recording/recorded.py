@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.check.names import named
 from attnviz.analysis.recording.besides import notes
 from attnviz.analysis.recording.bylayer import by_layer
 from attnviz.analysis.recording.call import Call, array_of
@@ -31,15 +32,22 @@ class Recorded(Sequence):
         Those that seem to be attention and can't be read, or were called in a way that can't, with why.
     notes : dict of str to str
         Of which modules something else is recorded than their parameters say, and what.
-    tokens : tuple of str, optional
-        The words of the sentence.
+    tokens, context_tokens : tuple of str, optional
+        The words of the sentence, and of the one that cross-attention looks at.
     """
 
-    def __init__(self, paths: Sequence[str], skipped: dict[str, str], tokens: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        skipped: dict[str, str],
+        tokens: Sequence[str] | None,
+        context_tokens: Sequence[str] | None = None,
+    ) -> None:
         self.paths = tuple(paths)
         self.skipped = skipped
         self.notes: dict[str, str] = {}
-        self.tokens = None if tokens is None else tuple(tokens)
+        self.tokens = _words("tokens", tokens)
+        self.context_tokens = _words("context_tokens", context_tokens)
         self._layers: dict[int, dict[str, np.ndarray]] = {}
 
     @classmethod
@@ -92,7 +100,7 @@ class Recorded(Sequence):
             if path in self.skipped:
                 raise OwnArraysError(f"{path or 'The model'} could not be read. {self.skipped[path]}")
             raise OwnArraysError(f"{path or 'The model'} was not called inside the with block. Call it there.")
-        return dict(self._layers[place])
+        return self._layers[place] | self._words_of(place)
 
     def __repr__(self) -> str:
         lines = [f"Recorded: {len(self._layers)} of {len(self)} modules of attention"]
@@ -104,6 +112,38 @@ class Recorded(Sequence):
         lines += [f"{path or '(the model itself)'}: {said}" for path, said in self.notes.items()]
         lines += [f"not read: {path or '(the model itself)'}: {why}" for path, why in self.skipped.items()]
         return "\n".join(lines)
+
+    @property
+    def lengths(self) -> dict[int, tuple[int, int] | None]:
+        """How many queries and keys each called layer has; None where its arrays don't say it."""
+        return {place: _lengths(arrays) for place, arrays in self._layers.items()}
+
+    def _words_of(self, place: int) -> dict[str, np.ndarray]:
+        """The words of a layer's queries, and of its keys where these are a context's, by names that `compare` reads.
+
+        Where it isn't certain which words a layer has, it has none.
+        """
+        lengths = self.lengths
+        if lengths[place] is None:
+            return {} if self.tokens is None else {"tokens": np.array(self.tokens)}
+        n_queries, n_keys = lengths[place]
+        if "context" in self._layers[place]:
+            numbers = tuple(str(number + 1) for number in range(n_keys))
+            sides = {
+                "tokens": self.tokens if _fits(self.tokens, n_queries) else None,
+                "context_tokens": self.context_tokens if _fits(self.context_tokens, n_keys) else numbers,
+            }
+        else:
+            sides = {"tokens": self._words_of_own(n_queries)}
+        return {name: np.array(words) for name, words in sides.items() if words}
+
+    def _words_of_own(self, n: int) -> tuple[str, ...] | None:
+        """The words of a layer of self-attention of so many tokens: of an encoder they are the context's."""
+        of_contexts = {sizes[1] for place, sizes in self.lengths.items() if sizes and "context" in self._layers[place]}
+        is_context = _fits(self.context_tokens, n) or (self.context_tokens is None and n in of_contexts)
+        if is_context == _fits(self.tokens, n):
+            return None
+        return self.context_tokens if is_context else self.tokens
 
     def keep(self, place: int, arrays: dict[str, np.ndarray]) -> None:
         """Keep the arrays of a layer; of several calls the first is kept, which has the whole prompt."""
@@ -134,9 +174,34 @@ class Recorded(Sequence):
         )
 
 
+def _words(name: str, words: Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(words, str):
+        raise OwnArraysError(f"{name} must be a sequence of words; got text. Write {name}.split().")
+    return None if words is None else tuple(words)
+
+
+def _fits(words: tuple[str, ...] | None, n: int) -> bool:
+    return words is not None and len(words) == n
+
+
+def _lengths(arrays: Mapping[str, np.ndarray]) -> tuple[int, int] | None:
+    """How many queries and keys a layer has, by what enters it, and by its attention."""
+    by_stage = {known.stage: array for name, array in arrays.items() if (known := named(name))}
+    attention = np.shape(by_stage.get("attention", ()))[-2:]
+    if "x" not in by_stage:
+        return attention if len(attention) == 2 else None
+    n_queries = len(by_stage["x"])
+    return n_queries, len(by_stage["context"]) if "context" in by_stage else [n_queries, *attention][-1]
+
+
 @contextmanager
 def record(
-    model: Any, *, tokens: Sequence[str] | None = None, sentence: int = 0, names: Mapping[str, str] | None = None
+    model: Any,
+    *,
+    tokens: Sequence[str] | None = None,
+    context_tokens: Sequence[str] | None = None,
+    sentence: int = 0,
+    names: Mapping[str, str] | None = None,
 ) -> Iterator[Recorded]:
     """Record the attention of each layer of a PyTorch model while it is called.
 
@@ -148,7 +213,10 @@ def record(
     model : torch.nn.Module
         A model, or one module of attention.
     tokens : sequence of str, optional
-        The words of the sentence, for `show`.
+        The words of the sentence, for `show` and `compare`; of an encoder and a decoder, those of the decoder.
+    context_tokens : sequence of str, optional
+        The words that cross-attention looks at: its keys', and those of the encoder's own layers. Without them, and in
+        a layer of self-attention that is as long as both sentences, or as neither, words are numbered.
     sentence : int
         Which one of a batch is recorded.
     names : mapping of str to str, optional
@@ -184,7 +252,7 @@ def record(
     if not modules:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
-    recorded = Recorded([each.path for each in modules], skipped, tokens)
+    recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
     recorded.notes = {each.path: said for each in modules if (said := notes(each.besides))}
     handles = [
         handle for place, each in enumerate(modules) for handle in _listening(each, place, recorded, sentence, names)

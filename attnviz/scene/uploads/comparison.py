@@ -79,7 +79,7 @@ def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnCom
     parameters, refused = None, ""
     if comparison.trace is not None:
         try:
-            parameters = OwnParameters.of(comparison.trace, comparison.block, read.texts)
+            parameters = OwnParameters.of(comparison.trace, comparison.block, read.texts, arrays)
         except OwnArraysError as error:
             refused = str(error)
     return OwnComparison(comparison, "", parameters, _code(comparison) if parameters else None, refused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,9 @@ class OwnParameters:
     words_of_keys: tuple[str, ...]
 
     @classmethod
-    def of(cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]]) -> OwnParameters:
+    def of(
+        cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
+    ) -> OwnParameters:
         """The parameters of a pass that reaches from queries, keys and values to head outputs.
 
         Parameters
@@ -48,6 +50,8 @@ class OwnParameters:
             What the layer of the pass has.
         texts : mapping of str to tuple of str
             The words that came with the arrays; where none are as many as the tokens, these are counted.
+        names : iterable of str
+            Of the arrays that came.
 
         Raises
         ------
@@ -62,7 +66,7 @@ class OwnParameters:
         if widest > _WIDEST:
             raise OwnArraysError(f"The walkthrough shows vectors of at most {_WIDEST} numbers; this pass has {widest}.")
         given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
-        return cls(given, block, *words_of(trace, texts))
+        return cls(given, block, *words_of(trace, texts, names))
 
     def trace(self) -> Trace:
         """The pass."""

@@ -2,7 +2,6 @@
 
 from attnviz.analysis.recording.recorded import Recorded
 from attnviz.core.errors import OwnArraysError, guarded
-from attnviz.core.tokens import cleaned, labels
 from attnviz.core.trace import Trace
 from attnviz.text.check.report import ARRAYS_TO_SEND, compare
 
@@ -21,10 +20,14 @@ def pass_of(recorded: Recorded, layer: int) -> Trace:
         raise OwnArraysError(
             f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {comparison}"
         )
-    if recorded.tokens is None:
-        return comparison.trace
-    words = labels([cleaned(each) for each in recorded.tokens])
-    n_tokens = len(comparison.trace["x"].value)
-    if len(words) != n_tokens:
-        raise OwnArraysError(f"tokens must be the {n_tokens} words of the recorded sentence; got {len(words)}.")
-    return comparison.trace.labelled(token=words, query=words, key=words)
+    _check_words("tokens", recorded.tokens, recorded)
+    _check_words("context_tokens", recorded.context_tokens, recorded)
+    return comparison.trace
+
+
+def _check_words(name: str, words: tuple[str, ...] | None, recorded: Recorded) -> None:
+    """Refuse words that no recorded layer has as many of."""
+    lengths = sorted({n for sizes in recorded.lengths.values() if sizes for n in sizes})
+    if words is not None and lengths and len(words) not in lengths:
+        numbers = " or ".join(map(str, lengths))
+        raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")

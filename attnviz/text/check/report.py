@@ -14,7 +14,7 @@ from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
-from attnviz.analysis.check.sentence import spoken, unfitting, without_words, words_of
+from attnviz.analysis.check.sentence import OF_KEYS, Texts, contradicted, spoken, unfitting, without_words, words_of
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
@@ -238,11 +238,8 @@ def compare(
     diagnosis, own_pass = finding.diagnosis, finding.turned_trace
     read = how_read(finding)
     if trace is None and own_pass is not None:
-        own_pass = spoken(own_pass, *words_of(own_pass, texts))
-        read += [
-            f"Your {name} hold {counted(n_words, 'word')}, and the pass has {counted(n, 'token')}: rows are numbered."
-            for name, n_words, n in unfitting(own_pass, texts)
-        ]
+        own_pass = spoken(own_pass, *words_of(own_pass, texts, of_numbers))
+        read += _unused(own_pass, texts)
     return Comparison(
         diagnosis.stages,
         diagnosis.first,
@@ -263,6 +260,19 @@ def compare(
         finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
         finding.true_hides,
     )
+
+
+def _unused(trace: Trace, texts: Texts) -> Iterator[str]:
+    """A sentence for each row of words that the pass can't be shown with."""
+    for name, n_words, n in unfitting(trace, texts):
+        side, places = ("key", "columns") if name in OF_KEYS else ("token", "rows")
+        words, has = counted(n_words, "word"), counted(n, side)
+        yield f"Your {name} hold {words}, and the pass has {has}: {places} are numbered."
+    if name := contradicted(trace, texts):
+        yield (
+            f"Your {name} are not shown: without a context, keys are made of x and have its words. Give the rows that "
+            f"keys are made of as `context`, or leave {name} out."
+        )
 
 
 def _rows(finding: Finding) -> Iterator[Row]:
