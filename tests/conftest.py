@@ -231,6 +231,28 @@ def opened(bare):
         assert tab.errors == []
 
 
+@pytest.fixture
+def offline(browser, tmp_path):
+    """Open a page that is given as HTML from a file, without a network; nothing may fail or be refused."""
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768}, accept_downloads=True)
+    tab, heard = context.new_page(), []
+    tab.on("console", lambda message: heard.append(message.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("dialog", lambda dialog: heard.append(dialog.message))
+    tab.on("request", lambda request: None if request.url.startswith(("file:", "blob:")) else heard.append(request.url))
+
+    def start(text):
+        file = tmp_path / "page.html"
+        file.write_text(text, "utf-8")
+        tab.goto(file.as_uri())
+        tab.wait_for_selector(".viewer h2")
+        return tab
+
+    yield start
+    context.close()
+    assert heard == []
+
+
 @pytest.fixture(scope="session")
 def lessons_tab(browser):
     """The lessons alone, in one page for all tests."""

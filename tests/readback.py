@@ -8,7 +8,7 @@ from numerals import short
 
 from attnviz.core.numerals import digits
 
-_LINES = """(table) => {
+LINES = """(table) => {
   const read = (cell) => {
     if (cell.role === "gridcell") cell.dispatchEvent(new Event("focus")); // some have a name only while they are heard
     const heard = cell.ariaLabel ?? "";
@@ -88,8 +88,13 @@ class Line:
 
 def lines(page, table=".sheet > table"):
     """The lines of a sheet, from top to bottom."""
+    return lines_of(page.locator(table).evaluate(LINES))
+
+
+def lines_of(rows):
+    """The lines of a sheet, from its rows as `LINES` reads them."""
     found, names, ends, missing, said = [], [], [], "", ""
-    for kind, cells in page.locator(table).evaluate(_LINES):
+    for kind, cells in rows:
         if "names" in kind.split():
             names = [text for tag, of, _, text, *_ in cells if tag == "th" and "place" not in of.split()]
             ends = [text for tag, of, _, text, *_ in cells if tag == "th" and "place" in of.split()]

@@ -162,7 +162,7 @@ def _title(trace: Trace) -> str:
     """The words of a pass, as they were before those that are alike were numbered; how many where it has none."""
     words = trace.labels.get("query", ())
     if not words:
-        return f"a pass of {trace.lengths['query']} tokens"
+        return f"a pass of {counted(trace.lengths['query'], 'token')}"
     text = " ".join(_NUMBERED.sub("", word) if _NUMBERED.sub("", word) in words else word for word in words)
     return text if len(text) <= MAX_TITLE_CHARACTERS else f"{text[: MAX_TITLE_CHARACTERS - 1]}…"
 

@@ -93,4 +93,5 @@ def _parts(trace: Trace) -> PassShape:
 
 def _words(trace: Trace) -> Words:
     labels = {axis.name: axis.labels for axis in trace.layers[0].trace.axes("scores")}
-    return Words(query=labels["query"], key=labels["key"], shared="context" not in trace, unit=trace.origin.unit)
+    query, key = labels["query"], labels["key"]
+    return Words(query=query, key=key, shared=query == key and "context" not in trace, unit=trace.origin.unit)

@@ -12,12 +12,34 @@ from attnviz.text.story import PARTS, Story
 _MATRICES = ("w_q", "w_k", "w_v")
 
 
+def _n_used(trace: Trace) -> int:
+    """How many of queries, keys and values a matrix makes; beside given ones a matrix makes nothing."""
+    return sum(name in trace and f"w_{name}" in trace[name].inputs for name in "qkv")
+
+
+def _all_matrices(trace: Trace) -> bool:
+    return _n_used(trace) == len(_MATRICES)
+
+
 def _some_matrices(trace: Trace) -> bool:
-    return 0 < sum(name in trace for name in _MATRICES) < len(_MATRICES) and "w_dkv" not in trace
+    return 0 < _n_used(trace) < len(_MATRICES) and "w_dkv" not in trace
 
 
 def _any_matrix(trace: Trace) -> bool:
-    return not lacks(*_MATRICES, "w_uq")(trace)
+    return _n_used(trace) > 0 or "w_uq" in trace
+
+
+def _no_matrix(trace: Trace) -> bool:
+    return not _any_matrix(trace)
+
+
+def _made_by_some(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    rest = "as it was given" if any(trace[name].is_given for name in "qkv") else "the input itself"
+    return (
+        "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it offers) and "
+        ":green[**value**] (what it passes on) are made by matrices of parameters here. What has no matrix is "
+        f"{rest}."
+    )
 
 
 def _several_heads(trace: Trace) -> bool:
@@ -180,7 +202,7 @@ PROJECTIONS = Step(
     title="Q, K, V",
     headings=(
         Section("projected", "What each token looks for, offers and passes on", _any_matrix),
-        Section("as given", "Queries, keys and values, as they are given", lacks(*_MATRICES, "w_uq")),
+        Section("as given", "Queries, keys and values, as they are given", _no_matrix),
     ),
     why=(
         Section(
@@ -204,35 +226,33 @@ PROJECTIONS = Step(
         Section(
             "one sentence",
             _one_sentence,
-            both(has(*_MATRICES), lacks("context")),
+            both(_all_matrices, lacks("context")),
         ),
         Section(
             "two sentences",
             _two_sentences,
-            both(has(*_MATRICES), has("context")),
+            both(_all_matrices, has("context")),
         ),
         Section(
             "no matrices",
             "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
             "token looks for), :orange[**key**] (what it offers) and :green[**value**] (what it passes on).",
-            lacks(*_MATRICES, "w_uq"),
+            _no_matrix,
         ),
         Section(
             "some matrices",
-            "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it offers) and "
-            ":green[**value**] (what it passes on) are made by matrices of parameters here. What has no matrix is the "
-            "input itself.",
+            _made_by_some,
             _some_matrices,
         ),
         Section(
             "one head",
             "Each number is a whole row times a column of the matrix.",
-            both(has(*_MATRICES), lambda trace: not _several_heads(trace)),
+            both(_all_matrices, lambda trace: not _several_heads(trace)),
         ),
         Section(
             "several heads",
             "Each head has matrices of its own, which read whole rows; the pictures show the selected head.",
-            both(has(*_MATRICES), _several_heads, lambda trace: not _has_groups(trace)),
+            both(_all_matrices, _several_heads, lambda trace: not _has_groups(trace)),
         ),
         Section("groups", _groups, _has_groups),
         Section("biases", "A **bias** is added to each row.", _biases),

@@ -13,13 +13,12 @@ const LEAST = 0.02; // shares below are no line
 /** @param {Pass} pass @param {Where} where */
 export function smallPictureOf(pass, where) {
   const { words } = pass.document,
-    sentence = words.query.map(String),
-    isCross = words.key.length !== sentence.length || words.key.some((each, nth) => each !== sentence[nth]);
+    sentence = words.query.map(String);
   const { query } = where.cell,
     first = Math.max(0, Math.min(query - (MOST >> 1), sentence.length - MOST));
   const arcs = shown => {
     const { attention } = stepAt(shown, where);
-    if (isCross || !shown.stages.has(attention)) return [];
+    if (!words.shared || !shown.stages.has(attention)) return [];
     return shown.stages.get(attention).axes[2].labels.flatMap((_, key) => {
       const share = shown.number(attention, shown.indexAt(attention, { ...where.cell, key })) ?? 0;
       return share > LEAST && key >= first && key < first + MOST

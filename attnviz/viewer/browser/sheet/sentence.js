@@ -39,10 +39,9 @@ export function makeSentence(bring) {
         } = given,
         texts = pass.document.words.key,
         stage = pass.stages.get(attention);
-      write(
-        note,
-        `A click on a ${pass.document.words.unit} brings it into the sheet; a click on its column lets it ask.`,
-      );
+      const { unit, shared } = pass.document.words,
+        does = shared ? "lets it ask" : "selects it";
+      write(note, `A click on a ${unit} brings it into the sheet; a click on its column ${does}.`);
       if (String(words.map(({ textContent }) => textContent)) !== String(texts)) build(texts);
       words.forEach((word, key) => {
         const index = pass.indexAt(attention, { ...cell, key }),
