@@ -32,6 +32,7 @@ from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.template import template_of
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
+from attnviz.text.flips import FAILED
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
@@ -78,6 +79,17 @@ def read(pieces, shape):
 @of_each("name", [*ADDRESSES, "slopes", "flips", "a pass beside it"])
 def test_every_document_is_as_it_is_declared(name):
     msgspec.convert(documents()[name], Document, str_keys=True)
+
+
+def test_a_search_for_flips_that_fails_is_said_to_fail_and_the_rest_of_the_document_is_there(monkeypatch, caplog):
+    def fail(*_):
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr("attnviz.scene.document.document.flips", fail)
+    made = fit_and_write(fitted_at({}), flips_of="attention[0,1,2]")
+    assert (made["flips"]["text"], made["flips"]["stages"]) == (FAILED, [])
+    assert made["stages"] == fit_and_write(fitted_at({}))["stages"]
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 ANSWERED = {

@@ -1,5 +1,6 @@
 """Flips: thresholds set from both sides, no smaller change in the whole stage, and what is said of them."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -7,14 +8,20 @@ import numpy as np
 import pytest
 from answers import TIRED, trace_of_model
 from cases import of_each
+from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.flips.contest import Contest, between, contest_of
 from attnviz.analysis.flips.flip import Flip, StageFlip, flips
 from attnviz.analysis.flips.row import OneRow
 from attnviz.analysis.flips.search import Smallest
+from attnviz.core.effect import has_effect
+from attnviz.core.errors import ArrayError
 from attnviz.core.graph import leading_to
 from attnviz.core.limits import MAX_FLIP_NUMBERS
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.settings import OPTIONS
+from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.text.flips import headline, sentence, sentences
 from attnviz.text.steps import full_title
@@ -219,6 +226,18 @@ def test_where_nobody_is_ahead_there_is_nothing_to_turn():
     assert headline(trace, contest).endswith("there is nothing to turn.")
 
 
+def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeypatch):
+    trace = trace_of(Settings("the cat sat", d_model=4, n_heads=1))
+    contest = contest_of(trace, "attention", (0, 1, 0))
+    monkeypatch.setattr(Trace, "with_change", lambda self, *_: self)
+    wrong = [each for each in flips(trace, contest) if each.is_unconfirmed]
+    assert wrong
+    for each in wrong:
+        assert each.flip is None
+        assert "nothing that was tried" not in sentence(trace, contest, each)
+        assert "no answer" in sentence(trace, contest, each)
+
+
 def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
     trace = trace_of(Settings(" ".join(f"w{i}" for i in range(60)), d_model=128, n_heads=4))
     contest = contest_of(trace, "attention", (1, 7, 3))
@@ -249,3 +268,156 @@ def test_where_no_share_is_said_to_turn_an_answer_every_share_from_0_to_1_keeps_
     for key in range(last + 1):
         rows = [trace.with_change("attention_2", (0, last, key), share)["logits"].value[last] for share in shares]
         assert all(row[leader] >= row.max() - 1e-9 for row in rows), key
+
+
+LATENT, ROPE = {"sharing": "latent"}, {"rope": "halves"}
+GLOBAL = {"mask": "causal window", "layers": 2, "window_in": "every second layer"}
+OPTION_VALUES = {
+    "context": (("le chat",), {}),
+    "d_model": ((6,), {}),
+    "n_heads": ((1,), {}),
+    "mask": (("causal", "causal window", "padding", "window"), {}),
+    "mask_size": ((2,), {"mask": "causal window"}),
+    "seed": ((3,), {}),
+    "initialiser": (("pytorch",), {}),
+    "positions": (("sinusoidal",), {}),
+    "layers": ((2,), {}),
+    "norm": (("rmsnorm", "layernorm"), {}),
+    "sharing": (("all", "latent", "absorbed"), {}),
+    "latent_width": ((1,), LATENT),
+    "query_latent_width": ((3,), LATENT),
+    "qk_norm": ((True,), {}),
+    "rope": (("neighbours", "halves"), {}),
+    "rope_base": (("10",), ROPE),
+    "rope_base_global": (("10",), ROPE | GLOBAL),
+    "rope_part": (("half",), ROPE | {"d_model": 8}),
+    "scaled": ((False,), {}),
+    "softcap": (("1",), {}),
+    "alibi": ((True,), {}),
+    "window_in": (("every second layer",), GLOBAL),
+    "sinks": (("drawn",), {}),
+    "blocks": (("1", "2"), {}),
+}
+"""For each option other values than its default, and what they need to mean anything."""
+ALONE = [({name: value}, needs) for name, (values, needs) in OPTION_VALUES.items() for value in values]
+PAIRS = [
+    (one | other, needs | others)
+    for (one, needs), (other, others) in itertools.combinations(ALONE, 2)
+    if one.keys() != other.keys()
+]
+WHOLE = {"sentence": "the cat sat", "initialiser": "whole", "n_heads": 1}
+BEYOND = {"blocks": "2"}, {"layers": 2}
+"""A maximum of the first layer that is set by 745 higher leaves sums of 0, and no number of the pass can be that."""
+ALL_OPTIONS = {str(own): needs | own for own, needs in [*ALONE, *PAIRS, (WHOLE, {})]}
+
+
+def last_contest(sentence, options):
+    """A pass of some options, and the contest of its last word's shares in its last head and layer."""
+    trace = trace_of(Settings(**{"sentence": sentence, "d_model": 4} | options))
+    name = trace.layers[-1].names["attention"]
+    n_heads, n_queries, _ = trace[name].shape
+    return trace, contest_of(trace, name, (n_heads - 1, n_queries - 1, 0))
+
+
+def test_every_option_is_among_them_and_means_something():
+    assert OPTION_VALUES.keys() - {"context"} == OPTIONS.keys()
+    for own, needs in ALONE:
+        assert has_effect(Settings("the cat sat", **{"d_model": 4} | needs | own), *own)
+
+
+def assert_rows_are_those_of_the_pass(trace, name, row):
+    """A number that the search tries in a stage gives the row of the pass; one that it leaves out never reaches it."""
+    draw, one = np.random.default_rng(trace[name].size), OneRow(trace, name, row)
+    for stage in one.stages[:-1]:
+        part = one.arrays[stage.name]
+        cell = int(draw.choice(np.flatnonzero(np.isfinite(part)))) if np.isfinite(part).any() else 0
+        numbers = np.tile(part.ravel(), (2, 1))
+        numbers[0, cell] = ~numbers[0, cell] if part.dtype == bool else min(numbers[0, cell], 1e3) + 0.3
+        after = trace.with_change(stage.name, one.index(stage.name, cell), float(numbers[0, cell]))
+        expected = [each[name].value[row] for each in (after, trace)]
+        made = one.rows(stage.name, numbers.reshape(2, *part.shape))
+        np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-12, err_msg=stage.name)
+        tried = {one.index(stage.name, each) for each in range(part.size)}
+        others = [index for index in np.ndindex(stage.shape) if index not in tried and np.isfinite(stage.value[index])]
+        for index in others and [others[draw.integers(len(others))]]:
+            other = 1 - stage.value[index] if part.dtype == bool else 0.5
+            elsewhere = trace.with_change(stage.name, index, float(other))[name].value[row]
+            np.testing.assert_array_equal(elsewhere, expected[1], err_msg=f"{stage.name}{index}")
+
+
+@of_each("options", ALL_OPTIONS)
+def test_under_all_options_the_search_computes_the_rows_that_the_pass_has(options):
+    trace, contest = last_contest("the cat sat", options)
+    assert_rows_are_those_of_the_pass(trace, contest.stage, contest.row)
+
+
+@of_each("trace", TRACES)
+def test_in_passes_of_every_kind_the_search_computes_the_rows_that_the_pass_has(trace):
+    for stage in trace:
+        if isinstance(stage.operation, Softmax) and stage.shape[-1] > 1:
+            assert_rows_are_those_of_the_pass(trace, stage.name, tuple(n - 1 for n in stage.shape[:-1]))
+
+
+def plain_search(trace, contest, stage):
+    """The smallest change of any number of a stage, each set in the pass itself, that puts a rival ahead; or None."""
+    value, is_share = stage.value, isinstance(stage.operation, Softmax)
+    ends = (0, 1) if is_share or value.dtype == bool else (-np.inf, np.inf)
+
+    def is_lost(index, change):
+        number = float(np.clip(value[index] + change, *ends))
+        try:
+            row = trace.with_change(stage.name, index, number)[contest.stage].value[contest.row]
+        except ArrayError:  # beyond float64
+            return False
+        return row[list(contest.rivals)].max() > row[contest.leader] * (1 + 1e-9)
+
+    finite = np.abs(value[np.isfinite(value)].astype(float))
+    unit = 10 ** math.ceil(math.log10(finite.max(initial=0) or 1))
+    sizes = [1] if value.dtype == bool else [unit * size for size in (0.001, 0.01, 0.1, 0.3, 1, 3, 10, 100, 1000)]
+    ways = [(each, sign) for each in np.ndindex(value.shape) if np.isfinite(value[each]) for sign in (1, -1)]
+    for low, high in itertools.pairwise([0, *sizes]):
+        if turning := [(index, sign) for index, sign in ways if is_lost(index, sign * high)]:
+            if value.dtype == bool:
+                return 1
+            for index, sign in turning:  # those that turn with less than what is found so far
+                while high - low > 1e-4 * high and is_lost(index, sign * high * 0.9999):
+                    start, end = low, high
+                    while end - start > 1e-5 * end:
+                        middle = (start + end) / 2
+                        start, end = (start, middle) if is_lost(index, sign * middle) else (middle, end)
+                    high = end
+            return high
+    return None
+
+
+@of_each("options", {str(own): needs | own for own, needs in [({}, {}), *ALONE, (WHOLE, {}), BEYOND]})
+def test_under_each_option_a_plain_search_of_the_pass_finds_no_smaller_change_in_any_stage(options):
+    trace, contest = last_contest("cat sat", options)
+    found = flips(trace, contest)
+    assert [each.stage for each in found] == [stage.name for stage in leading_to(trace.stages, contest.stage)][:-1]
+    both_sides_hold(trace, contest, found)
+    for each in found:
+        plain = plain_search(trace, contest, trace[each.stage])
+        assert (each.flip is None) == (plain is None), each.stage
+        assert not each.is_unconfirmed
+        assert not each.flip or abs(each.flip.turns - each.flip.cell.value) <= plain * 1.002, each.stage
+
+
+@of_each("case", {str(own): (nth, needs | own) for nth, (own, needs) in enumerate(PAIRS)})
+def test_under_each_pair_of_options_a_plain_search_finds_no_smaller_change_in_a_stage(case):
+    """The stage changes from pass to pass, so each comes often. The row is checked on both sides of the change."""
+    nth, options = case
+    trace, contest = last_contest("cat sat", options)
+    row = OneRow(trace, contest.stage, contest.row)
+    stage = row.stages[nth % (len(row.stages) - 1)]
+    if not contest.is_won(trace[contest.stage].value[contest.row]):
+        return
+    found, plain = Smallest(row, contest, stage).interval(), plain_search(trace, contest, stage)
+    assert (found is None) == (plain is None), stage.name
+    if found and stage.value.dtype != bool:
+        assert found.high <= plain * 1.001, stage.name
+        value, index = row.arrays[stage.name].flat[found.cell], row.index(stage.name, found.cell)
+        ends = (value + found.sign * size for size in (found.low, found.high))
+        before, after = (trace.with_change(stage.name, index, end)[contest.stage].value[contest.row] for end in ends)
+        assert before[contest.leader] >= before[list(contest.rivals)].max() * (1 - 1e-8), stage.name
+        assert after[contest.leader] < after[list(contest.rivals)].max(), stage.name

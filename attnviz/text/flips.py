@@ -11,6 +11,12 @@ from attnviz.core.trace import Trace
 from attnviz.text.steps import entry, full_title
 from attnviz.text.wording import percent
 
+FAILED = (
+    "The search for the smallest change failed, so nothing is said here about what would flip it. That is a fault of "
+    "attnviz: please report it with the address of this page."
+)
+"""What stands in place of the headline and the list where the search raised an error."""
+
 
 def headline(trace: Trace, contest: Contest) -> str:
     """The leader as it is, above the list of flips; where nobody leads, that there is nothing to turn."""
@@ -77,6 +83,8 @@ def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
     title = full_title(stage_flip.stage)
     if stage_flip.flip:
         return _turning(trace, contest, stage_flip.flip)
+    if stage_flip.is_unconfirmed:
+        return f"{title}: the search found a change that does not turn it when it is set, so there is no answer here."
     if not stage_flip.most:
         return f"{title}: too large to try each of its numbers."
     scale = entry(stage_flip.stage).scale

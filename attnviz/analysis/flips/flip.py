@@ -62,11 +62,14 @@ class StageFlip:
         None where no change that was tried turns anything.
     most : float
         The largest change of a number that was tried; 0 where the stage is too large to try any.
+    is_unconfirmed : bool
+        Whether the search found a change that does not turn the row when it is set in the pass: there is no answer.
     """
 
     stage: str
     flip: Flip | None
     most: float
+    is_unconfirmed: bool = False
 
 
 def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
@@ -122,8 +125,10 @@ def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
 
 def _flip_in(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
     interval = search.interval()
-    flip = interval and _checked(trace, contest, stage.cell(row.index(stage.name, interval.cell)), interval, search)
-    return StageFlip(stage.name, flip, search.most)
+    if interval is None:
+        return StageFlip(stage.name, None, search.most)
+    flip = _checked(trace, contest, stage.cell(row.index(stage.name, interval.cell)), interval, search)
+    return StageFlip(stage.name, flip, search.most, is_unconfirmed=flip is None)
 
 
 def _checked(trace: Trace, contest: Contest, cell: Cell, interval: Interval, search: Smallest) -> Flip | None:

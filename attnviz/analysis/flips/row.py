@@ -11,11 +11,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.core.graph import leading_to
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.runningoutput import RunningOutput
+from attnviz.core.operations.runningsum import RunningSum
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _AS_ROWS = {"token": "query"}
 """Axes of rows: the input and the stage it is added to on the residual stream have tokens, later stages queries."""
+
+_ALIGNED = (Addition, Hide, LayerNorm, RMSNorm)
+"""The operations that broadcast masks, gains and biases from the last axis: a batch of these needs the axes between."""
+_UNBOUNDED = (RunningSum, RunningOutput)
+"""What may go beyond float64 and leave no trace of it in the row, as a number over infinity is 0."""
 
 
 class OneRow:
@@ -33,6 +44,11 @@ class OneRow:
         self.stages = leading_to(trace.stages, name)
         self._axes = {stage.name: stage.axes for stage in self.stages}
         self._places = _places(self.stages, dict(zip(trace[name].axes[:-1], row, strict=True)))
+        self._operations = {
+            stage.name: stage.operation.cut(self._places[stage.inputs[0]]) for stage in self.stages if stage.inputs
+        }
+        self._missing = {stage.name: self._missing_axes(stage) for stage in self.stages}
+        self._unbounded = {stage.name for stage in self.stages if isinstance(stage.operation, _UNBOUNDED)}
         self.arrays = {stage.name: self._part(stage, stage.value) for stage in self.stages}
         self._by_hand = {stage.name: self._set(stage) for stage in self.stages if stage.overridden}
         self._after = {stage.name: self._reached(stage.name) for stage in self.stages}
@@ -58,18 +74,31 @@ class OneRow:
         Returns
         -------
         ndarray (n, places)
-            Where numbers on the way go beyond float64 it may hold NaN, which is ahead of nothing.
+            NaN, which is ahead of nothing, where numbers on the way go beyond float64: no such number can be set.
         """
-        is_shared_mask = self.arrays[name].ndim == 2 and self._axes[name][-1] == "key"
-        arrays = {name: values[:, None] if is_shared_mask else values}  # every head reads it
+        arrays = {name: values}
+        is_possible = np.ones(len(values), dtype=bool)
         with np.errstate(over="ignore", invalid="ignore"):
             for stage in self._after[name]:
                 inputs = [arrays.get(each, self.arrays[each]) for each in stage.inputs]
-                made = self._part(stage, stage.operation.compute(*inputs))
+                for at, missing in self._missing[stage.name]:
+                    if stage.inputs[at] in arrays:
+                        batch = inputs[at]
+                        inputs[at] = batch.reshape(len(batch), *[1] * missing, *batch.shape[1:])
+                made = self._part(stage, self._operations[stage.name].compute(*inputs))
                 if stage.name in self._by_hand:
                     made = np.where(self._by_hand[stage.name], self.arrays[stage.name], made)
                 arrays[stage.name] = made
-        return arrays[self.stages[-1].name].reshape(len(values), -1)
+                if stage.name in self._unbounded:
+                    is_possible &= np.isfinite(made).reshape(len(values), -1).all(axis=1)
+            return np.where(is_possible[:, None], arrays[self.stages[-1].name].reshape(len(values), -1), np.nan)
+
+    def _missing_axes(self, stage: Stage) -> list[tuple[int, int]]:
+        """Which inputs of a stage need more axes after that of a batch, and how many."""
+        if not isinstance(stage.operation, _ALIGNED):
+            return []
+        missing = [len(stage.axes) - len(self._axes[each]) for each in stage.inputs]
+        return [(at, n) for at, n in enumerate(missing) if n]
 
     def _reached(self, name: str) -> list[Stage]:
         """The stages that are computed from one, in their order."""

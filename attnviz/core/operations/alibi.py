@@ -1,6 +1,7 @@
 """ALiBi: each score loses a number that grows with the distance of its key."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -34,13 +35,28 @@ class ALiBi(Operation):
 
     They have a causal mask, and subtract slope · (i - j). Without one that would favour later keys, so the distance
     counts in both directions here.
+
+    Attributes
+    ----------
+    n_heads : int
+    head : int or None
+        The head whose scores these are, where they are of one alone.
+    first : int
+        The position of the first query.
     """
 
     n_heads: int
+    head: int | None = None
+    first: int = 0
     operands = (Operand("cell", after="− bias"),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
-        return scores - _bias(self.n_heads, *scores.shape[-2:])
+        n_queries, n_keys = scores.shape[-2:]
+        heads = slice(None) if self.head is None else slice(self.head, self.head + 1)
+        return scores - _bias(self.n_heads, self.first + n_queries, n_keys)[heads, self.first :]
+
+    def cut(self, places: Mapping[str, int]) -> "ALiBi":
+        return replace(self, head=places.get("head", self.head), first=self.first + places.get("query", 0))
 
     def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
         return (upstream,)

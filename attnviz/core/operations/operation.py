@@ -1,7 +1,8 @@
 """Operation: what every way of making a stage can do."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import numpy as np
 
@@ -45,6 +46,16 @@ class Operation(Protocol):
 
     def compute(self, *inputs: np.ndarray) -> np.ndarray:
         """The whole array; an input itself where it would hold the same numbers."""
+
+    def cut(self, places: Mapping[str, int]) -> Self:
+        """The operation for inputs that are cut to one place, of length 1, of some axes; only `compute` is called.
+
+        Parameters
+        ----------
+        places : mapping of axis names to int
+            An operation whose numbers depend on the head or the position finds here which one it is left with.
+        """
+        return self
 
     def vjp(self, upstream: np.ndarray, *inputs: np.ndarray) -> Derivatives:
         """The vector-Jacobian product: a derivative passed back through the operation.

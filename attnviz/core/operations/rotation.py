@@ -1,7 +1,7 @@
 """Rotation: pairs of numbers of a query or key are turned by an angle that grows with the position (RoPE)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -78,6 +78,9 @@ class Rotation(Operation):
 
     def compute(self, x: np.ndarray) -> np.ndarray:
         return self._turned(x, 1.0)
+
+    def cut(self, places: Mapping[str, int]) -> "Rotation":
+        return replace(self, first=self.first + places.get("query", 0))
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
         return (self._turned(upstream, -1.0),)

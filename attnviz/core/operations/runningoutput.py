@@ -22,7 +22,9 @@ class RunningOutput(Running, Operation):
 
     def compute(self, masked: np.ndarray, largest: np.ndarray, v: np.ndarray) -> np.ndarray:
         v = repeated(v, self.shared_by)
-        made = np.empty((*masked.shape, v.shape[-1]))
+        # of a batch any of the three may be the same for all
+        leading = np.broadcast_shapes(masked.shape[:-2], largest.shape[:-2], v.shape[:-2])
+        made = np.empty((*leading, *masked.shape[-2:], v.shape[-1]))
         total, before = 0.0, np.array(-np.inf)
         for block in self.blocks(masked.shape[-1]):
             m = finite(largest[..., block.stop - 1 : block.stop])

@@ -21,7 +21,9 @@ class RunningSum(Running, Operation):
     operands = (Operand("row", after="sum so far"), Operand("cell", "less"), Operand("cell", "sink"))
 
     def compute(self, masked: np.ndarray, largest: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
-        made = np.empty(masked.shape)
+        # of a batch any of the three may be the same for all
+        sunk = () if sinks is None else (sinks[..., None, None].shape,)
+        made = np.empty(np.broadcast_shapes(masked.shape, largest.shape, *sunk))
         # the sink is a block before the first, with a sum of exp(sink - sink)
         total = 0.0 if sinks is None else 1.0
         before = np.array(-np.inf) if sinks is None else sinks[..., None, None]

@@ -6,6 +6,7 @@ those of the template (`scene/document/template`) are left out where a browser h
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.text import movement
+from attnviz.text.flips import FAILED as FAILED_FLIPS
 from attnviz.text.flips import headline, sentences
 from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
@@ -40,6 +42,8 @@ from attnviz.views.model import model_data
 from attnviz.views.numbers import Sent
 from attnviz.views.scales import limits
 from attnviz.views.stages import ALL, by_row, numbers, values
+
+_log = logging.getLogger(__name__)
 
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
@@ -219,9 +223,14 @@ def flips_data(trace: Trace, address: str) -> Flips | None:
     contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
     if not contest:
         return None
+    try:
+        found = sentences(trace, contest, flips(trace, contest))
+    except Exception:  # a failed search is no answer, and the rest of the document is none the worse for it
+        _log.exception("The search for flips failed")
+        return Flips(of=str(cells[0]), text=FAILED_FLIPS, stages=[])
     stages = [
         Flip(stage=each.stage, text=text, cell=each.flip and str(each.flip.cell), value=each.flip and each.flip.turns)
-        for each, text in sentences(trace, contest, flips(trace, contest))
+        for each, text in found
     ]
     return Flips(of=str(cells[0]), text=headline(trace, contest), stages=stages)
 
