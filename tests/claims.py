@@ -22,7 +22,8 @@ DIMENSION = r"dimension (\d+)"
 
 def check(trace, name, index, story):
     """Read a story whole, clause after clause; the clauses that it is of."""
-    cell, rest, clauses = Read(trace, name, index), story.replace("\N{NO-BREAK SPACE}", " "), []
+    cell, clauses = Read(trace, name, index), []
+    rest = without_note(trace, story.replace("\N{NO-BREAK SPACE}", " "))
     while rest != ".":
         found = [(match, clause) for clause, reads in _readers(bool(clauses)) if (match := reads(rest))]
         assert found, f"no clause reads {rest!r}"
@@ -32,6 +33,26 @@ def check(trace, name, index, story):
         clauses.append(clause)
         rest = rest[match.end() :]
     return clauses
+
+
+NOTE = re.compile(r"(?: (\w+\[[^\]]+\]) is| (\d+) numbers here are) set by hand\.$")
+
+
+def without_note(trace, text):
+    """What is said before the note on numbers that are set by hand, each of which is."""
+    note = NOTE.search(text)
+    if not note:
+        return text
+    by_hand = {
+        trace.name_of(stage.cell(index))
+        for stage in trace.stages
+        if stage.overridden
+        for index in np.ndindex(stage.shape)
+        if stage.is_overridden(index)
+    }
+    name, n = note.groups()
+    assert name in by_hand if name else 1 < int(n) <= len(by_hand)
+    return text[: note.start()]
 
 
 @functools.cache

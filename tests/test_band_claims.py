@@ -1,17 +1,23 @@
 """What is said beside bands of the mask, the output, norms, the MLP and the answer, read back against the arrays."""
 
+import itertools
+import json
 import math
 import re
 
 import numpy as np
 import pytest
-from claims import COUNTS, NUMBER, RANKED, Cell, is_ranked
+from claims import COUNTS, NUMBER, RANKED, Cell, is_ranked, without_note
+from documents import given
 from numerals import short
+from page import ROOT
 from passes import TRACES
 from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, percent, read, said, shown
 
+from attnviz import Settings, trace_of
 from attnviz.contract.steps import Matrix
+from attnviz.core.graph import leading_to
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.lastquotient import LastQuotient
 from attnviz.core.operations.layernorm import LayerNorm
@@ -19,7 +25,7 @@ from attnviz.core.selection import Selection
 
 BY_HAND = {
     f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)
-    for name in ("scores", "masked", "attention")
+    for name in ("scores", "scaled", "masked", "attention")
 }
 PASSES = TRACES | FIRSTS | BY_HAND
 SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2, 1, 3), Selection(0, 1, 3, 2, 1, 2, 2)]
@@ -226,6 +232,14 @@ CLAIMS = {
     r"^Mask: “(.+)” is hidden from “(.+)”, so its score is −∞\.$": lambda at, key, query: (
         at.is_asking(query) and at.score("masked", query, key) == -np.inf
     ),
+    rf"add up\. “(.+)” scores {NUMBER} with “(.+)”, as it is set by hand\.$": lambda at, query, score, key: (
+        at.made.is_overridden((at.selection.head, at.place_of(query, "query"), at.place_of(key, "key")))
+        and score == short(at.score("scores", query, key))
+    ),
+    rf"^Scale: “(.+)” has {NUMBER}, as it is set by hand\.$": lambda at, key, score: (
+        at.made.is_overridden((at.selection.head, at.selection.query, at.place_of(key, "key")))
+        and score == short(at.line_of("scaled")[at.place_of(key, "key")])
+    ),
     rf"^Mask: “(.+)” gives “(.+)” the score {NUMBER}, as it is set by hand\.$": lambda at, query, key, score: (
         at.made.is_overridden((at.selection.head, at.place_of(query, "query"), at.place_of(key, "key")))
         and score == short(at.score("masked", query, key))
@@ -321,13 +335,81 @@ CLAIMS = {
 def test_each_sentence_beside_a_band_makes_a_claim_and_it_is_true_of_the_numbers(node):
     made = set()
     for name, band, own, text in said(node, PASSES, SELECTIONS):
-        at = Beside(PASSES[name], band, own)
+        at, text = Beside(PASSES[name], band, own), without_note(PASSES[name], text).lstrip()
         claims = [claim for claim in CLAIMS if re.search(claim, text)]
         assert not text or claims or any(re.search(claim, text) for claim in OF_ATTENTION), text
         for claim in claims:
             assert CLAIMS[claim](at, *re.search(claim, text).groups()), (name, text)
         made.update(claims)
     assert made == set(CLAIMS)
+
+
+MODERN = {"mask": "causal", "positions": "sinusoidal", "norm": "rmsnorm", "alibi": True, "sinks": "drawn"}
+TO_SET = {
+    "modern": trace_of(Settings("the cat sat", d_model=4, softcap="5", qk_norm=True, rope="halves", **MODERN)),
+    "plain": trace_of(Settings("the cat sat", d_model=4, mask="causal")),
+    "latents": trace_of(Settings("the cat sat", d_model=4, sharing="latent", rope="halves", mask="causal")),
+    "absorbed": trace_of(Settings("the cat sat", d_model=4, sharing="absorbed", query_latent_width=3)),
+    "blocks": trace_of(Settings("the cat sat", d_model=4, blocks="2", **MODERN)),
+    "a model's layer": TRACES["a block"],
+}
+SELECTED = Selection(1, 2, 1, 1, 1, 1, 1)
+
+
+def with_each_number_set(trace):
+    """For each stage the pass in which its selected number is set, those above it, and how the number is written."""
+    for stage in trace.stages:
+        index = trace.cell_at(stage.name, SELECTED.within(trace)).index
+        is_share = split_layer(stage.name)[0] in ("attention", "probabilities")
+        number = 1 - stage.value[index] if stage.value.dtype == bool else 0.731 if is_share else 7.31
+        above = {each.name for each in leading_to(trace.stages, stage.name)} - {stage.name}
+        written = r"(?<!−)\b0\.73\b|\b73 %" if is_share else r"\b7\.31\b"
+        yield stage.name, index, trace.with_change(stage.name, index, float(number)), above, written
+
+
+def test_every_sentence_that_leans_on_a_number_set_by_hand_says_so(node):
+    """Every row of One word and the panel, whichever stage the number is of; and none that comes before it does."""
+    changed = {
+        f"{kind}: {each[0]}": each for kind, unchanged in TO_SET.items() for each in with_each_number_set(unchanged)
+    }
+    passes, n_said = {name: trace for name, (_, _, trace, *_) in changed.items()}, 0
+    for name, band, own, text in said(node, passes, [SELECTED]):
+        stage, index, trace, _, written = changed[name]
+        slots = [slot for slot in (band.cells, band.left, band.right, band.leftover) if slot]
+        shown_at = [places_of(trace, slot, own) for slot in (slots[1:] if band.array else slots) if slot.stage == stage]
+        if any(index in each for each in shown_at) or re.search(written, text):
+            assert "by hand" in text, (name, band.cells.stage, text)
+            n_said += 1
+    selected = {name: SELECTED.within(trace) for name, trace in passes.items()}
+    cells = {
+        name: [[each.name, trace.cell_at(each.name, selected[name]).index] for each in trace.stages]
+        for name, trace in passes.items()
+    }
+    asked = [(trace, {"selection": vars(selected[name]), "cells": cells[name]}) for name, trace in passes.items()]
+    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=given(asked)))
+    for name, answers in zip(passes, found, strict=True):
+        stage, _, _, above, written = changed[name]
+        for (other, _), answer in zip(cells[name], answers, strict=True):
+            story = answer["story"]
+            if other in above:
+                assert "by hand" not in story, (name, other, story)
+            elif other == stage or re.search(written, story):
+                assert "by hand" in story, (name, other, story)
+                n_said += 1
+            if (name, other) == ("plain: scaled", "attention"):
+                assert "its scaled score 7.31" in story
+                assert story.endswith("scaled[head 2, sat, cat] is set by hand.")
+    assert n_said > 300
+
+
+def places_of(trace, slot, selection):
+    """The indices of all numbers that a slot shows."""
+    shape = trace[slot.stage].shape
+    index = [[axis.place(selection)] for axis in trace.axes(slot.stage)]
+    for axis in (slot.rows, slot.columns):
+        if axis is not None:
+            index[axis] = range(shape[axis])
+    return set(itertools.product(*index))
 
 
 @pytest.mark.parametrize("name", ["bias", "plain", "two blocks with biases"])

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from cases import of_each
 from documents import given
+from msgspec import to_builtins
 from numerals import short
 from page import ROOT
 from passes import TRACES
 
+from attnviz import Parameters, attend
 from attnviz.contract.steps import Matrix
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.dotproducts import DotProducts
@@ -27,7 +29,14 @@ from attnviz.views.bands import bands, page
 from attnviz.views.sources import sources
 
 FIRSTS = {id: choice.at(choice.seeds[0], None).trace(choice.examples[0][1]) for id, choice in MODELS.items()}
-ALL = TRACES | FIRSTS
+random = np.random.default_rng(6)
+LONG_VALUES = attend(
+    random.standard_normal((3, 4)),
+    parameters=Parameters(
+        **{name: random.standard_normal((2, 4, length)) for name, length in (("w_q", 1), ("w_k", 1), ("w_v", 5))}
+    ),
+)
+ALL = TRACES | FIRSTS | {"values longer than keys": LONG_VALUES}
 SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2), Selection(0, 1, 3, 2, 1)]
 
 
@@ -221,9 +230,10 @@ def test_each_layer_says_where_its_queries_keys_and_values_are_from(name):
 
 
 def filled(node, passes, asked):
-    """What the browser makes of runs, each for a selection, by the names of passes."""
+    """What the browser makes of runs, each for a selection and beside its band if any, by the names of passes."""
     of_passes = [
-        (passes[name], {"asked": [[runs, vars(selection)] for runs, selection in each]}) for name, each in asked.items()
+        (passes[name], {"asked": [[runs, vars(at), *map(to_builtins, band)] for runs, at, *band in each]})
+        for name, each in asked.items()
     ]
     found = json.loads(node(str(ROOT / "tests/js/filled.mjs"), text=given(of_passes)))
     return dict(zip(asked, found, strict=True))
@@ -235,7 +245,7 @@ def said(node, passes, selections):
         name: [each for selection in selections for each in told(trace, selection.within(trace))]
         for name, trace in passes.items()
     }
-    asked = {name: [(band.sentence, own) for band, own in each] for name, each in there.items()}
+    asked = {name: [(band.sentence, own, band) for band, own in each] for name, each in there.items()}
     texts = filled(node, passes, asked)
     return [
         (name, band, own, text)
@@ -449,11 +459,15 @@ def is_subtracted(trace, band, selection, largest):
     return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
-def is_subtracted_with_sink(trace, band, selection, sink):
+def is_subtracted_with_sink(trace, band, selection, score, each, sink):
     scores, sinks = (each.value[selection.head] for each in trace.inputs(band.cells.stage))
     scores = scores[selection.query]
     row = trace.rule(band.cells.stage).arrays[band.array][tuple(trace.cell_at(band.cells.stage, selection).index[:-1])]
-    return short(float(sinks)) == sink and np.allclose(np.exp(scores - max(scores.max(), sinks)), row)
+    return (
+        [score, sink] == [short(scores.max()), short(float(sinks))]
+        and bool(each) == (len(largest(scores)) > 1)
+        and np.allclose(np.exp(scores - max(scores.max(), sinks)), row)
+    )
 
 
 def is_taken(trace, band, selection, said):
@@ -518,12 +532,14 @@ CLAIMS = {
     r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) in dimension (\d+)\. "
     r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
     r"own rows of the output parameters: head (\d+) adds (\S+) in dimension (\d+)\.$": is_contributed,
-    r"add up\. Best match( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
+    r"add up\. Best match(?:es)?( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
     r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
     r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
-    r"^Subtract the largest of the scores and the sink, which is (\S+), and exponentiate\.$": is_subtracted_with_sink,
-    r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest share: (“.+”), ([^“]+?)( each)?"
+    r"^Subtract the largest score, (\S+?)( each)?, or the sink, (\S+), whichever is larger, and exponentiate\.$": (
+        is_subtracted_with_sink
+    ),
+    r"^Share: divide by the sum(?:, in which the sink counts)?\. Largest shares?: (“.+”), ([^“]+?)( each)?"
     r"(?:; the sink takes (.+ %))?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) in dimension (\d+)\. "

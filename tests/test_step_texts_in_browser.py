@@ -19,6 +19,14 @@ from attnviz.core.selection import Selection
 from attnviz.text.steps import steps_of
 
 OWN = {
+    "two answers that tie": attend(np.eye(3), parameters=Parameters(), w_u=np.outer(np.ones(3), [2.0, 1.0, 2.0])),
+    "two heads of three that add alike": attend(
+        np.eye(3),
+        parameters=Parameters(
+            **{name: np.ones((3, 3, 1)) for name in ("w_q", "w_k", "w_v")}, w_o=np.array([[2.0], [2.0], [1.0]])
+        ),
+    ),
+    "three answers alike": attend(np.eye(3), parameters=Parameters(), w_u=np.ones((3, 3))),
     "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
     "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
     "a hidden share by hand": trace_of(Settings("the cat sat", mask="causal")).with_change("attention", (0, 0, 2), 2.0),
@@ -132,13 +140,14 @@ def test_the_head_that_added_most_is_so(step_texts, name):
         most = [head for head in range(len(lengths)) if np.isclose(lengths[head], lengths.max(), rtol=1e-8)]
         adds_up = not any(trace[each].overridden for each in ("concat", "contributions", "output"))
         found = re.search(
-            r"To the output of “(.*?)”, (head [\w, ]+) added the longest vector\.",
+            r"To the output of “(.*?)”, (head [\w, ]+) added the longest vectors?\.",
             plain(said["whole-pass"]["text"]),
         )
         assert bool(found) == (adds_up and len(most) < len(lengths))
         if found:
             assert found[1] == trace.label("query", selection.query)
             assert [int(each) - 1 for each in re.findall(r"\d+", found[2])] == most
+            assert found[0].endswith("vectors." if len(most) > 1 else "vector.")
 
 
 @of_each("name", [name for name, trace in TRACES.items() if "probabilities" in trace])
@@ -146,14 +155,17 @@ def test_the_most_probable_answer_is_so(step_texts, name):
     trace = TRACES[name]
     for selection, said in step_texts[name]:
         row = trace["probabilities"].value[selection.query]
-        found = re.search(
-            r"For “(.*?)” the most probable answer is “(.*?)”: .*?(\d+) %", plain(said["whole-pass"]["text"])
-        )
-        assert bool(found) == (len(row) > 1)
-        if found:
-            assert found[1] == trace.label("query", selection.query)
-            assert found[2] == trace.label("answer", row.argmax())
-            assert 100 * row.max() == pytest.approx(float(found[3]), abs=1)
+        most = np.flatnonzero(np.isclose(row, row.max(), rtol=1e-9, atol=0))
+        text = plain(said["whole-pass"]["text"])
+        claim = r"For “(.*?)” the (?:most probable (answers?) (is|are) (“.+”):|probability is) (.+? %)( each)?"
+        asked, answers, verb, words, share, each = re.search(claim, text).groups()
+        assert asked == trace.label("query", selection.query)
+        assert 100 * row.max() == pytest.approx(float(re.search(r"\d+", share)[0]), abs=1)
+        assert bool(each) == (len(most) > 1)
+        assert (words is None) == (len(most) == len(row))
+        if words:
+            assert QUOTED.findall(words) == [trace.label("answer", place) for place in most[:3]]
+            assert (answers, verb) == (("answers", "are") if len(most) > 1 else ("answer", "is"))
 
 
 def test_the_last_step_tells_each_thing_of_some_selection(step_texts):

@@ -31,12 +31,14 @@ _ASKS = (
     Story("for “{key}”, {scores:part.place} counts most: {scores:part.sum} = {scores:part}."),
     Story("“{key}” with {value} in dimension {column}."),
 )
-_NORMED = (Story("{value} in dimension {column}, {left} before."),)
+_SET = Story("{value} in dimension {column}, as it is set by hand.", "set")
+_SCORE_SET = Story("“{key}” has {value}, as it is set by hand.", "set")
+_NORMED = (_SET, Story("{value} in dimension {column}, {left} before."))
 _LARGEST = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
 _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
 _PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
-_SUM = (Story("{value} in dimension {column}."),)
-_SCORED = (Story("“{key}” has {value}."),)
+_SUM = (_SET, Story("{value} in dimension {column}."))
+_SCORED = (_SCORE_SET, Story("“{key}” has {value}."))
 
 _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
@@ -143,13 +145,14 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "**Compare**, dimension by dimension, and add up. {story}",
             (
                 Story("“{query}” may see no {unit}.", "unseeing"),
-                Story("Best match of the {unit}s it may see: {value:best}, {value:most}.", of=hides),
+                Story("“{query}” scores {value} with “{key}”, as it is set by hand.", "set"),
+                Story("Best match{value:es} of the {unit}s it may see: {value:best}, {value:most}.", of=hides),
                 Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=hides),
-                Story("Best match: {value:best}, {value:most}.", of=hides_none),
+                Story("Best match{value:es}: {value:best}, {value:most}.", of=hides_none),
                 Story("{value:most} for {value:alike}."),
             ),
         ),
-        "scaled": ("**Scale**: {scaling}, {story}", (Story("“{key}” has {value}."),)),
+        "scaled": ("**Scale**: {story}", (_SCORE_SET, Story("{scaling}, “{key}” has {value}."))),
         "masked": (
             "**Mask**: {story}",
             (
@@ -164,7 +167,7 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "**Subtract** the largest{story}, and **exponentiate**.",
             (
                 Story(", though “{query}” sees no key", "unseeing"),
-                Story(" of the scores and the sink, which is {sinks}", of=has("sinks")),
+                Story(" score, {masked:most}, or the sink, {sinks}, whichever is larger", of=has("sinks")),
                 Story(", {masked:most}"),
             ),
         ),
@@ -175,8 +178,8 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
                 Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story(
-                    "divide by the sum, in which the sink counts. Largest share: {value:best}, {value:most}; the sink "
-                    "takes {sink_share:percent}.",
+                    "divide by the sum, in which the sink counts. Largest share{value:s}: {value:best}, {value:most}; "
+                    "the sink takes {sink_share:percent}.",
                     of=has("sinks"),
                 ),
                 Story(
@@ -184,7 +187,7 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
                     "{sink_share:percent}.",
                     of=has("sinks"),
                 ),
-                Story("divide by the sum. Largest share: {value:best}, {value:most}."),
+                Story("divide by the sum. Largest share{value:s}: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),
         ),
@@ -195,11 +198,14 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "concat": (
             "**Each head** looked on its own: {story} Side by side, what they found is one row for “{word}”.",
-            (Story("{head} gives “{key}” {attention:percent} and finds {heads} in dimension {feature}."),),
+            (Story("{head} gives “{key}” {attention:percent} and finds {value} in dimension {column}."),),
         ),
         "contributions": (
             "**Each head** goes through its own rows of the output parameters: {story}",
-            (Story("{head} adds {value} in dimension {column}."),),
+            (
+                Story("{head} adds {value} in dimension {column}, as it is set by hand.", "set"),
+                Story("{head} adds {value} in dimension {column}."),
+            ),
         ),
         "w_o": ("What the head found, times the **output parameters**: {story}", _PRODUCT),
         "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", _SUM),
@@ -211,10 +217,17 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "What the MLP reads of “{word}”, times a column for each **neuron**: {story}",
             (Story(f"for neuron {{column}}, {_LARGEST}"), _ROW_BY_ROW),
         ),
-        "hidden": ("**Added up**: {story}", (Story("neuron {column} gets {value}."),)),
+        "hidden": (
+            "**Added up**: {story}",
+            (
+                Story("neuron {column} gets {value}, as it is set by hand.", "set"),
+                Story("neuron {column} gets {value}."),
+            ),
+        ),
         "active": (
             "**Fire**: {story}",
             (
+                Story("neuron {column} passes on {value}, as it is set by hand.", "set"),
                 Story("{value:positive} neurons pass something on.", of=is_relu),
                 Story("neuron {column} passes on {value}."),
             ),
@@ -223,11 +236,11 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", _SUM),
         "mlp_residual": (
             "**Added**: {story}",
-            (Story("“{query}” had {left} in dimension {column}, and the MLP adds {right}."),),
+            (_SET, Story("“{query}” had {left} in dimension {column}, and the MLP adds {right}.")),
         ),
         "residual": (
             "**Added**: {story}",
-            (Story("“{query}” came with {left} in dimension {column} and gets {right}."),),
+            (_SET, Story("“{query}” came with {left} in dimension {column} and gets {right}.")),
         ),
         "w_u": (
             "Each **answer** has a column; what “{word}” has now is compared with it: {story}",
@@ -236,13 +249,18 @@ _SENTENCES: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "logits": (
             "**Added up**: {story}",
             (
+                Story("“{answer}” has the logit {value}, as it is set by hand.", "set"),
                 Story("“{answer}” has the logit {value}, {value:rank} of {value:count}."),
                 Story("“{answer}” has the logit {value}."),
             ),
         ),
         "probabilities": (
             "**Softmax**. {story}",
-            (Story("Most probable: {value:best}, {value:most}."), Story("{value:most} for {value:alike}.")),
+            (
+                Story("“{answer}” has {value:percent}, as it is set by hand.", "set"),
+                Story("Most probable: {value:best}, {value:most}."),
+                Story("{value:most} for {value:alike}."),
+            ),
         ),
     }
 )
@@ -267,11 +285,15 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
     text, stories = next((_SENTENCES[key] for key in keys if key in _SENTENCES), ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
-    text, *texts = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
-    stories = [replace(story, text=each) for story, each in zip(stories, texts, strict=True)]
+    filled = {"{unit}": trace.origin.unit, "{scaling}": _scaling(layer.trace) if base == "scaled" else ""}
+    for slot, words in filled.items():
+        text, stories = (
+            text.replace(slot, words),
+            [replace(each, text=each.text.replace(slot, words)) for each in stories],
+        )
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    scaling = ["", _scaling(layer.trace)] if base == "scaled" else None
-    return runs(text, word=word, key=key, head=head, scaling=scaling, story=selection_story(*stories, of=name))
+    of = layer.names["heads"] if base == "concat" else name  # which finds the numbers that it places side by side
+    return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=of))
 
 
 def marks(stage: Stage) -> str:

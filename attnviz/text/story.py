@@ -20,7 +20,8 @@ number at the same selection. A format may follow:
     :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
     :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
     :most       the largest number of its row, in hundredths if it is a share: 36 %; of several words, 36 % each
-    :longest    of all heads those with the longest row at its place: head 2
+    :s, :es     an ending where :best are several words: “match” is one, “matches” are several; :is is then “are”
+    :longest    of all heads those with the longest row at its place: head 2; :longest.s where these are several
 
 A slot can't be filled where its number isn't there, where a number is set by
 hand and so has no terms, and where it is the only visible one of its row and so

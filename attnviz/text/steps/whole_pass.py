@@ -46,11 +46,16 @@ def _took(where: str) -> list:
 
 
 _ADDED = selection_story(
-    Story("To the output of “{query}”, {contributions:longest} added the longest vector."),
+    Story("To the output of “{query}”, {contributions:longest} added the longest vector{contributions:longest.s}."),
 )
 
 _ANSWERED = selection_story(
-    Story("For “{query}” the most probable answer is {probabilities:best}: {probabilities:most}."), of="probabilities"
+    Story(
+        "For “{query}” the most probable answer{probabilities:s} {probabilities:is} {probabilities:best}: "
+        "{probabilities:most}."
+    ),
+    Story("For “{query}” the probability is {probabilities:most} for {probabilities:alike}."),
+    of="probabilities",
 )
 
 WHOLE_PASS = Step(

@@ -2,11 +2,12 @@
 import { flattened, isHeaded, unflattened } from "./axes.js";
 import { numbersOf } from "./chunks.js";
 import { derivation, given } from "./derivation.js";
+import { noteOn } from "./byHand.js";
 import { strengthsOf } from "./parts.js";
 import { placesAt } from "./pattern.js";
 import { placing } from "./places.js";
 import { readRule, runOf } from "./rule.js";
-import { tell } from "./story.js";
+import { handOf, tell } from "./story.js";
 
 /** @param {import("../../generated/contract").Document} document @returns {Pass} */
 export function readPass(document) {
@@ -30,6 +31,7 @@ export function readPass(document) {
       const first = Math.floor(flattened(shape, index) / size) * size;
       return pass.address(name, unflattened(shape, first));
     },
+    isChanged: [...stages.values()].some(({ overridden }) => overridden.size > 0),
     isOverridden: (name, index) => stages.get(name).overridden.has(flatOf(name, index)),
     isHidden: (name, index) => {
       const { hiddenBy } = stages.get(name);
@@ -76,11 +78,18 @@ export function readPass(document) {
       const slot = [...slots.values()].find(({ source, runs }) => source === array && runs);
       return runOf(slot, placesAt(result, flatOf(name, index)));
     },
-    story: (name, index, selection) =>
-      pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
+    // The sentence on a cell, and a note where it leans on numbers that are set by hand.
+    story: (name, index, selection) => {
+      if (pass.number(name, index) === undefined) return [];
+      const { stories } = stages.get(name),
+        cell = { name, index };
+      return [...tell(pass, stories, cell, selection), ...noteOn(pass, handOf(pass, stories, cell, selection).others)];
+    },
     // The sentences of a step on the selection, by stories of the selected cell of a stage.
     selectionStory: ({ of, stories }, selection, gapAt) =>
       tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
+    selectionHand: ({ of, stories }, selection) =>
+      handOf(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.

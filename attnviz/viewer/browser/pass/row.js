@@ -43,6 +43,11 @@ export function bestOf(pass, cell) {
   ]);
 }
 
+// A word's ending where several words have the largest number of a cell's row: “share” is of one, “shares” of several.
+export function endingOf(one, several) {
+  return (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
+}
+
 // The words on a cell’s row, where all their numbers are the same.
 /** @param {Pass} pass */
 export function alikeOf(pass, cell) {
@@ -67,15 +72,27 @@ export function mostOf(pass, { name, index }) {
 
 // The heads whose rows are the longest; undefined where all are equally long, and until all were sent.
 /** @param {Pass} pass */
-export function longestOf(pass, { name, index: [, ...index] }) {
+export function longestOf(pass, cell) {
+  const most = longestAt(pass, cell),
+    { labels } = pass.stages.get(cell.name).axes[0];
+  if (!most.length || most.length === labels.length) return undefined;
+  return listed(most.map(head => [labels[head]])).join("");
+}
+
+// A word's ending where several heads have the longest rows.
+/** @param {Pass} pass */
+export function endingOfLongest(pass, cell) {
+  return longestAt(pass, cell).length > 1 ? "s" : "";
+}
+
+/** @param {Pass} pass */
+function longestAt(pass, { name, index: [, ...index] }) {
   const { labels } = pass.stages.get(name).axes[0];
   const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
-  const most = topOf(
+  return topOf(
     lengths,
     lengths.map((_, head) => head),
   );
-  if (!most.length || most.length === labels.length) return undefined;
-  return listed(most.map(head => [labels[head]])).join("");
 }
 
 // The places of a row that hold something for its query, and those of them with the largest number; none if some of the row

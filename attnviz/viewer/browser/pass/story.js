@@ -1,8 +1,11 @@
 // Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
 import { hasWords, placeAt } from "./axes.js";
+import { setByHand } from "./byHand.js";
 import { counted, percent, short } from "./numeral.js";
-import { alikeOf, bestOf, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
+import { alikeOf, bestOf, endingOf, endingOfLongest, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
 import { pieces } from "./template.js";
+
+const OF_ROW = ["rank", "positive", "sum", "best", "alike", "most"];
 
 // The text of a slot for a cell, by its format; undefined where there is nothing to say.
 const FORMATS = {
@@ -37,7 +40,11 @@ const FORMATS = {
   best: bestOf,
   alike: alikeOf,
   most: mostOf,
+  s: endingOf("", "s"),
+  es: endingOf("", "es"),
+  is: endingOf("is", "are"),
   longest: longestOf,
+  "longest.s": endingOfLongest,
 };
 
 // The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
@@ -45,13 +52,45 @@ const FORMATS = {
 // something, stands in place of what the numbers of a cell tell.
 /** @param {Pass} pass */
 export function tell(pass, stories, cell, selection, gapAt = () => null) {
+  const parts = toldOf(pass, stories, cell, selection, gapAt)?.parts ?? [];
+  return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
+}
+
+// What of a story is set by hand: {told, others}, `told` the cell whose story says so itself, and the `others` that it leans on.
+/** @param {Pass} pass */
+export function handOf(pass, stories, cell, selection) {
+  if (!pass.isChanged) return { told: [], others: [] };
+  const told = toldOf(pass, stories, cell, selection, () => null);
+  if (told?.when === "set") return { told: [cell], others: [] };
+  return {
+    told: [],
+    others: setByHand(pass, told?.slots.flatMap(({ target, format }) => leanedOn(pass, target, format)) ?? []),
+  };
+}
+
+// The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one.
+/** @param {Pass} pass */
+function toldOf(pass, stories, cell, selection, gapAt) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
-    const parts = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gapAt));
-    if (parts) return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
+    const slots = [];
+    const parts = filledWhole(template, (name, format) => {
+      if (name === "value" || pass.stages.has(name)) slots.push({ target: targetOf(pass, cell, here, name), format });
+      return fillSlot(pass, cell, here, name, format, gapAt);
+    });
+    if (parts) return { when, parts, slots };
   }
-  return [];
+  return undefined;
+}
+
+// The cells that a slot's text follows from.
+/** @param {Pass} pass */
+function leanedOn(pass, { name, index }, format) {
+  if (["", "percent"].includes(format)) return [{ name, index }];
+  if (format.startsWith("part")) return pass.cellsOf(name, index);
+  if (!OF_ROW.includes(format)) return [];
+  return Array.from(pass.row(name, index), (_, place) => ({ name, index: [...index.slice(0, -1), place] }));
 }
 
 /** @param {Pass} pass */
@@ -78,11 +117,16 @@ function filledWhole(template, fill) {
 
 /** @param {Pass} pass */
 function fillSlot(pass, cell, selection, name, format, gapAt) {
-  const isStage = pass.stages.has(name);
-  if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
-  const target = isStage ? { name, index: pass.indexAt(name, selection) } : cell,
+  if (name !== "value" && !pass.stages.has(name)) return labelOf(pass, cell, selection, name);
+  const target = targetOf(pass, cell, selection, name),
     text = FORMATS[format](pass, target);
   return text === undefined ? undefined : (gapAt(target) ?? text);
+}
+
+// The cell that a slot is of: that of the story, or the one that is selected in a stage.
+/** @param {Pass} pass */
+function targetOf(pass, cell, selection, name) {
+  return pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
 }
 
 // The name of a place: on the last two axes of the cell's stage, or by a coordinate.

@@ -49,6 +49,7 @@ declare global {
     numbers(name: string): Float64Array;
     number(name: string, index: number[]): number | undefined;
     row(name: string, index: number[]): Float64Array;
+    isChanged: boolean;
     isOverridden(name: string, index: number[]): boolean;
     isHidden(name: string, index: number[]): boolean;
     isUnseen(name: string, index: number[]): boolean;
@@ -60,6 +61,7 @@ declare global {
     named(name: string, array: string, index: number[]): Float64Array;
     story(name: string, index: number[], selection: Selected): Piece[];
     selectionStory(story: contract.Story, selection: Selected, gapAt?: (cell: Cell) => unknown): Piece[];
+    selectionHand(story: contract.Story, selection: Selected): { told: Cell[]; others: Cell[] };
     parts(name: string, index: number[]): Map<string, Float64Array>;
     with(values: Record<string, unknown>): Pass;
   }

@@ -2,6 +2,7 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
+import { noteOn, setInSlot } from "../pass/byHand.js";
 import { short } from "../pass/numeral.js";
 import { isMarked } from "./bandFace.js";
 import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
@@ -54,7 +55,13 @@ function drawSentence(part, paint) {
 // The sentence of a band, or on the marks that are in it.
 export function runsOf(part, paint, gapAt) {
   const { marks } = part.cells.stage;
-  return marks && isMarked(part, paint) ? [["", marks]] : runsAt(paint.pass, part.band.sentence, part.selection, gapAt);
+  if (marks && isMarked(part, paint)) return [["", marks]];
+  return runsAt(paint.pass, part.band.sentence, part.selection, gapAt, setIn(part, paint));
+}
+
+// The numbers of a part that are set by hand: those in it, at its left and at its right.
+export function setIn({ cells, left, right, leftover, band: { array } }, { pass }) {
+  return [...(array ? [] : [cells]), left, right, leftover].flatMap(slot => (slot ? setInSlot(pass, slot) : []));
 }
 
 // Where a row is left to be written, all that its numbers tell is; on a worksheet also what it tells of other such numbers.
@@ -86,8 +93,9 @@ export function drawWays({ isTraced, step: { sources, layer, bands }, band }, ac
   return [line];
 }
 
-function drawProducts(part, { pass }) {
-  const column = selectedColumn(pass, part),
+function drawProducts(part, paint) {
+  const { pass } = paint,
+    column = selectedColumn(pass, part),
     box = element("div", "products");
   box.append(
     ...part.rows.map(row => {
@@ -98,6 +106,8 @@ function drawProducts(part, { pass }) {
   const together = () =>
     `other ${part.others.length} together: ${short(sumOfProducts(pass, part, part.others, column))}`;
   if (part.others.length) box.append(element("span", "", part.left ? together() : "")); // each stands beside its row
+  const note = noteOn(pass, setIn(part, paint));
+  if (note.length) box.append(element("span", "", note.map(({ text }) => text).join("")));
   return box;
 }
 
