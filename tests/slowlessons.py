@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from attnviz.analysis.sweep import LENGTHS, sweep
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.streams import stream
@@ -192,17 +193,14 @@ def _random_scores(d_k):
 
 @functools.cache
 def swept(divisor, d_k, what):
-    """A number of the sweep of d_k, row by row."""
+    """A number of the sweep of d_k; what it expects of many rows `test_sweep` computes a second time."""
     by = {"root": d_k**0.5, "none": 1.0, "d_k": d_k}[divisor]
     if what == "expected":
         return d_k**0.5 / by
-    rows = [[score / by for score in row] for row in _random_scores(d_k).tolist()]
     if what == "spread":
-        return math.sqrt(math.fsum(row[0] ** 2 for row in rows) / len(rows))
-    shares = [softmax(row) for row in rows]
-    if what == "largest":
-        return math.fsum(map(max, shares)) / len(shares)
-    return math.fsum(p * (1 - p) for row in shares for p in row) / (6 * len(shares))
+        rows = [row[0] / by for row in _random_scores(d_k).tolist()]
+        return math.sqrt(math.fsum(score**2 for score in rows) / len(rows))
+    return getattr(sweep()[divisor][LENGTHS.index(d_k)], what)
 
 
 FUNCTIONS = {

@@ -30,20 +30,33 @@ def test_scores_spread_as_they_should_and_shares_add_up(divisor):
         assert 0 < each.slope < 0.25
 
 
-@pytest.mark.parametrize(("divisor", "d_k"), [("none", 1), ("none", 64), ("none", 512), ("root", 8), ("d_k", 64)])
-def test_other_random_numbers_give_the_same_means(divisor, d_k):
+def simulated(query_and_keys, by):
+    """The largest share of a row and the slope of a share, each on average, and how far these may be off."""
+    queries, keys = query_and_keys
+    scores = np.einsum("rd,rkd->rk", queries, keys) / by
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    means = [
+        (each.mean(), 5 * each.std() / len(each) ** 0.5)
+        for each in (shares.max(axis=1), (shares * (1 - shares)).mean(axis=1))
+    ]
+    return means
+
+
+@pytest.mark.parametrize("d_k", LENGTHS)
+def test_the_averages_are_those_of_many_random_rows(d_k):
+    """Of rows by the length of a query, as all directions are alike; for short ones of the products themselves."""
     random = np.random.default_rng(5)
-    by = {"root": d_k**0.5, "none": 1, "d_k": d_k}[divisor]
-    largest, slopes = [], []
-    for _ in range(2000):
-        query, keys = random.standard_normal(d_k), random.standard_normal((6, d_k))
-        powers = [math.exp((query @ key - max(keys @ query)) / by) for key in keys]
-        shares = [power / sum(powers) for power in powers]
-        largest.append(max(shares))
-        slopes.append(sum(share * (1 - share) for share in shares) / 6)
-    found = sweep()[divisor][LENGTHS.index(d_k)]
-    assert found.largest == pytest.approx(np.mean(largest), abs=0.02)
-    assert found.slope == pytest.approx(np.mean(slopes), abs=0.005)
+    if d_k <= 4:
+        rows = random.standard_normal((60_000, d_k)), random.standard_normal((60_000, 6, d_k))
+    else:
+        rows = random.chisquare(d_k, (60_000, 1)) ** 0.5, random.standard_normal((60_000, 6, 1))
+    for divisor, by in DIVISORS.items():
+        found = sweep()[divisor][LENGTHS.index(d_k)]
+        (largest, off), (slope, slope_off) = simulated(rows, by(d_k))
+        assert off < 0.005
+        assert found.largest == pytest.approx(largest, abs=off)
+        assert found.slope == pytest.approx(slope, abs=slope_off)
 
 
 def test_the_same_numbers_are_drawn_again():
