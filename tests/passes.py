@@ -162,7 +162,6 @@ MODERN = {
     "rope of three in four": attend(
         modern.standard_normal((3, 5)), parameters=Parameters(), rotation=Rotation(50.0, "halves", 4)
     ),
-    "rope of one": attend(ROWS[:, :1], parameters=Parameters(), rotation=Rotation()),
     "alibi": attend(ROWS, parameters=Parameters(**DRAWN), alibi=True, mask=np.tri(5, dtype=bool)),
     "softcap": attend(ROWS, parameters=Parameters(**DRAWN), softcap=0.75),
     "qk-norm": attend(ROWS, parameters=Parameters(**DRAWN), qk_norm=True),
@@ -297,7 +296,7 @@ TRACES = {
     "context": trace_of(Settings("the cat", context="der Hund schläft der", positions="sinusoidal", d_model=6)),
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
     "all options set": OF_ALL_SET,
-    "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET)),
+    "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET | {"rope": "none"})),
     "all options set, in layers": trace_of(Settings("the cat sat on the mat", **IN_LAYERS)),
     "drawn layers": trace_of(Settings("the cat sat on", layers=3, mask="window", window_in="every second layer")),
     "all options set, latents made into keys": trace_of(

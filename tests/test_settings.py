@@ -202,6 +202,15 @@ def test_the_nearest_layers_are_those_of_the_nearest_d_model():
     assert nearest({"layers": "1", "d_model": "128"}) == ({"layers": 1, "d_model": 128}, [])
 
 
+def test_rope_is_off_where_no_head_has_a_pair_of_dimensions():
+    allowed, (notice,) = nearest({"rope": "halves", "n_heads": "8"})
+    assert allowed == {"rope": "none", "n_heads": 8}
+    assert notice.endswith("got rope=halves, using rope=none.")
+    for written in ({"n_heads": "4"}, {"n_heads": "8", "sharing": "latent"}, {"d_model": "3"}):
+        allowed, notices = nearest({"rope": "halves"} | written)
+        assert (allowed["rope"], notices) == ("halves", [])
+
+
 def test_of_two_divisors_equally_near_it_is_the_smaller():
     assert nearest_heads(3, 8) == 2
     assert nearest_heads("6", 8) == 4

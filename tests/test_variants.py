@@ -17,7 +17,7 @@ from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
 from attnviz.analysis.gradients import gradients
 from attnviz.core.attention import attend_projected
-from attnviz.core.errors import ArrayError
+from attnviz.core.errors import ArrayError, SettingsError
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.numerals import digits
 from attnviz.core.operations.alibi import ALiBi
@@ -88,9 +88,17 @@ def test_a_person_sets_the_base_of_rope_and_how_much_it_turns_and_reads_how_fast
         before, after = (complex(*each[0, 1, [one, other]]) for each in (x, trace["q_rotated"].operation.compute(x)))
         said = "".join(run[1] for step in steps_of(trace) if step.id == "rotation" for run in step.text)
         assert f"pair {n_turned // 2} by {digits(np.angle(after / before))}, as the base is 500,000" in said
-    for n_heads, d_k in ((4, 2), (8, 1)):  # at least a pair, where there is one
-        trace = trace_of(Settings("the cat", n_heads=n_heads, rope="halves", rope_part="quarter"))
+    for n_heads, d_k in ((4, 3), (6, 2)):  # at least a pair
+        trace = trace_of(Settings("the cat", d_model=12, n_heads=n_heads, rope="halves", rope_part="quarter"))
         assert trace["q_rotated"].operation.dims == d_k // 2 * 2
+
+
+def test_rope_of_one_dimension_is_refused_where_it_would_turn_nothing():
+    with pytest.raises(SettingsError, match=r"at least 2.* got rope=halves with d_model=8 and n_heads=8\. Choose"):
+        Settings("the cat", n_heads=8, rope="halves")
+    assert trace_of(Settings("the cat", n_heads=8, rope="halves", sharing="latent"))["q_rotated"].shape[-1] == 2
+    with pytest.raises(ArrayError, match=r"turns pairs, .*; got all of 1"):
+        attend(drawn(3, 1), parameters=Parameters(), rotation=Rotation())
 
 
 def test_alibi_is_linear_in_the_distance():

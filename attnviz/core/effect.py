@@ -6,7 +6,7 @@ from typing import Any
 from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.masks import SIZED, WITHOUT_WINDOW, has_global_layer
 from attnviz.core.operations.rotation import PAIRS
-from attnviz.core.settings import LATENTS
+from attnviz.core.settings import LATENTS, has_pairs
 
 NEEDS: dict[str, Mapping[str, Sequence]] = {
     "mask_size": {"mask": SIZED},
@@ -23,6 +23,8 @@ NEEDS: dict[str, Mapping[str, Sequence]] = {
 
 def has_effect(options: Any, name: str) -> bool:
     """Whether an option means something beside the others, which are attributes of `options`."""
+    if name == "rope":
+        return has_pairs(options.d_model, options.n_heads, options.sharing)
     if name == "rope_base_global" and not has_global_layer(options.mask, options.window_in, options.layers):
         return False
     return all(getattr(options, other) in values for other, values in NEEDS.get(name, {}).items())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, most_layers
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, RULE_OF_PAIRS, divisors, has_pairs, most_layers
 from attnviz.core.whole import WHOLE
 from attnviz.core.wholesettings import OF_WHOLE, rule_of_whole
 
@@ -23,6 +23,13 @@ def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str
         return {}
     unfit = {name: value for name, value in values.items() if name in OF_WHOLE and value not in OF_WHOLE[name]}
     return {name: replace(OPTIONS[name], allowed=OF_WHOLE[name]).nearest(str(value)) for name, value in unfit.items()}
+
+
+def fitting_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
+    """RoPE switched off where it has no pair to turn beside the other values."""
+    d_model, n_heads, sharing = (values.get(each, OPTIONS[each].default) for each in ("d_model", "n_heads", "sharing"))
+    is_off = values.get("rope", "none") == "none"
+    return {} if is_off or has_pairs(d_model, nearest_heads(n_heads, d_model), sharing) else {"rope": "none"}
 
 
 def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
@@ -58,7 +65,9 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
     for name, value in fitting_whole(allowed).items():
         notices.append(f"{rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
         allowed[name] = value
-    return allowed, notices
+    if off := fitting_rope(allowed):
+        notices.append(f"{RULE_OF_PAIRS}; got rope={allowed['rope']}, using rope={off['rope']}.")
+    return allowed | off, notices
 
 
 def nearest_heads(n_heads: int | str, d_model: int) -> int:

@@ -70,7 +70,8 @@ class Settings:
     qk_norm : bool
         Whether queries and keys are normed; where they come from a latent, that is normed instead.
     rope : {"none", "neighbours", "halves"}
-        Which dimensions are the pairs that are turned by their positions.
+        Which dimensions are the pairs that are turned by their positions. Without keys from a latent it needs a
+        `d_model` of at least 2 for each head.
     rope_base : {"10", "100", "10000", "500000", "1000000"}
     rope_base_global : {"same", "10", "100", "10000", "500000", "1000000"}
         The base in global layers, where `window_in` makes some.
@@ -219,6 +220,11 @@ class Settings:
                 f"got n_heads={_shown(self.n_heads)} for d_model={self.d_model}. "
                 f"Choose one of {', '.join(map(str, divisors(self.d_model)))}."
             )
+        if self.rope != "none" and not has_pairs(self.d_model, self.n_heads, self.sharing):
+            raise SettingsError(
+                f"{RULE_OF_PAIRS}; got rope={self.rope} with d_model={self.d_model} and n_heads={self.n_heads}. "
+                "Choose fewer heads, or rope=none."
+            )
         if not OPTIONS["layers"].allows(self.layers) or self.layers > most_layers(self.d_model):
             raise SettingsError(
                 f"layers must be a whole number from 1 to {MAX_LAYERS}, and layers times d_model at most "
@@ -278,6 +284,14 @@ FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name not in 
 def divisors(d_model: int) -> tuple[int, ...]:
     """The numbers of heads that `d_model` can be shared among."""
     return tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
+
+
+RULE_OF_PAIRS = "RoPE turns pairs of dimensions, so d_model / n_heads is at least 2, unless keys come from a latent"
+
+
+def has_pairs(d_model: int, n_heads: int, sharing: str) -> bool:
+    """Whether there are dimensions that RoPE may turn in pairs; with keys from a latent it adds its own."""
+    return d_model >= 2 * n_heads or sharing in LATENTS
 
 
 def most_layers(d_model: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
-from attnviz.core.fitting import fitting_whole, nearest_heads, nearest_layers
+from attnviz.core.fitting import fitting_rope, fitting_whole, nearest_heads, nearest_layers
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
@@ -194,12 +194,15 @@ def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
-    """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
+    """The options with other values of some; others become the nearest that fit: heads divide `d_model`.
+
+    RoPE is off where heads are of one dimension.
+    """
     wanted = vars(options) | values
     wanted |= fitting_whole(wanted)
     wanted["n_heads"] = nearest_heads(wanted["n_heads"], wanted["d_model"])
     wanted["layers"] = nearest_layers(wanted["layers"], wanted["d_model"])
-    return replace(options, **wanted)
+    return replace(options, **wanted | fitting_rope(wanted))
 
 
 def parts_for_source(source: str) -> dict[str, object]:

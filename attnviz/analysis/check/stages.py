@@ -94,12 +94,15 @@ def _score_stages(layer: tuple[Step, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
-    """Those of a pass of one token, with all that a layer may have."""
+    """Those of a pass of one token and one head, with all that a layer may have; a rotation needs two dimensions."""
     build = Builder()
     for name in ("x", "context"):
-        build.give(Stage.given(name, real(name, np.ones((1, 1)), _ENTERING[name]), _ENTERING[name]))
-    parameters = Parameters(**{name: np.ones([1] * len(axes)) for name, axes in ALL_AXES.items()})
+        build.give(Stage.given(name, real(name, np.ones((1, 2)), _ENTERING[name]), _ENTERING[name]))
+    lengths = {"head": 1, "group": 1}
+    parameters = Parameters(
+        **{name: np.ones([lengths.get(axis, 2) for axis in axes]) for name, axes in ALL_AXES.items()}
+    )
     for stage in parameters.stages.values():
         build.give(stage)
-    add_layer(build, order.Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
+    add_layer(build, order.Block(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
     return _ENTERING | {name: stage.axes for name, stage in build.stages.items()}

@@ -68,11 +68,12 @@ class Rotation(Operation):
         ArrayError
             If they aren't pairs, or there aren't so many.
         """
-        if self.dims is None:
+        if self.dims is None and length > 1:
             return replace(self, dims=length - length % 2)
-        if not 0 < self.dims <= length or self.dims % 2:
+        if self.dims is None or not 0 < self.dims <= length or self.dims % 2:
             raise ArrayError(
-                f"A rotation turns pairs, so an even number of a query's dimensions; got {self.dims} of {length}."
+                "A rotation turns pairs, so an even number of a query's dimensions; "
+                f"got {self.dims or 'all'} of {length}."
             )
         return self
 

@@ -9,7 +9,7 @@ from attnviz.core import tokens
 from attnviz.core.fitting import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
 from attnviz.core.masks import LEAST_WINDOW
-from attnviz.core.settings import OPTIONS
+from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
@@ -114,6 +114,8 @@ def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
     if name != "layers" and after.layers != before.layers:
         rule = f"Layers times d_model are at most {MAX_D_MODEL}, and {before.layers} × {after.d_model} is more"
         notices.append(f"{rule}: showing {counted(after.layers, 'layer')}.")
+    if after.rope != before.rope and name != "rope":
+        notices.append(f"{RULE_OF_PAIRS}: RoPE is off.")
     return Done(replace(scene, options=after), Extras(notices=tuple(notices)))
 
 

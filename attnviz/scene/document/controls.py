@@ -77,6 +77,8 @@ def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     if name == "initialiser" and not has_whole(scene.sentence, scene.context):
         return tuple(each for each in OPTIONS[name].allowed if each != WHOLE)
     options = scene.options
+    if name == "rope" and not has_effect(options, name):
+        return (options.rope,)
     values = allowed(name, options.initialiser, options.d_model)
     if name != "window_in" or not has_effect(options, name):
         return values
