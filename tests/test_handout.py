@@ -4,7 +4,7 @@ import math
 
 import pytest
 from needs import needed
-from tab import at
+from tab import at, frames
 
 from attnviz.contract.received import received
 from attnviz.lessons.export import of_lesson
@@ -27,6 +27,14 @@ FRAMED = """(within) => [...document.querySelectorAll(`${within} .matrix .frame`
   return [figure.dataset.stage, frame.className, cells.map(({ dataset }) => `${dataset.row},${dataset.column}`)];
 })"""
 """Which cells each frame of a picture stands around."""
+
+ARCS = """() => [...document.querySelectorAll(".handout svg.arcs")].flatMap((svg) => {
+  if (!svg.checkVisibility()) return [];
+  const thread = svg.closest(".thread"), sheet = svg.closest(".sheet");
+  const words = [...(thread ?? sheet).querySelectorAll(thread ? ".words .text" : "tr.names th:not(.place)")];
+  return [...svg.children].map(({ dataset }) => dataset.arc.split("-").map((place) => words[place]?.innerText));
+})"""
+"""The words that each arc of a handout is from and to, in the order in which they are drawn."""
 
 
 def bare(text):
@@ -87,6 +95,29 @@ def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_th
     assert len(shown) > 3
     assert page.evaluate(FRAMED, ".handout article:nth-of-type(3)") == shown
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "letters", "paper_format"),
+    [("who-is-it", "", "A4"), ("order", "", "Letter"), ("two-layers", "body { font: 20px/1.5 serif }", "A4")],
+)
+def test_arcs_on_paper_end_at_the_words_that_they_are_of(taught, lesson, letters, paper_format):
+    paper = needed("paper")
+    page = taken(taught(at(lesson=lesson, moment=2)))
+    style = page.add_style_tag(content=letters or "/**/")
+    page.get_by_role("button", name="Print a handout").click()
+    page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+    frames(page)
+    drawn = page.evaluate(ARCS)
+    names = {bare(word) for arc in drawn for word in arc}
+    printed = paper.arcs(page, names, format=paper_format)[::2]  # each is drawn twice: a pointer hits the other
+    style.evaluate("style => style.remove()")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert len(drawn) > 20
+    assert len(printed) == len(drawn)
+    # the ends of an arc to the word itself are beside its middle
+    apart = [pair for pair in zip(printed, drawn, strict=True) if len(set(pair[1])) == 2]
+    assert [bare("-".join(found)) for found, _ in apart] == [bare("-".join(meant)) for _, meant in apart]
 
 
 def test_the_questions_are_a_file(taught, tmp_path):

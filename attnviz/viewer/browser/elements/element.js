@@ -19,6 +19,12 @@ export function roomy(tag, className, text, texts) {
   return made;
 }
 
+// How large a box is drawn, as a part of the size that it is laid out in: a handout's pictures are drawn smaller. What is measured by
+// getBoundingClientRect() and written as pixels of the layout is divided by it.
+export function scaleOf(box) {
+  return Math.round((100 * box.getBoundingClientRect().width) / (box.offsetWidth ?? box.clientWidth)) / 100 || 1;
+}
+
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

@@ -1,6 +1,6 @@
 // Headers: what the columns of a part are called. A click on a word lets it ask; with Shift, or on an answer, it is asked.
 import { button } from "../elements/button.js";
-import { element, write } from "../elements/element.js";
+import { element, scaleOf, write } from "../elements/element.js";
 import { hasWords, shortNameAt } from "../pass/axes.js";
 import { endsOf } from "./bandParts.js";
 import { blanks } from "./blanks.js";
@@ -50,10 +50,11 @@ export function makeHeader(part, { place, isFirst, width }, acts) {
     mark: () => {},
     // The middle of each column, from the left of what else stands in the sheet.
     middles(origin) {
-      const { left } = origin.getBoundingClientRect();
+      const { left } = origin.getBoundingClientRect(),
+        scale = scaleOf(origin);
       return names.map(name => {
         const at = name.getBoundingClientRect();
-        return { x: at.left - left + at.width / 2 };
+        return { x: (at.left - left + at.width / 2) / scale };
       });
     },
     update(part, { pass, where: { cell, present }, isBare }) {

@@ -1,5 +1,5 @@
 // Joined: two sentences of the same words, one above the other, with lines between the same words.
-import { element, svgElement } from "../elements/element.js";
+import { element, scaleOf, svgElement } from "../elements/element.js";
 import { whenOther } from "../elements/whenOther.js";
 
 export function makeJoined() {
@@ -16,11 +16,13 @@ export function makeJoined() {
   });
   let shown = null;
   const draw = () => {
-    const { left, width } = box.getBoundingClientRect();
+    const { left, width: drawn } = box.getBoundingClientRect(),
+      scale = scaleOf(box),
+      width = drawn / scale;
     const middles = rows.map(row =>
       [...row.querySelectorAll(".word")].map(word => {
         const at = word.getBoundingClientRect();
-        return at.left - left + at.width / 2;
+        return (at.left - left + at.width / 2) / scale;
       }),
     );
     lines.setAttribute("viewBox", `0 0 ${Math.max(width, 1)} 20`);

@@ -1,5 +1,5 @@
 // Line: words beside each other, with what is said below each. Tab leads to one of them, arrow keys from word to word.
-import { element, roomy, write } from "../elements/element.js";
+import { element, roomy, scaleOf, write } from "../elements/element.js";
 import { PERCENTS } from "../pass/numeral.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 
@@ -59,12 +59,13 @@ export function makeLine(name, { pick, inspect }) {
       });
       setTabStop(words, words[query ?? key]);
     },
-    // The middle, the upper and the lower edge of each word.
+    // The middle of each word.
     middles(origin) {
-      const { left, top } = origin.getBoundingClientRect();
+      const { left } = origin.getBoundingClientRect(),
+        scale = scaleOf(origin);
       return words.map(word => {
         const at = word.getBoundingClientRect();
-        return { x: at.left - left + at.width / 2, top: at.top - top, bottom: at.bottom - top };
+        return { x: (at.left - left + at.width / 2) / scale };
       });
     },
     show(place, scroller) {
