@@ -152,6 +152,13 @@ def test_who_multiplies_what_a_phone_shows_has_the_number_that_the_class_is_aske
     assert violations_but_contrast(phone) == []
 
 
+def test_a_wrong_code_in_the_address_opens_the_form_that_holds_it(comes):
+    phone = comes("first", "qwerty.")
+    expect(phone.locator(".class-form input")).to_have_value("QWERTY")
+    expect(phone.locator(".class-form")).to_contain_text("There is no room with this code.")
+    expect(phone.get_by_text("Page not found")).to_have_count(0)
+
+
 def test_a_second_device_leads_and_is_led_everywhere(comes):
     speaker = comes("desk", "walkthrough?model=who-is-it&present=1&step=softmax")
     speaker.mouse.move(300, 300)

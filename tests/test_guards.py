@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 import pytest
 from asgi import APP, MARKER, all_guards, ask
-from page import ROOT
+from page import PAGES, ROOT
 from posts import new_tab, said
 from starlette.responses import PlainTextResponse
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
@@ -83,6 +83,26 @@ def test_links_to_pages_that_have_moved_lead_there(mounted, base, monkeypatch):
                 assert urljoin(where + path, answer.headers["location"]) == f"{where}{there}{query}"
             else:
                 assert answer.text == "a page"
+
+
+CODES = {
+    **dict.fromkeys(("KTQWRM", "ktqwrm", "KTQWRM.", "KTQWRM,", "“KTQWRM”", "KTQ-WRM", "ktq wrm", "KTQWRM/"), "KTQWRM"),
+    **{each: each for each in ("QWERTY", "AAAAAA", "KTQWR", "KTQWRMB", "KTQW1M")},
+}
+"""What people type for a code, and the code that the page of the room is asked for; some are no room's."""
+
+
+@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/a", "course")])
+def test_a_code_leads_to_its_room_however_it_is_typed_and_no_page_is_taken_for_one(mounted, base, monkeypatch):
+    monkeypatch.setattr("attnviz.server.allowed_paths.st.get_option", lambda _: base)
+    guard = AllowedPaths(PlainTextResponse("a page"))
+    where = mounted + (base and f"/{base}")
+    for typed, code in CODES.items():
+        location = ask(guard, f"{where}/{typed}", root_path=mounted).headers["location"]
+        assert urljoin(f"{where}/{typed}", location) == f"{where}/?room={code}"
+    files = [page.stem for page in PAGES] + ["favicon.png", "manifest.json", "index.html", "app.js"]
+    for name in {*files, "static", "viewer", "moment", "healthz", "KTQW", "KTQWRMBX", "<b>hello"}:
+        assert ask(guard, f"{where}/{name}", root_path=mounted).headers.get("location", "") in ("", "./walkthrough")
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])

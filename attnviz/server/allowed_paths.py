@@ -4,6 +4,7 @@ Without this, anyone could leave files in the server's memory, read how it is
 used, and have programs drive the app.
 """
 
+import re
 from urllib.parse import parse_qsl
 
 import streamlit as st
@@ -11,7 +12,6 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.classroom.codes import code_in
 from attnviz.server import acts_route, arrays_route, lesson_route, room_route, talk_route
 
 _OWN = "/_stcore/"
@@ -25,6 +25,10 @@ _ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHRO
 """Where pages are now: the first has no name of its own, and the walkthrough has taken the place of two others."""
 _LESSONS = {"lesson", "moment", "present", "room", "speaker"}
 """The parameters of the first page. It was the walkthrough, to which links with any other lead."""
+_TYPED_CODE = re.compile(r"\W*([a-z0-9](?:[ -]?[a-z0-9]){4,6})\W*", re.IGNORECASE | re.ASCII)
+"""A code as people type it: with a full stop after it, a space in it, a wrong letter, one too few or too many."""
+_NO_CODES = {"audit", "lessons", "healthz", "arrays", "moment", "static", "media", "viewer"}
+"""The pages, routes and folders whose names look like a code."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 
 
@@ -47,13 +51,14 @@ def leads_somewhere(path: str) -> bool:
 def moved(path: str, query: str) -> str | None:
     """Where an address leads now, its path below where the app is mounted; None where it has not moved.
 
-    A room is opened by its code alone, as people type it.
+    A room is opened by its code alone, as people type it. Where there is no such room, its page asks again.
     """
     names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
     if path == "/" and not names <= _LESSONS:
         return _WALKTHROUGH
-    code = code_in(path.strip("/"))
-    return f"?room={code}" if code else _ELSEWHERE.get(path.rstrip("/"))
+    name = path.strip("/")
+    typed = None if name in _NO_CODES else _TYPED_CODE.fullmatch(name)
+    return f"?room={re.sub('[ -]', '', typed[1]).upper()}" if typed else _ELSEWHERE.get(path.rstrip("/"))
 
 
 def methods(path: str) -> tuple[str, ...]:

@@ -82,9 +82,12 @@ function teach(root, given, site, ownTalk, open) {
     desk: deskAt(site),
     isLinked: true,
   };
-  const code = new URLSearchParams(host.address.read()).get("room");
+  const code = new URLSearchParams(host.address.read())
+    .get("room")
+    ?.toUpperCase()
+    .replace(/[^A-Z0-9]/g, ""); // "ktq-wrm."
   const begin = () => {
-    if (code) return mountClass(root, code.toUpperCase(), classHost(site, code.toUpperCase()));
+    if (code) return mountClass(root, code, classHost(site, code));
     const page = mountLessons(root, given, host);
     ownTalk.arrive(page, open);
     return page;
