@@ -102,6 +102,82 @@ def test_a_question_its_answer_and_the_list_are_for_everyone(visit):
     assert violations_but_contrast(page) == [], "the list"
 
 
+DIALOGS = """() => {
+  window.dialogs = 0;
+  new MutationObserver(() => {
+    if (document.querySelector('[data-testid="stDialog"]')) window.dialogs = 1;
+  }).observe(document.body, { childList: true });
+}"""
+"""Notes that Streamlit has opened a dialog, however soon it is closed."""
+
+
+@pytest.fixture
+def unserved(window, server):
+    """A page of the app whose websocket the test opens and shuts: `(page, shut)`; shut, nothing is fetched either."""
+    page, opened, is_shut = window("light").new_page(), [], []
+
+    def connect(socket):
+        if is_shut:
+            socket.close()
+        else:
+            socket.connect_to_server()
+            opened.append(socket)
+
+    def shut():
+        is_shut.append(True)
+        page.route(f"{server}/**", lambda route: route.abort())
+        for socket in opened:
+            socket.close()
+
+    def reopen():
+        is_shut.clear()
+        page.unroute_all()
+
+    page.route_web_socket("**/_stcore/stream", connect)
+    yield page, is_shut, shut, reopen
+    page.close()
+
+
+@pytest.mark.slow
+def test_a_websocket_that_never_opens_is_named(unserved, server):
+    page, is_shut, _, reopen = unserved
+    is_shut.append(True)
+    page.clock.install()
+    page.goto(server)
+    expect(page.get_by_test_id("stApp")).to_be_attached()
+    said = page.locator(".attnviz-connection")
+    becomes(page, lambda: page.clock.run_for(1000) or "WebSocket" in said.inner_text(), True)
+    expect(said).to_be_visible()
+    reopen()
+    becomes(page, lambda: page.clock.run_for(1000) or said.inner_text(), "")
+
+
+@pytest.mark.slow
+def test_without_its_server_a_lesson_goes_on_and_says_so(unserved, server):
+    page, _, shut, reopen = unserved
+    with page.expect_response(lambda response: "moment=3" in response.url) as next_moment:
+        page.goto(f"{server}/?lesson=who-is-it&moment=2")
+    next_moment.value.finished()
+    becomes(page, lambda: page.evaluate("document.documentElement.dataset.connection"), "there")
+    page.evaluate(DIALOGS)
+    shut()
+    said, dialog = page.locator(".attnviz-connection"), page.get_by_test_id("stDialog")
+    expect(said).to_contain_text("The server doesn’t answer.")
+    becomes(page, lambda: page.evaluate("dialogs"), 1)
+    expect(dialog).to_have_count(0)
+    page.locator(".choices").get_by_role("button", name="street").click()
+    expect(page.locator(".lesson-said .verdict")).to_contain_text("Right: street")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[2].title)
+    page.get_by_role("button", name="Check").click()
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".lesson-said")).to_contain_text("This moment didn’t come: the server doesn’t answer.")
+    reopen()
+    expect(said).to_be_empty()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[3].title)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_question_its_answer_and_the_list_have_contrast(taught, theme):

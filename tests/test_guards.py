@@ -11,7 +11,7 @@ import pytest
 from asgi import APP, MARKER, all_guards, ask
 from page import PAGES, ROOT
 from posts import new_tab, said
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
@@ -19,6 +19,8 @@ from attnviz.server import acts_route, arrays_route, guards, lesson_route, room_
 from attnviz.server.allowed_paths import AllowedPaths, is_open
 from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
+from attnviz.server.scripts import PageScript
+from attnviz.viewer.script import SCRIPTS
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,29 @@ def test_every_answer_has_the_headers():
         assert headers["content-security-policy"] == policy("'self'")
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
     assert ask(APP, "/", host="evil.example").headers["x-content-type-options"] == "nosniff"
+
+
+PAGE = "<html><body><p>é</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "accept", "is_added"),
+    [("text/html", "text/html,*/*", True), ("text/html", "*/*", False), ("application/json", "text/html", False)],
+)
+def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_connection(media_type, accept, is_added):
+    async def app(scope, receive, send):
+        made = Response(PAGE, media_type=media_type, headers={"ETag": '"1"'})
+        names = {name for name, _ in scope["headers"]}
+        assert not (is_added and b"accept-encoding" in names), "what comes compressed can't be added to"
+        await made(scope, receive, send)
+
+    answer = ask(PageScript(app), "/walkthrough", accept=accept, **{"accept-encoding": "gzip"})
+    path = SCRIPTS["connection"].path
+    tag = f'<script type="module" src=".{path}"></script>'
+    assert answer.text == (PAGE.replace("</body>", f"{tag}</body>") if is_added else PAGE)
+    assert int(answer.headers["content-length"]) == len(answer.text.encode())
+    assert ("etag" in answer.headers) is not is_added
+    assert ask(APP, path).text == SCRIPTS["connection"].text.decode()
 
 
 BEHIND = {

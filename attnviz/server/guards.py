@@ -18,6 +18,7 @@ from attnviz.server.log import quieten
 from attnviz.server.process import warm_up
 from attnviz.server.responses import BugReports
 from attnviz.server.room_store import ROOMS
+from attnviz.server.scripts import PageScript
 from attnviz.server.websocket import Messages
 
 
@@ -30,7 +31,8 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """The layers that every request passes before Streamlit sees it, from the outermost on."""
-    return [Middleware(Headers, configured_policy()), *map(Middleware, (BugReports, Hosts, AllowedPaths, Messages))]
+    layers = (BugReports, Hosts, AllowedPaths, PageScript, Messages)
+    return [Middleware(Headers, configured_policy()), *map(Middleware, layers)]
 
 
 @asynccontextmanager

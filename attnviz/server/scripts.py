@@ -1,11 +1,17 @@
 """Scripts: those of our components, as a browser fetches them. Another text has another name, so it may keep them."""
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.viewer.script import SCRIPTS
 
+_TAG = f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'.encode()
+_END = b"</body>"
+_AS_IT_WAS = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
+"""The headers by which Streamlit's page would come compressed, or not at all, as the browser has it."""
 _KEPT = "public, max-age=31536000, immutable"
 
 
@@ -25,3 +31,39 @@ async def _script(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
         return Response(script.compressed, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
     return Response(script.text, media_type="text/javascript", headers=headers)
+
+
+class PageScript:
+    """Adds the script that reports a missing connection to Streamlit's page, which runs nothing of ours without one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_asked = scope["type"] == "http" and scope["method"] == "GET"
+        if is_asked and "text/html" in Headers(scope=scope).get("accept", ""):
+            await self._with_script(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _with_script(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start: Message = {}
+        body = bytearray()
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            if not Headers(raw=start["headers"]).get("content-type", "").startswith("text/html"):
+                await send(message)
+            elif message["type"] == "http.response.body":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    page = bytes(body).replace(_END, _TAG + _END, 1)
+                    headers = MutableHeaders(scope=start)
+                    headers["content-length"] = str(len(page))
+                    del headers["etag"], headers["last-modified"]  # those of the page without
+                    await send(start)
+                    await send({"type": "http.response.body", "body": page})
+
+        plain = [(name, text) for name, text in scope["headers"] if name not in _AS_IT_WAS]
+        await self.app({**scope, "headers": plain}, receive, sent)

@@ -57,5 +57,6 @@ SCRIPTS = {
     "articles": Script.of("articles", ("formula", "article")),
     "numbers": Script.of("numbers", ("formula", "article", "numbers", "settings")),
     "page": _PAGE,
+    "connection": Script.exporting("connection", bundle(module("connection"))),
 }
-"""The viewer with its settings, the articles, what takes a file, and the page that the viewer is downloaded in."""
+"""The viewer with its settings, the articles, what takes a file, the page to download, the watch over the server."""

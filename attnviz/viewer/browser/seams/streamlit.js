@@ -2,6 +2,7 @@
 
 const APP = '[data-testid="stApp"]',
   STATE = "data-test-connection-state";
+const DIALOG = '[data-testid="stDialog"]';
 const MENU_LINK = '[data-testid="stSidebarNavLink"]';
 const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
@@ -36,6 +37,22 @@ export function takeHistory(window, mayLeave) {
       replace(history.state, "", href);
     },
   };
+}
+
+// Whether the tab has its server; null before Streamlit's page is there.
+export function isConnected(document) {
+  const state = document.querySelector(APP)?.getAttribute(STATE);
+  return state ? state === "CONNECTED" : null;
+}
+
+// Streamlit's dialog is hidden by this style within what a selector finds, and closed by this function: as long as it is open, nothing
+// else on the page can be pressed.
+export function hidesDialog(within) {
+  return `${within} ${DIALOG} { display: none; }`;
+}
+
+export function closeDialog(document) {
+  document.querySelector(`${DIALOG} button`)?.click();
 }
 
 // Calls `act` whenever the tab has its server back; returns the end of that. Another process may answer from now on, which

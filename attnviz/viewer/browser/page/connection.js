@@ -1,0 +1,40 @@
+// Connection: a sentence where the page has no server. Streamlit shows grey bars where its WebSocket never opens, and a box over all of the
+// page where the server has gone, though a lesson and the steps of a pass need none. This stands in the page itself (server/scripts.py).
+import { element, write } from "../elements/element.js";
+import { closeDialog, hidesDialog, isConnected } from "../seams/streamlit.js";
+
+const LOOK_MS = 500,
+  LATE_MS = 8000, // until a connection that was never there counts as missing
+  LOST_MS = 2000; // and one that was there
+const NEVER =
+    "The page is here, but its connection to the server (a WebSocket) doesn’t open: a network, a proxy or an extension of the browser may block it, or the server is down. This page keeps trying. Try another network, or ask whoever runs this server.",
+  LOST =
+    "The server doesn’t answer. What has come goes on: steps, numbers, moments of lessons. The rest waits, and this page keeps trying.";
+const STYLE = `
+  .attnviz-connection { position: fixed; inset: 0 0 auto; z-index: 1000000; margin: 0; padding: 0.6rem 1.5rem; font: 0.9rem/1.4 sans-serif; color: CanvasText; background: Canvas; border-bottom: 2px solid CanvasText; }
+  .attnviz-connection:empty, [data-presenting] .attnviz-connection { display: none; }
+  @media print { .attnviz-connection { display: none; } }
+`;
+
+function watch({ document, performance, setInterval }) {
+  const bar = element("p", "attnviz-connection"),
+    sheet = new CSSStyleSheet();
+  let wasConnected = false,
+    since = null; // when it was first seen without
+  bar.setAttribute("role", "status");
+  sheet.replaceSync(STYLE + hidesDialog('[data-connection="missing"]'));
+  document.adoptedStyleSheets.push(sheet);
+  document.body.append(bar);
+  const look = () => {
+    const is = isConnected(document);
+    if (is) wasConnected = true;
+    since = is === false ? (since ?? performance.now()) : null;
+    if (is !== null) document.documentElement.dataset.connection = is ? "there" : "missing";
+    if (since !== null) closeDialog(document);
+    const isMissing = since !== null && performance.now() - since >= (wasConnected ? LOST_MS : LATE_MS);
+    write(bar, isMissing ? (wasConnected ? LOST : NEVER) : "");
+  };
+  setInterval(look, LOOK_MS);
+}
+
+watch(globalThis);
