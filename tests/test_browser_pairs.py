@@ -73,6 +73,19 @@ def test_a_number_of_a_leads_to_that_of_b_and_its_difference_is_b_less_a(opened)
     assert cells.all_inner_texts() == [short(each) for each in difference]
 
 
+@pytest.mark.parametrize("compare", ["both", "difference"])
+def test_arcs_and_a_whole_pass_of_b_alone_are_said_to_be_of_b(opened, compare):
+    pair = {"sentence": "the cat sat", "mask": "causal", "beside": "mask="}
+    page = opened(f"?step=softmax&view=matrices&compare={compare}", **pair)
+    shares = page.locator(".thread .words .said:not(.in-a):visible").all_inner_texts()
+    assert [each[0] for each in shares if each.strip()] == ["B"] * sum(bool(each.strip()) for each in shares) != []
+    page = opened(f"?step=whole-pass&compare={compare}", **pair)
+    said = page.locator(".whole > .said").inner_text()
+    assert said.startswith("This is B alone, not B − A." if compare == "difference" else "This is B alone. ")
+    page = opened("?step=whole-pass", sentence="the cat sat", mask="causal")
+    assert page.locator(".whole > .said").inner_text().startswith("The path of ")
+
+
 def test_a_word_that_a_lacks_has_its_name_and_a_shuffled_one_asks_when_it_is_clicked(opened):
     page = opened("?view=sheet&step=weighted-sum", sentence="mat the dog the cat on", beside=f"sentence={SENTENCE}")
     words, names = page.evaluate("given.words.query"), page.locator(".sheet tr.names").first.locator("button")

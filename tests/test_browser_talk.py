@@ -248,6 +248,11 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     page.goto(f"{page.evaluate('location.origin')}/?lesson=talk{link}")
     expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
     tab.errors = [each for each in tab.errors if "400" not in each]
+    expect(drawer(page).locator("> .note")).to_contain_text("Kept in this browser")
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new DOMException('full') } }")
+    drawer(page).get_by_label("Title of the talk").fill("Not kept")
+    expect(drawer(page).locator("> .note")).not_to_contain_text("Kept in this browser")
+    expect(drawer(page).locator("> .note")).to_contain_text("Save it by “↓ File”")
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 

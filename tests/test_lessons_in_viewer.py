@@ -218,6 +218,72 @@ def test_one_explains_in_ones_own_words_and_compares_on_a_press(taught):
     expect(box).to_have_value("A query  asks.\nA key answers")
     expect(page.get_by_role("button", name="Compare with an answer")).to_have_count(0)
     assert "A key answers" not in page.evaluate("JSON.stringify(localStorage)")
+    page.get_by_role("button", name="Next lesson").click()
+    said_is(page, "one-number", 1)
+    page.get_by_role("button", name="Present").click()
+    page.keyboard.press("End")
+    page.keyboard.press("Escape")
+    said_is(page, "one-number", len(LESSONS["one-number"].moment))
+    expect(box).to_have_value("")
+    box.fill("Of rows and columns")
+    page.get_by_role("button", name="Present").click()
+    for key in ("Home", "PageUp", "Escape"):
+        page.keyboard.press(key)
+    said_is(page, "who-is-it", 8)
+    expect(box).to_have_value("A query  asks.\nA key answers")
+
+
+_UNREAD = """() => {
+  const plate = document.body.appendChild(document.createElement("i"));
+  plate.style.color = "Canvas";
+  const { color: canvas } = getComputedStyle(plate);
+  plate.remove();
+  const isUnread = (each) => {
+    const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(each);
+    return forcedColorAdjust === "none" ? color === backgroundColor : color === canvas;
+  };
+  const all = [...document.querySelectorAll(".lesson-page :is(button, a, p, h2, span)")],
+    labels = all.filter((each) => each.textContent && each.checkVisibility()),
+    dots = [...document.querySelectorAll(".lesson-page .dots li")];
+  return [
+    ...labels.filter(isUnread).map((each) => each.textContent),
+    ...dots.filter((each) => getComputedStyle(each).borderTopColor === canvas).map(() => "a dot"),
+  ];
+}"""
+"""The labels that can't be read where colours are forced: there letters stand on a plate of the page's own colour."""
+
+
+def test_where_colours_are_forced_each_label_is_read(taught):
+    page = taught(FIRST + "2")
+    try:
+        page.emulate_media(forced_colors="active")
+        page.locator(".choices button").first.click()
+        expect(verdict(page)).not_to_be_empty()
+        expect(page.locator("footer .ways-on button.check")).to_have_text("Next")
+        assert page.evaluate(_UNREAD) == []
+        page.keyboard.press("PageDown")
+        expect(page.locator(".slider .check")).to_be_visible()
+        assert page.evaluate(_UNREAD) == []
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_a_browser_that_keeps_nothing_is_said_to(taught):
+    page = taught(FIRST + "2")
+    page.evaluate("""() => {
+      const { setItem } = Storage.prototype;
+      window.allow = () => { Storage.prototype.setItem = setItem };
+      Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") };
+    }""")
+    try:
+        page.locator(".choices button").first.click()
+        expect(page.locator(".contents .score")).to_have_text(
+            "You predicted 0 of 1. This browser keeps nothing, so it is forgotten once you leave this page."
+        )
+    finally:
+        page.evaluate("allow()")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".contents .score")).to_have_text("You predicted 0 of 1. Only this browser knows.")
 
 
 def test_what_was_predicted_is_counted_and_forgotten(taught):

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { areLettersOn, turnLetters } from "../../attnviz/viewer/browser/scene/letters.js";
+import { areLettersKept, areLettersOn, turnLetters } from "../../attnviz/viewer/browser/scene/letters.js";
 import { commandOf, listenToKeys } from "../../attnviz/viewer/browser/scene/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
@@ -92,6 +92,7 @@ for (const [name, store] of Object.entries(STORES)) {
     assert.equal(areLettersOn(), true);
     turnLetters(false);
     assert.equal(areLettersOn(), false);
+    assert.equal(areLettersKept(), name === "a browser that keeps them");
     for (const isPresenting of [false, true]) {
       assert.deepEqual(pressed({ isPresenting }), [null, null, null, null]);
       const others = ["PageDown", "ArrowLeft", "Escape"].map(key => press(key, null, {}, { isPresenting }));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
 import { makeOwnTalk } from "../../attnviz/viewer/browser/lesson/ownTalk.js";
 import { planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerPanel.js";
 import {
@@ -12,6 +13,7 @@ import {
   NOTHING,
   without,
 } from "../../attnviz/viewer/browser/lesson/talkList.js";
+import { makeTalkUploads } from "../../attnviz/viewer/browser/lesson/talkUploads.js";
 import { makeTogether } from "../../attnviz/viewer/browser/lesson/together.js";
 import { placeBeside } from "../../attnviz/viewer/browser/lesson/course.js";
 
@@ -76,6 +78,66 @@ test("a talk is kept by the browser, and what was done to it is undone", () => {
   own.undo();
   assert.deepEqual(own.talk, NOTHING);
   assert.equal(own.canUndo, false);
+});
+
+// A browser's store that takes so many characters, as one that is full; it takes nothing where it is forbidden.
+function fullStore(texts, most) {
+  const { getItem, setItem } = storeOf(texts);
+  return {
+    getItem,
+    setItem: (name, text) => {
+      if (text.length > most) throw new DOMException("full", "QuotaExceededError");
+      setItem(name, text);
+    },
+  };
+}
+
+test("whether a talk is kept is what the browser says, and one that has little room keeps the talk without its pictures", () => {
+  const forbidden = makeOwnTalk(() => {
+    throw new DOMException("forbidden", "SecurityError");
+  }, windowOf());
+  assert.equal(forbidden.isKept, true, "as there is nothing to keep");
+  forbidden.change(added(forbidden.talk, { at: "a" }));
+  assert.deepEqual([forbidden.isKept, order(forbidden.talk)], [false, "a"]);
+
+  const texts = {},
+    own = makeOwnTalk(() => fullStore(texts, 200), windowOf()),
+    again = () => makeOwnTalk(() => storeOf(texts), windowOf()).talk;
+  let told = 0;
+  own.onChange(() => {
+    told += 1;
+  });
+  own.change(added(own.talk, { at: "a" }));
+  own.keepPicture("a", { words: ["x".repeat(200)] });
+  assert.deepEqual([own.isKept, again()], [true, own.talk]);
+  own.change(added(own.talk, { at: "b", text: "y".repeat(200) }));
+  assert.deepEqual([own.isKept, order(again()), order(own.talk)], [false, "a", "ab"], "what is kept is older");
+  told = 0;
+  own.change(without(own.talk, 1));
+  assert.deepEqual([own.isKept, again(), told], [true, own.talk, 1]);
+});
+
+test("whether answers and files are kept is what the browser says", async () => {
+  const texts = {},
+    memories = [() => storeOf(texts), () => fullStore({}, 10)].map(makeMemory);
+  for (const memory of memories) memory.predicted({ lesson: "masks", moment: 1 }, true);
+  assert.deepEqual(
+    memories.map(({ isKept }) => isKept),
+    [true, false],
+  );
+  assert.deepEqual(makeMemory(() => storeOf(texts)).scoreOf("masks"), { right: 1, asked: 1 });
+
+  const uploads = makeTalkUploads({
+    open: () => {
+      throw new DOMException("forbidden", "SecurityError");
+    },
+  });
+  assert.equal(uploads.areKept(["a"]), true);
+  await uploads.keep({ a: "AAAA" });
+  assert.deepEqual(
+    [uploads.areKept(["a"]), uploads.areKept(["b"]), await uploads.of(["a"])],
+    [false, true, { a: "AAAA" }],
+  );
 });
 
 test("another tab's change is taken, and what is no talk is none", () => {

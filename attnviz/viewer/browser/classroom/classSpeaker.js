@@ -133,7 +133,7 @@ export function makeSpeaker(line, storeOf) {
       keep();
     },
     // The next page shows the place of that number: it does not lead the class there again.
-    leaves: nth => storeOf().setItem(LED, String(nth)),
+    leaves: nth => writeKept(storeOf, LED, nth),
     // Tells where this page is; what it shows as another device `isLed` it there, the class knows.
     shows: (place, isLed = false) => {
       wanted = { question: null, moment: null, isShown: false, ...place };

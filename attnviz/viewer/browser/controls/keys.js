@@ -1,7 +1,7 @@
 // Keys: what they do in the viewer, and a switch for those that are single characters.
 import { makeSwitch } from "./control.js";
 import { element } from "../elements/element.js";
-import { areLettersOn, turnLetters } from "../scene/letters.js";
+import { areLettersKept, areLettersOn, turnLetters } from "../scene/letters.js";
 
 const KEYS = [
   [["→", "Page Down"], "next step"],
@@ -18,23 +18,25 @@ const KEYS = [
   [["M"], "add this moment to a talk"],
   [["Q"], "QR code of the page"],
 ];
-const SWITCH = {
-  label: "Single-key shortcuts: letters, digits, dot, [ and ]",
-  help: "Switch them off if you speak to your computer, or press keys by accident. This browser remembers it.",
-};
+const LABEL = "Single-key shortcuts: letters, digits, dot, [ and ]",
+  HELP = "Switch them off if you speak to your computer, or press keys by accident.",
+  KEPT = "This browser remembers it.",
+  LOST = "This browser keeps nothing, so it holds until you leave this page.";
 
 export function makeKeys() {
   const box = element("div", "keys"),
     list = element("dl"),
-    letters = makeSwitch((_event, isOn) => turnLetters(isOn));
+    letters = makeSwitch((_event, isOn) => {
+      turnLetters(isOn);
+      update();
+    });
+  const update = () =>
+    letters.update({ label: LABEL, help: `${HELP} ${areLettersKept() ? KEPT : LOST}`, value: areLettersOn() }, false);
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Keyboard");
   list.append(...KEYS.flatMap(([names, does]) => [drawNames(names), element("dd", "", does)]));
   box.append(element("p", "name", "Keyboard"), list, letters.element);
-  return {
-    element: box,
-    update: () => letters.update({ ...SWITCH, value: areLettersOn() }, false),
-  };
+  return { element: box, update };
 }
 
 function drawNames(names) {

@@ -5,6 +5,9 @@ import { onPlainClick } from "../elements/link.js";
 import { makePopover } from "../elements/popover.js";
 import { minutesText } from "./course.js";
 
+const KEPT = "Only this browser knows.",
+  LOST = "This browser keeps nothing, so it is forgotten once you leave this page.";
+
 // `here` are the whereabouts. go(place) leads to a lesson, hrefTo(place) is its link; forget() makes this browser forget; edit(),
 // collect() and startFrom(), where there is a talk of one's own, open it, add this moment to it and make it of the lesson that one is in;
 // openClass(), where that can be, opens a class, and isClass() says whether it is open. Returns {button, panel, update()}.
@@ -72,7 +75,7 @@ export function makeContents(here, memory, { go, forget, hrefTo, edit, collect, 
         }),
       );
       const { right, asked } = memory.scoreOf(null);
-      write(score, asked ? `You predicted ${right} of ${asked}. Only this browser knows.` : "");
+      write(score, asked ? `You predicted ${right} of ${asked}. ${memory.isKept ? KEPT : LOST}` : "");
       forgetting.hidden = !asked;
     },
   };

@@ -5,12 +5,17 @@ const NAME = "attnviz lessons";
 
 // `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
 export function makeMemory(storeOf) {
-  let kept = Object(readKept(storeOf, NAME));
+  let kept = Object(readKept(storeOf, NAME)),
+    isKept = true;
   const keep = parts => {
     kept = { ...kept, ...parts };
-    writeKept(storeOf, NAME, kept);
+    isKept = writeKept(storeOf, NAME, kept);
   };
   return {
+    // Whether the browser has what was done last, for the next visit.
+    get isKept() {
+      return isKept;
+    },
     // {lesson, moment} where one was last, in any lesson.
     get last() {
       return kept.last ?? null;

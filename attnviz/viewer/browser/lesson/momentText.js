@@ -15,11 +15,8 @@ export function hasMore({ question, after, ending }) {
 // browser forget what was answered. Returns {draw(moment, at)}, the elements of what is said; at: {lesson, present, answer,
 // isShown, areWordsAlone, question}, of which the last is the element of its question.
 export function makeMomentText({ numbers, show, forget, scoreOf }) {
-  const ownWords = element("textarea", "own-words"), // kept nowhere
+  const boxes = new WeakMap(), // of what is written in one's own words: {moment: box}, as long as the page is open
     verdict = element("div", "verdict");
-  ownWords.setAttribute("aria-label", "In your own words");
-  ownWords.placeholder = "In your own words. Kept nowhere.";
-  ownWords.rows = 4;
   verdict.setAttribute("role", "status");
 
   function drawVerdict({ question, after }, { answer, isShown }) {
@@ -28,7 +25,17 @@ export function makeMomentText({ numbers, show, forget, scoreOf }) {
     verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
     return said.map(runs => drawSaid(runs, numbers));
   }
-  function drawEnding({ explain, answer }, { lesson, present, isShown }) {
+  function boxOf(moment) {
+    if (!boxes.has(moment)) {
+      const box = element("textarea", "own-words");
+      box.setAttribute("aria-label", "In your own words");
+      box.placeholder = "In your own words. Kept nowhere.";
+      box.rows = 4;
+      boxes.set(moment, box);
+    }
+    return boxes.get(moment);
+  }
+  function drawEnding(ownWords, { explain, answer }, { lesson, present, isShown }) {
     const { right, asked } = scoreOf(lesson);
     return [
       drawSaid(explain, numbers, "p", "prompt"),
@@ -60,7 +67,7 @@ export function makeMomentText({ numbers, show, forget, scoreOf }) {
         ...(at.areWordsAlone ? [element("p", "note", NO_HARM)] : []),
         verdict,
         ...(at.isShown && after.length && !question ? [drawSaid(after, numbers)] : []),
-        ...(ending ? drawEnding(ending, at) : []),
+        ...(ending ? drawEnding(boxOf(moment), ending, at) : []),
       ];
     },
   };

@@ -8,12 +8,17 @@ const MOST_UNDONE = 50;
 // `storeOf()` gives a Storage, or fails where there is none; then it holds until the page is left. `window` tells of other tabs.
 export function makeOwnTalk(storeOf, window) {
   let { talk, pictures, before } = read(storeOf),
+    isKept = true,
     last = null; // what was changed last: what is typed into one box is one change
   const listeners = new Set();
   const tell = () => {
     for (const listener of listeners) listener();
   };
-  const keep = () => writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) });
+  const keep = () => {
+    isKept =
+      writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
+      writeKept(storeOf, NAME, { talk, pictures: {}, before: [] }); // which needs less room
+  };
   const set = next => {
     talk = next;
     keep();
@@ -22,9 +27,14 @@ export function makeOwnTalk(storeOf, window) {
   window.addEventListener("storage", ({ key }) => {
     if (key !== NAME) return;
     ({ talk, pictures, before } = read(storeOf));
+    isKept = true;
     tell();
   });
   return {
+    // Whether the browser has the talk as it is now, for the next visit.
+    get isKept() {
+      return isKept;
+    },
     get talk() {
       return talk;
     },
@@ -51,7 +61,9 @@ export function makeOwnTalk(storeOf, window) {
       pictures = Object.fromEntries(
         Object.entries({ ...pictures, [at]: picture }).filter(([address]) => kept.has(address)),
       );
+      const wasKept = isKept;
       keep();
+      if (isKept !== wasKept) tell();
     },
     onChange: listener => {
       listeners.add(listener);

@@ -42,6 +42,7 @@ export function makeTalkAsking(site, templates, uploads) {
       await uploads.keep(files);
       return Object.keys(files);
     },
+    areKept: moments => uploads.areKept(uploadsOf(moments)),
     // Gives a tab the files of these names.
     give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
     sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
@@ -50,5 +51,5 @@ export function makeTalkAsking(site, templates, uploads) {
 
 // The sentence on an error in asking.
 export function sayingOf(error) {
-  return error instanceof TypeError ? "The server doesn’t answer. The talk is kept in this browser." : error.message;
+  return error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
 }

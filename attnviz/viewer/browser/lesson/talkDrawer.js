@@ -7,6 +7,8 @@ import { edited, minutesOf, moved, NOTHING, without } from "./talkList.js";
 import { makeTalkForm } from "./talkForm.js";
 
 const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
+const KEPT = "Kept in this browser, and nowhere else.",
+  LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
 // `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways, code}, of which ways are
 // the elements of what else is done with the whole talk, and code is what a QR code stands in. Returns {element, standIn(home), open(place),
@@ -81,7 +83,10 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
       order = JSON.stringify([chosen, moments.map(({ at }) => at)]);
     if (chosen >= n) chosen = -1;
     if (title.value !== own.talk.title) title.value = own.talk.title;
-    write(count, n ? `${countOf(moments)} Kept in this browser, and nowhere else.${ownNumbersIn(moments)}` : "");
+    write(
+      count,
+      n ? `${countOf(moments)} ${own.isKept && asking.areKept(moments) ? KEPT : LOST}${ownNumbersIn(moments)}` : "",
+    );
     how.hidden = n > 0;
     for (const each of [giving, away, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
     undo.disabled = !own.canUndo;

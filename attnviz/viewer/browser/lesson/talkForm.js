@@ -100,7 +100,7 @@ export function makeTalkForm(acts, asking) {
 }
 
 function sayingOf(error) {
-  return error instanceof TypeError ? "The server doesn’t answer; what you typed is kept." : error.message;
+  return error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
 }
 
 function labelled(name, control) {

@@ -4,10 +4,11 @@
 const [NAME, STORE] = ["attnviz talk", "uploads"];
 export const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/limits has it
 
-// `databases` is window.indexedDB. Returns {keep(files), of(names), retain(names)}: files are {name: base64}, of() is a promise of
-// them, retain() throws all others away.
+// `databases` is window.indexedDB. Returns {keep(files), of(names), areKept(names), retain(names)}: files are {name: base64}, of() is a
+// promise of them, areKept() says whether the browser has them for the next visit, retain() throws all others away.
 export function makeTalkUploads(databases) {
   const held = new Map(); // where there is no database, they hold until the page is left
+  const lost = new Set(); // the names of those that the database didn't take
   let opening = null;
   const open = () => {
     const request = databases.open(NAME, 1);
@@ -31,9 +32,13 @@ export function makeTalkUploads(databases) {
         held.set(name, file);
         try {
           await answerTo((await store("readwrite")).put(file, name));
-        } catch {} // as above
+          lost.delete(name);
+        } catch {
+          lost.add(name);
+        }
       }
     },
+    areKept: names => !names.some(name => lost.has(name)),
     async of(names) {
       const files = await Promise.all(names.map(async name => [name, await fileOf(name)]));
       return Object.fromEntries(files.filter(([, file]) => file !== undefined));

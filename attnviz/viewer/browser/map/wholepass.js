@@ -76,7 +76,7 @@ export function makeWholePass(tools) {
       parts = pass.parts(focus.name, focus.index);
     write(
       sentence,
-      `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
+      `${whoseOf(pass, look)}The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
     );
     for (const thumb of diagram.thumbs()) nameThumb(thumb, pass.stages.get(thumb.name), rows.length > 1);
     const drawn = isUntitled => {
@@ -104,6 +104,11 @@ export function makeWholePass(tools) {
       if (!box.hidden) draw();
     },
   };
+}
+
+// Of two passes, which one is drawn.
+function whoseOf({ other }, { kind }) {
+  return other ? `This is B alone${kind === "B − A" ? ", not B − A" : ""}. ` : "";
 }
 
 // What a thumb is called and heard as; where there are several rows, its symbol is beside it if others are, too.

@@ -9,6 +9,11 @@ export function areLettersOn() {
   return (chosen ?? kept()) !== OFF;
 }
 
+// Whether the browser has what was chosen last, for the next visit.
+export function areLettersKept() {
+  return chosen === null;
+}
+
 export function turnLetters(isOn) {
   chosen = isOn ? ON : OFF;
   try {

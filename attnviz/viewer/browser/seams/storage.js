@@ -9,8 +9,12 @@ export function readKept(storeOf, name) {
   }
 }
 
+// Returns whether it is kept: a browser that forbids it, or has no room left, keeps nothing, and it holds until the page is left.
 export function writeKept(storeOf, name, data) {
   try {
     storeOf().setItem(name, JSON.stringify(data));
-  } catch {} // then it holds until the page is left
+    return true;
+  } catch {
+    return false;
+  }
 }

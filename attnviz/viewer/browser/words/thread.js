@@ -82,7 +82,7 @@ export function makeThread(tools) {
     for (const [name, value] of Object.entries(is)) box.classList.toggle(name, Boolean(value));
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.setAttribute("aria-label", `The ${unit}s`);
-    writeWords([queries, shared ? [] : keys, unit, ...(look.pair ? ["B ", "A "] : [""])]);
+    writeWords([queries, shared ? [] : keys, unit, ...(look.pair ? ["B ", "A "] : [pass.other ? "B " : ""])]);
     purposes.forEach((line, nth) => {
       line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
     });
