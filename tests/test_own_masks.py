@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from implementations import Implementation
 from test_comparison import LATER, MISTAKES, flat
+from test_rotations import a_pass, angles
 
 from attnviz import compare
 
@@ -92,8 +93,62 @@ def test_the_mistakes_that_an_inverted_mask_hid_are_named():
         found = compare(None, arrays)
         assert MISTAKES[wrong] in str(found)
         assert found.explained
-    correct = own(TRI).written("torch.nn.MultiheadAttention", "output") | {"attn_mask": TRI}
-    assert str(compare(None, correct)).startswith("Output agrees to float32 rounding.")
+        assert "attn_mask was read as a visible key, against the convention of torch.nn.MultiheadAttention" in str(found)
+
+
+BY_LIBRARY = {
+    "attn_mask": ("torch.nn.MultiheadAttention", "hidden", bool),
+    "mask": ("torch.nn.MultiheadAttention", "hidden", bool),
+    "tgt_mask": ("torch.nn.MultiheadAttention", "hidden", bool),
+    "causal_mask": ("torch.nn.MultiheadAttention", "hidden", bool),
+    "layer.attention_mask": ("BERT", "visible", int),
+    "attention_mask": ("Llama", "visible", bool),
+    "src_mask": ("Keras", "visible", float),
+}
+"""The names of masks, whose file they are in, what True means there, and how they are written."""
+
+
+@pytest.mark.parametrize("stage", ["attention", "output"])
+@pytest.mark.parametrize("name", BY_LIBRARY)
+@pytest.mark.parametrize("visible", ["causal", "padded right", "window"])
+def test_a_mask_against_the_convention_of_its_library_is_inverted_unless_its_owner_says_otherwise(visible, name, stage):
+    library, true_is, kind = BY_LIBRARY[name]
+    other = {"visible": "hidden", "hidden": "visible"}[true_is]
+    correct = own(VISIBLE[visible]).written(library, stage)
+    correct = {each: array for each, array in correct.items() if each not in ("mask", "attn_mask")}
+    by_meaning = {"visible": VISIBLE[visible].astype(kind), "hidden": (~VISIBLE[visible]).astype(kind)}
+    right = compare(None, correct | {name: by_meaning[true_is]})
+    assert (right.first, right.causes, right.questions) == (None, (), ()), str(right)
+    assert f"True in your {name} was read as a {true_is} key, as in " in str(right)
+    inverted = correct | {name: by_meaning[other]}
+    found = compare(None, inverted)
+    assert [each.id for each in found.causes] == ["mask inverted"], str(found)
+    assert found.explained
+    assert f"inverted unless True in your {name} means a {other} key" in found.headline
+    assert any(name in each for each in found.questions)
+    np.testing.assert_allclose(found.theirs["attention"].value, own(VISIBLE[visible]).stages["attention"], atol=1e-5)
+    settled = compare(None, inverted, true_is=other)
+    assert (settled.first, settled.questions) == (None, ()), str(settled)
+    contradicted = compare(None, correct | {name: by_meaning[true_is]}, true_is=other)
+    assert [each.id for each in contradicted.causes] == ["mask inverted"]
+    assert "unless" not in str(contradicted)
+
+
+def test_one_of_two_masks_that_is_inverted_is_named_alone():
+    padded = PADDED[::-1]
+    arrays = own(TRI & ~padded).written("torch.nn.MultiheadAttention", "output")
+    found = compare(None, arrays | {"attn_mask": TRI, "key_padding_mask": padded})
+    assert "The mask attn_mask was applied the other way round, so it is inverted unless True in your attn_mask" in str(
+        found
+    )
+
+
+def test_a_rotated_pass_with_an_inverted_mask_is_no_agreement():
+    arrays, visible = a_pass(angles(10_000), True, "attention", "output"), np.tri(7, dtype=int)
+    found = compare(None, arrays | {"attention_mask": 1 - visible})
+    assert [each.id for each in found.causes] == ["mask inverted"], str(found)
+    assert found.unless
+    assert compare(None, arrays | {"attention_mask": visible}).first is None
 
 
 def test_a_forgotten_mask_is_called_that():
@@ -104,6 +159,7 @@ def test_a_forgotten_mask_is_called_that():
         "The mask was not applied: computed so, all of your numbers agree.",
         "Wrong: attention = scores.softmax(dim=-1)",
         "Right: scores = scores.masked_fill(~mask, -torch.inf); attention = scores.softmax(dim=-1)",
+        "True in your mask was read as a visible key.",
     ]
     assert not found.alternatives
 

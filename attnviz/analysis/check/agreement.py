@@ -68,6 +68,12 @@ class Agreement:
     spread: float
     shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
+    @classmethod
+    def of_shapes(cls, stage: str, own: OwnArray, expected: np.ndarray) -> Agreement:
+        """An array that has another shape than the stage, or its axes in another order."""
+        shapes = own.value.shape, expected.shape
+        return cls(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0, shapes)
+
     @property
     def roundings(self) -> float:
         """The largest difference in units of what rounding would leave."""
@@ -89,8 +95,7 @@ def agreement(
             agreements.append((not compared.agrees, target != stage, ratio, compared))
     if agreements:
         return min(agreements, key=lambda each: each[:3])[3]
-    shapes = own.value.shape, ours[stage].value.shape
-    return Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0, shapes)
+    return Agreement.of_shapes(stage, own, ours[stage].value)
 
 
 def beside(

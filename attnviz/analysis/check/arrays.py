@@ -17,6 +17,7 @@ from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
 from attnviz.analysis.check.names import (
     Meaning,
     Orientation,
+    convention,
     is_by_heads,
     is_in_three,
     is_scale,
@@ -29,6 +30,9 @@ from attnviz.core.errors import OwnArraysError
 
 _CALLED = (["query"], ["query", "key", "value"])
 """The arguments of `nn.MultiheadAttention`, which it projects."""
+
+ZERO_KEY = "(key of zeros)"
+"""What a sink of 0 is called that stands for a key of zeros."""
 
 NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
@@ -189,7 +193,8 @@ def _by_stages(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conven
     for stage, named_arrays in known.items():
         name, array = named_arrays[0]
         if stage == "mask":
-            by_stage[stage] = _masked_by(named_arrays, stated.true_is)
+            names = [name for each in known.values() for name, _ in each]
+            by_stage[stage] = _masked_by(named_arrays, stated.true_is, names)
         elif stage in ("w_qkv", "b_qkv"):
             is_matrix = stage == "w_qkv"
             family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
@@ -211,6 +216,22 @@ def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
         return [own]
     called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
     return [{stage: called[stage] for stage in stages() if stage in called}, own]
+
+
+def with_zero_key(own: OwnArrays) -> list[OwnArrays]:
+    """The arrays; after them, where attention has a key more than there are tokens, without it: a sink of 0 does as much.
+
+    That is what `add_zero_attn` of `nn.MultiheadAttention` adds.
+    """
+    attention, x = own.get("attention"), own.get("context") or own.get("x")
+    if attention is None or x is None or "sinks" in own or attention.value.ndim < 3:
+        return [own]
+    adds_up = (np.abs(attention.value.sum(axis=-1) - 1) < NEAR_ONE).all()
+    if not adds_up or attention.value.shape[-1] != max(x.value.shape[:-1], default=0) + 1:
+        return [own]
+    sinks = OwnArray(ZERO_KEY, np.zeros(attention.value.shape[-3]), attention.dtype)
+    changed = {**own, "attention": replace(attention, value=attention.value[..., :-1]), "sinks": sinks}
+    return [own, {stage: changed[stage] for stage in stages() if stage in changed}]
 
 
 def with_query_entering(own: OwnArrays) -> list[OwnArrays]:
@@ -245,8 +266,11 @@ def _are_shares(scores: np.ndarray) -> bool:
     return bool((scores >= 0).all() and are_ones.any() and (are_ones | (sums == 0)).all())
 
 
-def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) -> OwnArray:
-    """One or more masks as one."""
-    masks = [OwnMask.of(name, array, true_is or named(name).true_is) for name, array in arrays]
+def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None, names: list[str]) -> OwnArray:
+    """One or more masks as one, in a file whose other arrays have these names."""
+    masks = [
+        OwnMask.of(name, array, true_is or named(name).true_is, convention(name, array.dtype.kind == "b", names))
+        for name, array in arrays
+    ]
     readings = mask_readings(masks)
     return OwnArray(" and ".join(each.name for each in masks), readings[0].value, np.dtype(bool), masks=readings)

@@ -11,6 +11,7 @@ from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.analysis.check.masks import MaskReading
 from attnviz.analysis.check.nodes import Nodes
 from attnviz.analysis.check.rounding import Precision
 from attnviz.analysis.check.stages import later_than_scores, score_stages
@@ -51,6 +52,8 @@ class Diagnosis:
         What was left out of the search, where nothing explains all.
     unseeing : str
         What a query that sees no key gets in their pass, one of UNSEEING.
+    against : MaskReading, optional
+        The mask with which all agrees, if it is read against the convention of its library: else it was inverted.
     """
 
     candidate: Candidate
@@ -64,6 +67,7 @@ class Diagnosis:
     unseeing: str = UNSEEING[0]
     within: str = ""
     untried: tuple[Untried, ...] = ()
+    against: MaskReading | None = None
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -67,6 +67,12 @@ class Examination:
         return next(filter(None, (each.turned for each in self._held)), None)
 
     @property
+    def nearest(self) -> Diagnosis:
+        """Of the pass as it is that makes most of the numbers."""
+        plain = [each.plain or each.nearest for each in self._held]
+        return max(plain, key=lambda each: each.rank)
+
+    @property
     def best(self) -> Diagnosis:
         """Of what explains all in the finest precision, perhaps with mistakes; else of what explains most."""
         for each in self._held:

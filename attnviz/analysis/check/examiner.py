@@ -64,6 +64,12 @@ class Examiner:
         best = max((rank_of(state.stages) for _, state in self._nearest[1]), default=None)
         return [each for each in self._nearest[1] if rank_of(each[1].stages) == best]
 
+    @property
+    def nearest(self) -> Diagnosis:
+        """Of the first of these."""
+        candidate, state = self.tied[0]
+        return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+
     @cached_property
     def turned(self) -> Diagnosis | None:
         """Of the first of these, with what positions change in some models, that makes all of the numbers.

@@ -16,15 +16,21 @@ from attnviz.analysis.check.arrays import (
     own_arrays,
     with_heads_called_output,
     with_query_entering,
+    with_zero_key,
 )
+from attnviz.analysis.check.axes import Make, in_order
 from attnviz.analysis.check.candidates import Candidate, Candidates
-from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect
 from attnviz.analysis.check.examination import Examination
 from attnviz.analysis.check.layers import layers_of, of_layer
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import named
-from attnviz.analysis.check.nodes import values_of
+from attnviz.analysis.check.nodes import Node, values_of
 from attnviz.analysis.check.recomputation import recomputed
+from attnviz.analysis.check.rounding import Rounded
+from attnviz.analysis.check.sharednodes import SharedNodes
+from attnviz.analysis.check.state import state_of
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
@@ -156,16 +162,62 @@ def examine(
     owns, unread = own_arrays(arrays, stated)
     if trace is None:
         owns = [way for own in owns for each in with_query_entering(own) for way in with_heads_called_output(each)]
-        ways = [partial(Candidates.of, own, stated.n_heads, numbers) for own in owns]
+        owns = [way for own in owns for way in with_zero_key(own)]
+        make = partial(Candidates.of, n_heads=stated.n_heads, numbers=numbers)
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
         candidate = Candidate.beside(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not owns[0]:
             owns, unread = _nearest(unread[0], arrays[unread[0]], candidate)
-        ways = [partial(Candidates, own, [candidate]) for own in owns]
-    own, diagnosis = _best(ways)
-    return Finding(own, unread, diagnosis, trace, layer)
+        make = partial(Candidates, likely=[candidate])
+    own, diagnosis = _explained(owns, make)
+    return Finding(own, unread, _by_convention(own, diagnosis), trace, layer)
+
+
+def _explained(owns: list[OwnArrays], make: Make) -> tuple[OwnArrays, Diagnosis]:
+    """The arrays in the way that explains most, and what explains them, if need be with their axes in another order."""
+    try:
+        own, diagnosis = _best([partial(make, own) for own in owns])
+    except OwnArraysError:
+        if found := next(filter(None, (in_order(own, make, None) for own in owns[:_MAX_WAYS])), None):
+            return found
+        raise
+    if diagnosis.explains_all:
+        return own, diagnosis
+    return in_order(own, make, diagnosis) or (own, diagnosis)
+
+
+def _by_convention(own: OwnArrays, diagnosis: Diagnosis) -> Diagnosis:
+    """A diagnosis whose arrays agree only with a mask read against its library's convention: it is inverted there."""
+    against = diagnosis.candidate.reading
+    usual = against and against.mask and against.mask.by_convention
+    if not usual or not diagnosis.stages or diagnosis.mistakes or not diagnosis.explains_all:
+        return diagnosis
+    reading = replace(against, mask=usual, arrays={**against.arrays, "mask": usual.value})
+    candidate = replace(Candidate.of(reading), rotation=diagnosis.candidate.rotation)
+    nodes = SharedNodes(own, diagnosis.precision).of(candidate)
+    nodes = candidate.rotation.nodes(nodes) if candidate.rotation else nodes
+    state = state_of(own, candidate, nodes, diagnosis.precision)
+    plain = Diagnosis(candidate, diagnosis.precision, state.stages, unseeing=state.unseeing)
+    if is_perfect(state.stages):
+        return plain
+    taken = Node.constant(Rounded.unrounded(against.mask.value))
+    changed = {name: node.reading("mask", taken) for name, node in nodes.items() if "mask" in node.inputs}
+    explained = state_of(own, candidate, {**nodes, **changed}, diagnosis.precision)
+    if not is_perfect(explained.stages):
+        return diagnosis
+    inverted = [each.name for each in against.mask.taken if each.is_against]
+    about = " and ".join(inverted) if own["mask"].name not in inverted else ""
+    return replace(
+        plain,
+        mistakes=(Mistake("mask inverted", "masked", about, changed),),
+        explained=explained.stages,
+        nodes=explained.nodes,
+        mistaken=tuple(name for name, node in explained.nodes.items() if node is not nodes.get(name)),
+        unseeing=explained.unseeing,
+        against=against.mask,
+    )
 
 
 def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:

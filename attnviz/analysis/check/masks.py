@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from attnviz.analysis.check.names import Meaning
+from attnviz.analysis.check.names import MEANINGS, Convention, Meaning
 from attnviz.core.errors import OwnArraysError
 
 HIDES = -1e4
@@ -31,23 +31,35 @@ class OwnMask:
         Without axes of length 1 in front; of bool where it selects, else float64, to be added to scores.
     true_is : {"visible", "hidden"}, optional
         What True means, where that is known.
+    convention : Convention, optional
+        What it means in the library whose names are in the file.
     """
 
     name: str
     value: np.ndarray
     true_is: Meaning | None = None
+    convention: Convention | None = None
 
     @property
     def is_free(self) -> bool:
         """Whether True may be either."""
         return self.value.dtype == bool and self.true_is is None
 
+    @property
+    def meanings(self) -> tuple[Meaning | None, ...]:
+        """What True may mean, the likeliest first."""
+        if not self.is_free:
+            return (self.true_is,)
+        return ("hidden", "visible") if self.convention and self.convention.true_is == "hidden" else MEANINGS
+
     @classmethod
-    def of(cls, name: str, array: np.ndarray, true_is: Meaning | None) -> OwnMask:
+    def of(
+        cls, name: str, array: np.ndarray, true_is: Meaning | None, convention: Convention | None = None
+    ) -> OwnMask:
         """A mask of booleans, of 0 and 1, or of numbers to add; those that hide or add nothing select."""
         array = array.reshape(array.shape[next((i for i, n in enumerate(array.shape) if n > 1), array.ndim - 1) :])
         if np.isin(array, (0, 1)).all() and (array.dtype.kind != "f" or (array == 1).any()):
-            return cls(name, array.astype(bool), true_is)
+            return cls(name, array.astype(bool), true_is, convention)
         if array.dtype.kind != "f" and (array > 0).any():
             raise OwnArraysError(
                 f"A mask is boolean, of 0 and 1, or of numbers that are added to the scores; {name[:60]!r} mixes them."
@@ -77,6 +89,28 @@ class OtherMask:
     value: np.ndarray
 
 
+@dataclass(frozen=True)
+class TakenMeaning:
+    """What True was taken to mean in a mask that leaves it open.
+
+    Attributes
+    ----------
+    name : str
+    meaning : {"visible", "hidden"}
+    convention : Convention, optional
+        What it means in the library whose names are in the file.
+    """
+
+    name: str
+    meaning: Meaning
+    convention: Convention | None = None
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the library reads True the other way round."""
+        return self.convention is not None and self.convention.true_is != self.meaning
+
+
 @dataclass(frozen=True, eq=False)
 class MaskReading:
     """One way of reading someone's masks.
@@ -87,8 +121,8 @@ class MaskReading:
         All masks in one: True is visible, or numbers to add.
     others : tuple of OtherMask
         What would be in its place if something went wrong.
-    hidden : tuple of str
-        The masks of which True was read as hidden, though it might be visible.
+    taken : tuple of TakenMeaning
+        One for each mask of which True might mean either.
     besides : str
         What hides keys besides them: "causal", later ones; "zeros", those of which the attention is 0; "window" or
         "window on both sides", those that are `size` positions away or more. Or what is added to scores besides them:
@@ -96,14 +130,17 @@ class MaskReading:
     size : int
     true_hides : bool
         Whether True hides a key in all of them, as it was read or is known.
+    by_convention : MaskReading, optional
+        The masks read by the conventions of their libraries, where this reading is against one.
     """
 
     value: np.ndarray
     others: tuple[OtherMask, ...] = ()
-    hidden: tuple[str, ...] = ()
+    taken: tuple[TakenMeaning, ...] = ()
     besides: str = ""
     size: int = 0
     true_hides: bool = False
+    by_convention: MaskReading | None = None
 
     def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
         """With an axis of queries in each mask."""
@@ -111,7 +148,17 @@ class MaskReading:
 
     def with_more(self, mask: np.ndarray, besides: str, size: int = 0) -> MaskReading:
         """With another mask besides."""
-        return replace(self._changed(lambda each: _both(each, mask)), besides=besides, size=size)
+        more = self._changed(lambda each: _both(each, mask))
+        usual = self.by_convention and self.by_convention.with_more(mask, besides, size)
+        return replace(more, besides=besides, size=size, by_convention=usual)
+
+    @property
+    def unlikelihood(self) -> int:
+        """0 for a reading by convention, 1 for one against it, 2 for one by convention in which a query sees no key."""
+        if self.by_convention:
+            return 1
+        has_convention = any(each.convention for each in self.taken)
+        return 2 * (has_convention and not seen_in(self.value).any(axis=-1).all())
 
     @property
     def tells_queries_apart(self) -> bool:
@@ -120,20 +167,28 @@ class MaskReading:
 
     def _changed(self, change: Callable[[np.ndarray], np.ndarray]) -> MaskReading:
         others = tuple(replace(each, value=change(each.value)) for each in self.others)
-        return replace(self, value=change(self.value), others=others)
+        usual = self.by_convention and self.by_convention._changed(change)
+        return replace(self, value=change(self.value), others=others, by_convention=usual)
 
 
 def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
-    """All ways of reading masks in which some query sees a key; if there are none, all.
+    """All ways of reading masks in which some query sees a key; if there are none, all. Those by convention come first.
 
     Raises
     ------
     OwnArraysError
         If they don't fit each other.
     """
-    ways = [("visible", "hidden") if each.is_free else (each.true_is,) for each in masks]
-    combined = tuple(_together(masks, meanings) for meanings in product(*ways))
-    return tuple(each for each in combined if seen_in(each.value).any()) or combined
+    ways = [each.meanings for each in masks]
+    usual = [meanings[0] for meanings in ways]
+    combined = [_together(masks, meanings) for meanings in product(*ways)]
+    by_convention = _together(masks, usual)
+    combined = [
+        replace(each, by_convention=by_convention) if any(taken.is_against for taken in each.taken) else each
+        for each in combined
+    ]
+    combined.sort(key=MaskReading.unlikelihood.fget)
+    return tuple(each for each in combined if seen_in(each.value).any()) or tuple(combined)
 
 
 def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:
@@ -152,9 +207,12 @@ def _together(masks: Sequence[OwnMask], meanings: Sequence[Meaning | None]) -> M
                 others.append(replace(other, about=about, value=_all_of([*read[:at], other.value, *read[at + 1 :]])))
     if len(masks) > 1:
         others.append(OtherMask("mask not applied", "", np.ones(others[0].value.shape, dtype=bool)))
-    chosen = zip(masks, meanings, strict=True)
-    hidden = tuple(each.name for each, meaning in chosen if each.is_free and meaning == "hidden")
-    return MaskReading(_all_of(read), tuple(others), hidden, true_hides=set(meanings) == {"hidden"})
+    taken = tuple(
+        TakenMeaning(each.name, meaning, each.convention)
+        for each, meaning in zip(masks, meanings, strict=True)
+        if each.is_free
+    )
+    return MaskReading(_all_of(read), tuple(others), taken, true_hides=set(meanings) == {"hidden"})
 
 
 def _all_of(masks: list[np.ndarray]) -> np.ndarray:

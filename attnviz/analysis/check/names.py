@@ -10,6 +10,21 @@ from attnviz.core.errors import OwnArraysError
 
 Orientation = Literal["(in, out)", "(out, in)"]
 Meaning = Literal["visible", "hidden"]
+MEANINGS: tuple[Meaning, ...] = ("visible", "hidden")
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What True means in the masks of a library.
+
+    Attributes
+    ----------
+    library : str
+    true_is : {"visible", "hidden"}
+    """
+
+    library: str
+    true_is: Meaning
 
 
 @dataclass(frozen=True)
@@ -40,7 +55,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"in_proj_weight", Named("w_qkv")),
     (r"in_proj_bias", Named("b_qkv")),
     *((rf"{each}_proj_weight", Named(f"w_{each}", _OUT_IN)) for each in "qkv"),
-    (r"key_padding_mask", Named("mask", true_is="hidden")),
+    (r"(?:src_|tgt_)?key_padding_mask", Named("mask", true_is="hidden")),
     # GPT-2 and nanoGPT share names; their shapes tell them apart
     (r"c_attn[./]weight", Named("w_qkv")),
     (r"c_attn[./]bias", Named("b_qkv")),
@@ -111,7 +126,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"scores|(?:attn|attention)_scores", Named("scores")),
     (r"scaled(?:_scores)?", Named("scaled")),
     (r"masked(?:_scores)?", Named("masked")),
-    (r"(?:attn_|attention_|causal_|padding_|pad_)?mask", Named("mask")),
+    (r"(?:attn_|attention_|causal_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
     (r"alibi|(?:relative_)?position_bias", Named("mask")),  # what is added to scores: of BLOOM, and of T5
     (
         r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
@@ -141,6 +156,28 @@ def named(name: str) -> Named | None:
     if re.search(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", name, re.IGNORECASE):
         return None
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
+
+
+_OF_TORCH = re.compile(r"(?:.*[./])?(?:in_proj_(?:weight|bias)|[qkv]_proj_weight)", re.DOTALL)
+_OF_KERNELS = re.compile(r"(?:.*[./])?(?:query|key|value|attention_output)[./]kernel(?::0)?", re.DOTALL)
+
+
+def convention(mask: str, is_bool: bool, names: Iterable[str]) -> Convention | None:
+    """What True, or 1, means in a mask of this name beside arrays of these names; None where no library says it.
+
+    >>> convention("attn_mask", True, ["in_proj_weight"]).true_is, convention("attention_mask", False, []).true_is
+    ('hidden', 'visible')
+    """
+    names, last = [*names], re.split(r"[./]", mask)[-1].lower()
+    if any(map(_OF_KERNELS.fullmatch, names)):
+        return Convention("Keras and Flax", "visible")
+    if last == "attention_mask" and not is_bool:
+        return Convention("Hugging Face", "visible")
+    if is_bool and any(map(_OF_TORCH.fullmatch, names)):
+        return Convention("torch.nn.MultiheadAttention", "hidden")
+    if last == "attention_mask" and not any(map(is_by_heads, names)):  # Megatron's, of such names, hides where True
+        return Convention("Hugging Face and Keras", "visible")
+    return None
 
 
 def is_by_heads(name: str) -> bool:

@@ -78,7 +78,8 @@ def readings(own: OwnArrays, n_heads: int | None = None, numbers: Numbers = NO_N
             f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
             f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
-    return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, numbers)]
+    read = [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, numbers)]
+    return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
 
 
 def _numbers_of_heads(own: OwnArrays) -> list[int]:
@@ -193,7 +194,7 @@ def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
         return []
     return [
         replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
-        for each in besides(reading.mask, t, s, _zeros(own))
+        for each in besides(reading.mask, t, s, _zeros(own, (reading.sizes["h"], t, s)))
     ]
 
 
@@ -205,12 +206,14 @@ def with_pattern(reading: Reading) -> Iterator[Reading]:
             yield replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
 
 
-def _zeros(own: OwnArrays) -> np.ndarray | None:
-    """Where an attention is exactly 0, or a score is hidden; None if none is given."""
+def _zeros(own: OwnArrays, shape: tuple[int, int, int]) -> np.ndarray | None:
+    """Where an attention is exactly 0, or a score is hidden; None if none of this shape, or averaged, is given."""
     for stage in ("masked", "scores", "attention"):
         if stage in own:
             value = own[stage].value
             value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
+            if value.shape not in (shape, shape[1:]):
+                continue
             zeros = value == 0 if stage == "attention" else value <= HIDES / 2
             if stage != "scores" or zeros.any():
                 return zeros

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from attnviz.analysis.check.arrays import ZERO_KEY
+from attnviz.analysis.check.axes import orders_that_fit
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.finding import Finding
 from attnviz.analysis.check.layouts import IN_OUT, JOINED, OUT_IN
-from attnviz.analysis.check.masks import MaskReading
+from attnviz.analysis.check.masks import MaskReading, TakenMeaning
 from attnviz.analysis.check.names import named
 from attnviz.analysis.check.rotation import Rotation
+from attnviz.analysis.check.stages import stages
 from attnviz.analysis.check.unseeing import UNSEEING
 from attnviz.text.check.words import shortened, title
 from attnviz.text.wording import listed
@@ -73,6 +76,12 @@ def how_read(finding: Finding) -> list[str]:
         if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
     sentences += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
+    if "sinks" in own and own["sinks"].name == ZERO_KEY:
+        attended = shortened(own["attention"].name)
+        sentences.append(
+            f"Your {attended} has one key more than there are tokens, the last, whose vectors are 0, as add_zero_attn "
+            "makes it: it was read as a sink of 0."
+        )
     sentences += _of_an_output(finding)
     if diagnosis.unseeing != UNSEEING[0]:
         sentences.append(f"A query that sees no key gets {diagnosis.unseeing} in your pass, and zeros in attnviz's.")
@@ -82,7 +91,7 @@ def how_read(finding: Finding) -> list[str]:
 def unknown(diagnosis: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
     if diagnosis.first and diagnosis.first.shapes:
-        return ["Check which axis of it counts what."]
+        return [_of_shapes(diagnosis.first.stage, *diagnosis.first.shapes)]
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if diagnosis.within:
         on_the_way = f"If your code computes in {diagnosis.within} on the way"
@@ -102,6 +111,23 @@ def unknown(diagnosis: Diagnosis) -> list[str]:
         names = f"{', '.join(most)} or {last}" if most else last
         sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
     return sentences
+
+
+def _of_shapes(stage: str, yours: tuple[int, ...], ours: tuple[int, ...]) -> str:
+    """What the shape of an array tells of its axes, where no layout has it."""
+    expected = f"({', '.join(stages()[stage])})"
+    orders = orders_that_fit(stage, yours, ours)
+    if len(orders) == 1:
+        return f"The axes of {title(stage)} seem to be {orders[0]}; expected {expected}."
+    if orders:
+        return f"Are the axes of {title(stage)} {' or '.join(orders)}? They should be {expected}."
+    if stages()[stage][-1] == "key" and yours[-2:-1] == ours[-2:-1] and yours[-1] > ours[-1]:
+        return (
+            f"There are more keys than tokens, by {yours[-1] - ours[-1]}. nn.MultiheadAttention adds one by "
+            "add_zero_attn or add_bias_kv, and a cache keeps those of earlier tokens: give them as the context, or leave "
+            "them out."
+        )
+    return "Check which axis of it counts what."
 
 
 def _signed(number: float) -> str:
@@ -137,15 +163,24 @@ def _hides_nothing(finding: Finding) -> bool:
     return not besides and "mask" not in finding.own and finding.diagnosis.candidate.sizes.get("t", 1) > 1
 
 
+def _of_a_meaning(taken: TakenMeaning) -> str:
+    """What True was taken to mean in a mask, and what libraries take it for."""
+    read = f"True in your {shortened(taken.name)} was read as a {taken.meaning} key"
+    if taken.is_against:
+        return f"{read}, against the convention of {taken.convention.library}."
+    if taken.convention:
+        return f"{read}, as in {taken.convention.library}."
+    if taken.meaning == "visible":
+        return f"{read}."
+    return (
+        f"{read}. PyTorch's nn.MultiheadAttention reads it so; its scaled_dot_product_attention, Keras and Flax read "
+        "it as a visible one."
+    )
+
+
 def _of_masks(mask: MaskReading) -> list[str]:
     """Sentences on the masks, and on keys that are hidden besides."""
-    sentences = []
-    if mask.hidden:
-        names = listed([shortened(each) for each in mask.hidden])
-        sentences.append(
-            f"True in your {names} was read as a hidden key. PyTorch's nn.MultiheadAttention reads it so; its "
-            "scaled_dot_product_attention, Keras and Flax read it as a visible one."
-        )
+    sentences = [_of_a_meaning(each) for each in mask.taken]
     if mask.besides:
         lacks = "it isn't in your mask" if mask.others else "no mask was in the file"
         sentences.append(_BESIDES[mask.besides].format(lacks=lacks, size=mask.size))

@@ -19,7 +19,7 @@ _NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
 def questions(finding: Finding) -> list[str]:
     """A sentence for each."""
     diagnosis = finding.diagnosis
-    sentences = _of_pairs(finding)
+    sentences = [*_of_meanings(finding), *_of_pairs(finding)]
     if diagnosis.first is None or diagnosis.first.shapes or diagnosis.explains_all or finding.given:
         return sentences
     weight = next(filter(_MATRIX.fullmatch, finding.unread), None)
@@ -43,6 +43,18 @@ def questions(finding: Finding) -> list[str]:
             "Only an output was compared, which many mistakes may change: can you give the attention, too?"
         )
     return sentences
+
+
+def _of_meanings(finding: Finding) -> list[str]:
+    """Whether True means in a mask what it doesn't in the library whose names are in the file."""
+    reading = finding.diagnosis.candidate.reading
+    mask = finding.diagnosis.against or (reading and reading.mask)
+    return [
+        f"Does True in your {shortened(each.name)} mean a {each.meaning} key, unlike in {each.convention.library}? If "
+        f'so, say true_is="{each.meaning}".'
+        for each in (mask.taken if mask else ())
+        if each.is_against
+    ]
 
 
 def _of_pairs(finding: Finding) -> list[str]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
 from attnviz.analysis.check.arrays import Conventions
+from attnviz.analysis.check.axes import WRONG_AXES
 from attnviz.analysis.check.causes.mistake import Mistake
+from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.names import Meaning, Orientation
@@ -77,6 +79,8 @@ class Comparison:
         The first that differs, as `trace` names it; empty where nothing does.
     true_hides : bool
         Whether True hides a key in their masks.
+    unless : str
+        What else than the cause may be so, as a clause: "your True means a visible key".
     """
 
     stages: tuple[Agreement, ...]
@@ -97,6 +101,7 @@ class Comparison:
     mistaken: Mapping[str, np.ndarray]
     at: str
     true_hides: bool
+    unless: str = ""
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
     def __str__(self) -> str:
@@ -123,14 +128,19 @@ class Comparison:
         """The outcome, in one sentence or two."""
         if self.first is None:
             return self.verdict[0]
-        because = f" {capital(cause(self.causes[0]))}." if self.causes else ""
+        because = f" {self._first_cause}." if self.causes else ""
         return f"The first stage that differs: {title(self.first.stage)}.{because}"
+
+    @property
+    def _first_cause(self) -> str:
+        clause = capital(cause(self.causes[0]))
+        return f"{clause}, so it is inverted unless {self.unless}" if self.unless else clause
 
     @property
     def code(self) -> tuple[str, ...]:
         """For each cause a line of code that makes it, and the right one, as people write attention in PyTorch."""
         lines = (code(each, self.true_hides) for each in self.causes)
-        return tuple(line for wrong, right in lines for line in (f"Wrong: {wrong}", f"Right: {right}"))
+        return tuple(line for wrong, right in lines if wrong for line in (f"Wrong: {wrong}", f"Right: {right}"))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -145,21 +155,30 @@ class Comparison:
         if self.first is None:
             return [f"{_several([title(each.stage) for each in self.stages])} {to_rounding(self.precision)}."]
         before = [title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
-        agree = [f"{_several(before)}."] if before else []
-        return [*agree, f"{capital(title(self.first.stage))} {off(self.first, self.precision)}.", *self._blame()]
+        sentences = [f"{_several(before)}."] if before else []
+        if not self._has_wrong_axes:
+            sentences.append(f"{capital(title(self.first.stage))} {off(self.first, self.precision)}.")
+        return [*sentences, *self._blame()]
+
+    @property
+    def _has_wrong_axes(self) -> bool:
+        """Whether the first stage that differs has its axes in another order, which tells enough."""
+        return bool(self.causes) and self.causes[0].id == WRONG_AXES
 
     def _blame(self) -> list[str]:
         if not self.causes:
             return self.unknown if self.first.shapes else [*self.unknown, *self.untried]
-        first, *more = self.causes
+        _, *more = self.causes
         agree = f"{'all' if self.explained else 'more'} of your numbers agree."
-        sentences = [f"{capital(cause(first))}." if more else f"{capital(cause(first))}: computed so, {agree}"]
+        so = "read so" if self._has_wrong_axes else "computed so"
+        sentences = [f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}"]
         if self.alternatives:
             others = (" and ".join(map(cause, each)) for each in self.alternatives)
             sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         if more:
-            sentences += [*(f"Besides, {cause(each)}." for each in more), f"Computed with these mistakes, {agree}"]
+            so = "Read so" if all(each.id == WRONG_AXES for each in self.causes) else "Computed with these mistakes"
+            sentences += [*(f"Besides, {cause(each)}." for each in more), f"{so}, {agree}"]
         return sentences if self.explained else [*sentences, "Something else differs too.", *self.untried]
 
     def _rest(self) -> list[str]:
@@ -259,6 +278,7 @@ def compare(
         finding.mistaken,
         finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
         finding.true_hides,
+        _unless(diagnosis),
     )
 
 
@@ -275,9 +295,18 @@ def _unused(trace: Trace, texts: Texts) -> Iterator[str]:
         )
 
 
+def _unless(diagnosis: Diagnosis) -> str:
+    """Which meaning of True would make a mask that is called inverted right."""
+    taken = diagnosis.against.taken if diagnosis.against else ()
+    meanings = [each for each in taken if each.is_against]
+    own = f"True in your {listed([shortened(each.name) for each in meanings])}"
+    return f"{own} means a {meanings[0].meaning} key" if meanings else ""
+
+
 def _rows(finding: Finding) -> Iterator[Row]:
     precision = finding.diagnosis.precision.name
     compared = {each.name: each for each in finding.diagnosis.stages}
+    reordered = {each.stage: each for each in finding.diagnosis.mistakes if each.id == WRONG_AXES}
     for stage, array in finding.own.items():
         agreement = compared.get(array.name)
         read_as = agreement.stage if agreement else stage
@@ -289,6 +318,8 @@ def _rows(finding: Finding) -> Iterator[Row]:
         laid_out = "" if layout is None or layout in layouts_of(read_as)[:1] else layout.title
         if agreement and agreement.shapes:
             laid_out = "in another shape"
+            if stage in reordered:
+                laid_out, verdict = "its axes in another order", cause(reordered[stage])
         yield Row(array.name, title(read_as), laid_out, verdict, agreement and agreement.agrees)
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from attnviz.analysis.check.axes import WRONG_AXES
 from attnviz.text.check.causes.cause import JOINED, Cause, of, of_letters, plain
+from attnviz.text.check.words import title
 from attnviz.text.wording import listed
 
 _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
+
+
+def _of_axes(about: str) -> str:
+    stage, theirs, expected = about.split("; ")
+    return f"the axes of {title(stage)} are {theirs}; expected {expected}"
+
+
 CAUSES: dict[str, Cause] = {
+    WRONG_AXES: Cause(_of_axes, "", ""),
     "heads split without transposing": Cause(
         of("cut into heads without transposing"),
         "{letter} = {letter}.view(n, n_heads, t, d_k)",
