@@ -93,7 +93,9 @@ def test_the_mistakes_that_an_inverted_mask_hid_are_named():
         found = compare(None, arrays)
         assert MISTAKES[wrong] in str(found)
         assert found.explained
-        assert "attn_mask was read as a visible key, against the convention of torch.nn.MultiheadAttention" in str(found)
+        assert "attn_mask was read as a visible key, against the convention of torch.nn.MultiheadAttention" in str(
+            found
+        )
 
 
 BY_LIBRARY = {

@@ -18,6 +18,9 @@ from attnviz.analysis.check.stages import GAINS, score_stages, stages
 _NEARER = 0.5
 """The part of a difference that a mistake which explains it leaves, at most."""
 
+_FAR = 8.0
+"""By so many times fewer roundings others may be off than the furthest where all are rounded alike."""
+
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
 
@@ -52,7 +55,8 @@ class Agreement:
     agrees : bool
         Whether no number is further off than rounding explains.
     spread : float
-        How many are, in parts of those that aren't 0.
+        How many numbers are off by an eighth of the roundings that the furthest is, or more, in parts of those that
+        aren't 0: most where rounding is coarser than it seems, few where something is wrong, whatever the size of both.
     shapes : tuple of two shapes, or None
         Theirs and that of the stage, where no layout fits.
     """
@@ -162,21 +166,26 @@ def _compared(
     if stage == "mask" or stage in score_stages():
         off[(value <= _HIDES) & (expected <= _HIDES)] = 0
     if not math.isfinite(off.max()):
+        if precision.format.largest < math.inf:
+            beyond = np.abs(expected) + ours.error >= precision.format.largest
+            off[np.isinf(value) & beyond & ((value > 0) == (expected > 0))] = 0
         off[(value == expected) | (np.isnan(value) & np.isnan(expected))] = 0
         off[np.isnan(off)] = math.inf
     if not math.isfinite(size.max()):
         size[~np.isfinite(size)] = 0
     largest, most = float(off.max()), float(size.max())
-    allowed = ours.error + (precision.epsilon * size + precision.least)
+    allowed = precision.slack * (ours.error + (precision.epsilon * size + precision.least))
     if precision.digits:
         allowed += 1.001 * half_step(own.digits, value)
     if precision.is_rough:
         allowed += precision.nearness * most
-    n_off = int(np.count_nonzero(off > allowed))
-    spread = n_off / max(np.count_nonzero(size), 1)
+    ratios = off / allowed
+    ratio = float(ratios.max())
+    spread = np.count_nonzero(ratios >= ratio / _FAR) / max(np.count_nonzero(size), 1) if ratio > 1 else 0.0
+    agrees = not ratio > 1
     return (
-        Agreement(stage, own.name, layout, value, expected, largest, precision.expected(most), n_off == 0, spread),
-        float((off / allowed).max()),
+        Agreement(stage, own.name, layout, value, expected, largest, precision.expected(most), agrees, spread),
+        ratio,
     )
 
 

@@ -93,12 +93,14 @@ class Diagnosis:
     def may_be_turned(self) -> bool:
         """Whether the first stage that differs does so as queries and keys do that are turned by their positions.
 
-        They are as long as before, and the score of a token with itself is the same.
+        They are as long as before, and the score of a token with itself is the same; the rest isn't.
         """
         first = self.first
         if first is None or first.value is None or self.candidate.reading is None:
             return False
         yours, ours = first.value, first.expected
+        if first.off <= _ALIKE * np.abs(ours[np.isfinite(ours)]).max(initial=0):
+            return False
         if first.stage in ("q", "k"):
             yours, ours = (np.linalg.norm(each, axis=-1) for each in (yours, ours))
         elif first.stage in score_stages() and yours.shape[-2] == yours.shape[-1] > 1:

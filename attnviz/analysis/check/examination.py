@@ -17,6 +17,9 @@ _SPREAD = 0.25
 """The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
 
 
+_SLACK = 8.0
+"""So many times as much as rounding leaves of ours other code in float32 may leave, that rounds more often."""
+
 _MANY = 2**13
 """So many scores, in which no two explanations agree by chance."""
 
@@ -28,9 +31,9 @@ _LITTLE = 0.02
 class Examination:
     """A comparison of arrays with passes, in each of the precisions that they may be of.
 
-    They are compared in the formats that they were written in, and where much of a stage differs in those that it may
-    have been computed in: of what goes in, or TF32. First with passes as they are, which takes the least, then with
-    turned ones, then with mistaken ones.
+    They are compared in the formats that they were written in, and where much of a stage differs in coarser ones that
+    it may have been computed in: float32, then TF32, then float16 where something that enters is of it. First with
+    passes as they are, which takes the least, then with turned ones, then with mistaken ones.
 
     Attributes
     ----------
@@ -84,8 +87,8 @@ class Examination:
         for each in self._looser:
             if diagnosis.first.spread < _SPREAD:
                 break
-            other = each.diagnosis()
-            if other.explains_all:
+            other = (each.plain or each.turned) if each.precision.slack > 1 else each.diagnosis()
+            if other and other.explains_all:
                 return other
         return diagnosis if diagnosis.mistakes else replace(diagnosis, within=self._within(diagnosis))
 
@@ -120,9 +123,10 @@ def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision
     held = {each for each, _ in compared} or {FLOAT64}
     coarsest = min(each.bits for each in held)
     entering = {each.format_and_digits[0] for each in floats.values()} | candidates.likely[0].formats
-    entering = {each for each in entering if FLOAT32.bits <= each.bits < coarsest}
-    finest_first = [
-        [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
-        for formats in (held, entering)
-    ]
-    return finest_first[0], finest_first[1] + [Precision(FLOAT32, digits, is_tf32=True)] * (coarsest == FLOAT32.bits)
+    finest_first = [Precision(each, digits) for each in sorted(held, key=lambda each: -each.bits)]
+    looser = [Precision(FLOAT32, digits)] if coarsest > FLOAT32.bits else []
+    if coarsest == FLOAT32.bits:
+        looser += [Precision(FLOAT32, digits, slack=_SLACK), Precision(FLOAT32, digits, is_tf32=True)]
+    if FLOAT16 in entering and coarsest >= FLOAT32.bits:
+        looser.append(Precision(FLOAT16, digits))
+    return finest_first, looser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,11 +33,14 @@ class Format:
         Of a number's fraction, the leading one included.
     least : float
         What becomes 0; processors differ in whether they keep the smallest numbers, but for float16.
+    largest : float
+        What is beyond becomes infinity; only of float16 within what attention computes.
     """
 
     name: str
     bits: int
     least: float
+    largest: float = math.inf
 
     @property
     def epsilon(self) -> float:
@@ -56,7 +60,7 @@ class Format:
 
 
 BFLOAT16 = Format("bfloat16", 8, float(np.finfo(np.float32).tiny))
-FLOAT16 = Format("float16", 11, float(np.finfo(np.float16).smallest_subnormal))
+FLOAT16 = Format("float16", 11, float(np.finfo(np.float16).smallest_subnormal), float(np.finfo(np.float16).max))
 FLOAT32 = Format("float32", 24, float(np.finfo(np.float32).tiny))
 FLOAT64 = Format("float64", 53, float(np.finfo(np.float64).tiny))
 _COARSEST_FIRST = (BFLOAT16, FLOAT16, FLOAT32, FLOAT64)

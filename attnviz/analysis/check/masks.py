@@ -53,9 +53,7 @@ class OwnMask:
         return ("hidden", "visible") if self.convention and self.convention.true_is == "hidden" else MEANINGS
 
     @classmethod
-    def of(
-        cls, name: str, array: np.ndarray, true_is: Meaning | None, convention: Convention | None = None
-    ) -> OwnMask:
+    def of(cls, name: str, array: np.ndarray, true_is: Meaning | None, convention: Convention | None = None) -> OwnMask:
         """A mask of booleans, of 0 and 1, or of numbers to add; those that hide or add nothing select."""
         array = array.reshape(array.shape[next((i for i, n in enumerate(array.shape) if n > 1), array.ndim - 1) :])
         if np.isin(array, (0, 1)).all() and (array.dtype.kind != "f" or (array == 1).any()):
@@ -154,11 +152,13 @@ class MaskReading:
 
     @property
     def unlikelihood(self) -> int:
-        """0 for a reading by convention, 1 for one against it, 2 for one by convention in which a query sees no key."""
+        """3 where no query sees a key, 2 by a convention with which one doesn't, 1 against one, 0 otherwise."""
+        sees = seen_in(self.value).any(axis=-1)
+        if not sees.any():
+            return 3
         if self.by_convention:
             return 1
-        has_convention = any(each.convention for each in self.taken)
-        return 2 * (has_convention and not seen_in(self.value).any(axis=-1).all())
+        return 2 * (not sees.all() and any(each.convention for each in self.taken))
 
     @property
     def tells_queries_apart(self) -> bool:
@@ -172,7 +172,7 @@ class MaskReading:
 
 
 def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
-    """All ways of reading masks in which some query sees a key; if there are none, all. Those by convention come first.
+    """All ways of reading masks, the likeliest first.
 
     Raises
     ------
@@ -187,8 +187,7 @@ def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
         replace(each, by_convention=by_convention) if any(taken.is_against for taken in each.taken) else each
         for each in combined
     ]
-    combined.sort(key=MaskReading.unlikelihood.fget)
-    return tuple(each for each in combined if seen_in(each.value).any()) or tuple(combined)
+    return tuple(sorted(combined, key=lambda each: each.unlikelihood))
 
 
 def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:

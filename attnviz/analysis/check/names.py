@@ -190,6 +190,16 @@ def is_in_three(name: str) -> bool:
     return bool(re.search(r"in_proj_weight", name, re.IGNORECASE))
 
 
+def turns(name: str) -> bool:
+    """Whether an array of this name rotates queries and keys by their positions, as `cos` and `sin` do.
+
+    >>> turns("rotary_emb.inv_freq"), turns("cos_cached"), turns("cosine_loss")
+    (True, True, False)
+    """
+    pattern = r"(?:.*[./])?(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?"
+    return bool(re.fullmatch(pattern, name, re.IGNORECASE | re.DOTALL))
+
+
 def is_scale(name: str) -> bool:
     """Whether a number of this name says by what scores are multiplied."""
     return bool(re.fullmatch(r"(?:.*[./])?scal(?:e|ing)", name, re.IGNORECASE | re.DOTALL))

@@ -56,6 +56,8 @@ class Precision:
     nearness : float
     is_single : bool
         Whether a rough pass is computed in float32, whatever it was written in.
+    slack : float
+        By what the error that rounding may leave is multiplied: for code that rounds more often than ours.
     """
 
     format: Format
@@ -64,6 +66,7 @@ class Precision:
     is_rough: bool = False
     nearness: float = 0.25
     is_single: bool = False
+    slack: float = 1.0
 
     @property
     def name(self) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from attnviz.analysis.check.arrays import ZERO_KEY
 from attnviz.analysis.check.axes import orders_that_fit
-from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.finding import Finding
 from attnviz.analysis.check.layouts import IN_OUT, JOINED, OUT_IN
 from attnviz.analysis.check.masks import MaskReading, TakenMeaning
-from attnviz.analysis.check.names import named
+from attnviz.analysis.check.names import named, turns
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.stages import stages
 from attnviz.analysis.check.unseeing import UNSEEING
@@ -88,10 +87,16 @@ def how_read(finding: Finding) -> list[str]:
     return sentences
 
 
-def unknown(diagnosis: Diagnosis) -> list[str]:
+def unknown(finding: Finding) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
+    diagnosis = finding.diagnosis
     if diagnosis.first and diagnosis.first.shapes:
         return [_of_shapes(diagnosis.first.stage, *diagnosis.first.shapes)]
+    if turning := [shortened(each) for each in finding.unread if turns(each)]:
+        return [
+            f"Your {listed(turning)} {'was' if len(turning) == 1 else 'were'} not read: where your code rotates queries "
+            "and keys by them, these numbers may be right."
+        ]
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if diagnosis.within:
         on_the_way = f"If your code computes in {diagnosis.within} on the way"

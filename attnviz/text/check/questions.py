@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from attnviz.analysis.check.finding import Finding
+from attnviz.analysis.check.layouts import BY_HEADS
+from attnviz.analysis.check.names import is_by_heads, turns
 from attnviz.analysis.check.stages import PROJECTIONS, from_scores_on
 from attnviz.text.check.words import shortened
+from attnviz.text.wording import listed
 
 _NORM = re.compile(
     r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"
@@ -19,7 +22,7 @@ _NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
 def questions(finding: Finding) -> list[str]:
     """A sentence for each."""
     diagnosis = finding.diagnosis
-    sentences = [*_of_meanings(finding), *_of_pairs(finding)]
+    sentences = [*_of_meanings(finding), *_of_pairs(finding), *_of_unread(finding), *_of_a_cut(finding)]
     if diagnosis.first is None or diagnosis.first.shapes or diagnosis.explains_all or finding.given:
         return sentences
     weight = next(filter(_MATRIX.fullmatch, finding.unread), None)
@@ -31,6 +34,7 @@ def questions(finding: Finding) -> list[str]:
     name = finding.own["w_q"].name if "w_q" in finding.own else ""
     if (
         diagnosis.candidate.turned_by is None
+        and not any(map(turns, finding.unread))
         and _HALVES.fullmatch(name)
         and diagnosis.first.stage in ("q", "k", *from_scores_on())
     ):
@@ -54,6 +58,37 @@ def _of_meanings(finding: Finding) -> list[str]:
         f'so, say true_is="{each.meaning}".'
         for each in (mask.taken if mask else ())
         if each.is_against
+    ]
+
+
+def _of_unread(finding: Finding) -> list[str]:
+    """What was not read, and may well belong to the pass."""
+    own, sentences = finding.own, []
+    if finding.given:
+        return []
+    if turning := listed([shortened(each) for each in finding.unread if turns(each)]):
+        sentences.append(
+            f"Does your code rotate queries and keys by your {turning}? Nothing here was compared with that."
+        )
+    if "output" in finding.not_recomputed and "w_o" not in own:
+        matrix = next(filter(_MATRIX.fullmatch, finding.unread), None)
+        if matrix:
+            output = shortened(own["output"].name)
+            sentences.append(
+                f"Is your {shortened(matrix)} W_O, which makes your {output}? It was not read, and so your {output} was "
+                "compared with nothing."
+            )
+    return sentences
+
+
+def _of_a_cut(finding: Finding) -> list[str]:
+    """Whether q, k and v in one lie otherwise than in the libraries that call them so."""
+    w_q, sizes = finding.own.get("w_q"), finding.diagnosis.candidate.sizes
+    if w_q is None or not is_by_heads(w_q.name) or w_q.orientation == BY_HEADS or sizes["h"] == 1:
+        return []
+    return [
+        f"Your {shortened(w_q.name)} was read as all queries, then all keys, then all values. In GPT-NeoX, BLOOM and "
+        "Falcon, which call it so, each head has its own beside each other: is yours of one of these?"
     ]
 
 

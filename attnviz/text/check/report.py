@@ -13,10 +13,12 @@ from attnviz.analysis.check.arrays import Conventions
 from attnviz.analysis.check.axes import WRONG_AXES
 from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.files import as_array
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
-from attnviz.analysis.check.names import Meaning, Orientation
+from attnviz.analysis.check.names import Meaning, Orientation, named, turns
 from attnviz.analysis.check.sentence import OF_KEYS, Texts, contradicted, spoken, unfitting, without_words, words_of
+from attnviz.analysis.check.stages import score_stages
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
@@ -81,6 +83,8 @@ class Comparison:
         Whether True hides a key in their masks.
     unless : str
         What else than the cause may be so, as a clause: "your True means a visible key".
+    not_finite : tuple of str
+        A clause on each array that has NaN or ∞, but for −∞ in scores and masks: "output has NaN in 3 of 8 places".
     """
 
     stages: tuple[Agreement, ...]
@@ -102,6 +106,7 @@ class Comparison:
     at: str
     true_hides: bool
     unless: str = ""
+    not_finite: tuple[str, ...] = ()
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
     def __str__(self) -> str:
@@ -129,7 +134,13 @@ class Comparison:
         if self.first is None:
             return self.verdict[0]
         because = f" {self._first_cause}." if self.causes else ""
-        return f"The first stage that differs: {title(self.first.stage)}.{because}"
+        unread = f", in a pass without your {listed(self._turning)}" if self._turning and not self.causes else ""
+        return f"The first stage that differs: {title(self.first.stage)}{unread}.{because}"
+
+    @property
+    def _turning(self) -> list[str]:
+        """The names of the arrays that were not read, and that rotate queries and keys where they are used."""
+        return [shortened(each) for each in self.unread if turns(each)]
 
     @property
     def _first_cause(self) -> str:
@@ -153,7 +164,11 @@ class Comparison:
         if not self.stages:
             return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
         if self.first is None:
-            return [f"{_several([title(each.stage) for each in self.stages])} {to_rounding(self.precision)}."]
+            agree = f"{_several([title(each.stage) for each in self.stages])} {to_rounding(self.precision)}"
+            without = f", without your {listed(self._turning)}, which attnviz doesn't read" if self._turning else ""
+            if not self.not_finite:
+                return [f"{agree}{without}."]
+            return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}{without}, elsewhere."]
         before = [title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
         sentences = [f"{_several(before)}."] if before else []
         if not self._has_wrong_axes:
@@ -269,7 +284,7 @@ def compare(
         finding.not_recomputed,
         finding.unread,
         tuple(questions(finding)),
-        unknown(diagnosis),
+        unknown(finding),
         not_tried(diagnosis.untried),
         diagnosis.precision.name,
         tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
@@ -279,6 +294,7 @@ def compare(
         finding.full_name(diagnosis.first.stage) if diagnosis.first else "",
         finding.true_hides,
         _unless(diagnosis),
+        tuple(_not_finite(of_numbers)),
     )
 
 
@@ -293,6 +309,21 @@ def _unused(trace: Trace, texts: Texts) -> Iterator[str]:
             f"Your {name} are not shown: without a context, keys are made of x and have its words. Give the rows that "
             f"keys are made of as `context`, or leave {name} out."
         )
+
+
+def _not_finite(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """A clause on each array that holds what is no number, or ∞; a hidden key has −∞ in scores and masks."""
+    for name, given in arrays.items():
+        array = as_array(name, given)
+        if array.dtype.kind != "f":
+            continue
+        known = named(name)
+        hides = known is not None and known.stage in ("mask", *score_stages())
+        kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
+        counts = {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}
+        if counts:
+            n = sum(counts.values())
+            yield f"{shortened(name)} has {' and '.join(counts)} in {n:,} of {counted(array.size, 'place')}"
 
 
 def _unless(diagnosis: Diagnosis) -> str:

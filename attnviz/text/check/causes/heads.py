@@ -10,7 +10,6 @@ from attnviz.text.wording import listed
 _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 
-
 def _of_axes(about: str) -> str:
     stage, theirs, expected = about.split("; ")
     return f"the axes of {title(stage)} are {theirs}; expected {expected}"
