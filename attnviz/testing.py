@@ -53,7 +53,7 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
     Traceback (most recent call last):
     AssertionError: cos was not read, as attnviz doesn't know the name.
     If you know that this is right, pass allow=['cos'].
-    Attention agrees to float64 rounding.
+    Attention agrees to float64 rounding, without your cos, which attnviz doesn't read.
     ...
     >>> assert_attention(right | {"cos": np.ones((2, 2))}, allow=["cos"])
     """

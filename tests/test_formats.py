@@ -186,3 +186,67 @@ def test_tensors_are_read():
 def test_rows_of_several_lengths_are_told_the_rule():
     with pytest.raises(OwnArraysError, match="several lengths"):
         compare(None, {"x": [[1, 2], [3]]})
+
+
+def rotated_is_asked(found):
+    return "may be rotated" in str(found)
+
+
+@pytest.mark.parametrize("stage", ["attention", "output", "q", "scaled"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_file_nearer_to_right_never_gets_a_worse_verdict(dtype, stage):
+    own = Implementation(np.random.default_rng(1), dtype, n=8, mask=np.tri(8, dtype=bool))
+    arrays = own.written("Llama", "q", "scaled", "attention", "output")
+    noise = np.random.default_rng(5).normal(size=arrays[stage].shape)
+    order, before = ["float64", "float32", "TF32", "differs"], 0
+    for size in (0, 1e-9, 6e-8, 2e-7, 8e-7, 1.5e-6, 3e-6, 1e-5, 1e-4, 3e-2):
+        found = compare(None, arrays | {stage: (arrays[stage] * (1 + size * noise)).astype(dtype)})
+        verdict = order.index("differs" if found.first else found.precision)
+        assert verdict >= before, (size, str(found))
+        assert order[verdict] != "TF32" or size > 3e-6, "smaller errors are those of float32"
+        assert size > 2e-7 or order[verdict] in ("float64", "float32"), str(found)
+        assert not rotated_is_asked(found), (size, str(found))
+        before = verdict
+
+
+def test_float16_weights_with_parts_of_float32_in_float64_are_called_correct():
+    """As in mixed precision: what is multiplied is rounded to 16 bits, what comes of it is not."""
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        x, *weights = (random.normal(size=(6, 8)).astype(np.float16).astype(float), *random.normal(size=(4, 8, 8)) / 3)
+        w = {each: weight.astype(np.float16).astype(float) for each, weight in zip("qkvo", weights, strict=True)}
+        q, k, v = ((x @ w[each].T).reshape(6, 2, 4).swapaxes(0, 1) for each in "qkv")
+        rounding = (np.float32, np.float16)[seed % 2]
+        powers = np.exp((q @ k.swapaxes(1, 2) / 2).astype(rounding).astype(float))
+        attention = powers / powers.sum(-1, keepdims=True)
+        output = (attention @ v).swapaxes(0, 1).reshape(6, 8) @ w["o"].T
+        arrays = {"x": x, **{f"{each}_proj.weight": w[each] for each in "qkvo"}, "attention": attention}
+        found = compare(None, arrays | {"q": q.astype(np.float32).astype(float), "output": output})
+        assert found.first is None, (seed, str(found))
+        assert found.precision == np.dtype(rounding).name
+
+
+def test_float16_that_overflows_is_not_called_wrong():
+    own = Implementation(np.random.default_rng(0), np.float32, n=6)
+    x = (200 * own.x).astype(np.float16).astype(np.float32)
+    q, k = (x @ own.parameters[f"w_{each}"] + own.parameters[f"b_{each}"] for each in "qk")
+    scores = np.einsum("thd,shd->hts", q.reshape(6, 2, 4), k.reshape(6, 2, 4))
+    assert (np.abs(scores) > 65_504).any()
+    with np.errstate(over="ignore"):
+        arrays = own.written("Llama") | {"x": x, "scores": scores.astype(np.float16)}
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert "scores has ∞" in found.headline, "but an infinity is never plain agreement"
+    wrong = np.where(np.isinf(arrays["scores"]), -arrays["scores"], arrays["scores"])
+    assert compare(None, arrays | {"scores": wrong}).first is not None
+
+
+@pytest.mark.parametrize("stage", ["q", "scaled"])
+def test_one_number_that_is_hardly_off_is_not_called_a_rotation(stage):
+    own = Implementation(np.random.default_rng(2), np.float32, n=6)
+    arrays = own.written("Llama", stage)
+    wrong = arrays[stage].copy()
+    wrong[0, 1, 2, 3] *= 1.0003
+    found = compare(None, arrays | {stage: wrong})
+    assert found.first.stage == stage
+    assert not rotated_is_asked(found), str(found)

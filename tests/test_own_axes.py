@@ -136,3 +136,14 @@ def test_a_key_of_zeros_that_torch_adds_is_a_sink(wrong):
     assert "as add_zero_attn makes it" in str(found)
     other = compare(None, arrays | {"attention": np.random.default_rng(0).random((2, 6, 9))})
     assert "There are more keys than tokens, by 3." in str(other)
+
+
+@pytest.mark.parametrize("stage", ["scores", "masked", "attention"])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_orders_are_named_where_no_mask_is_in_the_file(sizes, stage):
+    own = Implementation(np.random.default_rng(4), np.float32, **SIZES[sizes])
+    arrays = own.written("attnviz", stage)
+    for order in orders(stage):
+        found = compare(None, arrays | {stage: in_order(arrays[stage], AXES[stage], order)})
+        named = f"are {called(stage, order)}; expected (head, query, key)" in str(found)
+        assert named or found.causes[0].id in ("q and k swapped", "matrices swapped"), (order, str(found))

@@ -84,3 +84,62 @@ def test_scores_that_a_port_calls_scaled_may_be_masked_already():
 def test_a_sum_below_zero_is_written_with_a_minus():
     found = compare(None, {"x": X, **HUGGING_FACE, "attention": np.full((H, N, N), -1.0)})
     assert "adds up to −5, not to 1." in str(found)
+
+
+def test_what_was_not_read_and_turns_queries_and_keys_is_no_plain_agreement():
+    angles = {"rotary_emb.cos": np.ones((N, D)), "rotary_emb.sin": np.zeros((N, D))}
+    agreeing = compare(None, {"x": X, **HUGGING_FACE, **passed(), **angles})
+    assert agreeing.first is None
+    assert "without your rotary_emb.cos and rotary_emb.sin" in agreeing.headline
+    turned = {"x": X, **HUGGING_FACE, **angles, "attention": shares(RANDOM.normal(size=(H, N, N)))}
+    for found in (agreeing, compare(None, turned)):
+        assert any("keys by your rotary_emb.cos and rotary_emb.sin?" in each for each in found.notes)
+    assert "these numbers may be right" in str(found)
+    assert "No mistake that attnviz knows" not in str(found)
+
+
+def test_q_k_and_v_in_one_that_lie_otherwise_than_in_its_library_and_an_unread_w_o_are_asked_for():
+    blocks = np.concatenate([W["q"], W["k"], W["v"]])
+    by_heads = blocks.reshape(3, H, D, H * D).swapaxes(0, 1).reshape(blocks.shape)
+    for fused, asks in ((blocks, 2), (by_heads, 1)):
+        found = compare(None, {"x": X, "query_key_value.weight": fused, "dense.weight": W["o"], **passed()})
+        assert found.first is None
+        assert len(found.questions) == asks, found.questions
+        assert "Is your dense.weight W_O" in str(found.questions)
+
+
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    [("output", np.nan), ("output", np.inf), ("attention", np.nan), ("attention", -np.inf), ("residual", np.nan)],
+)
+@pytest.mark.parametrize("without", [[], ["self_attn.o_proj.weight"]])
+def test_what_is_no_number_is_never_agreement(without, stage, number):
+    arrays = {"x": X, **HUGGING_FACE, **passed(), "residual": np.ones((N, H * D))}
+    arrays = {name: each.copy() for name, each in arrays.items() if name not in without}
+    arrays[stage][..., -1, 0] = number
+    found = compare(None, arrays)
+    assert found.first is not None or f"{stage} has" in found.headline, str(found)
+    assert any(each.startswith(f"{stage} has") for each in found.not_finite)
+    seen = compare(
+        None, {"x": X, **HUGGING_FACE, "mask": SEEN, **passed(seen=SEEN, unseeing=np.nan)}, true_is="visible"
+    )
+    assert "attention has NaN in 20 of 50 places" in seen.headline, seen.headline
+    hidden = np.where(SEEN, 0, -np.inf)
+    assert not compare(None, {"x": X, **HUGGING_FACE, "attn_mask": hidden, **passed(seen=SEEN)}).not_finite
+
+
+@pytest.mark.parametrize("wrong", ["qkv", "qk", "v", "q"])
+def test_heads_that_were_cut_without_transposing_after_what_was_recorded_are_named(wrong):
+    rows = {each: X @ W[each].T for each in "qkv"}
+    cut = {each: rows[each].reshape(H, N, D) if each in wrong else split(rows[each]) for each in "qkv"}
+    attention = shares(cut["q"] @ cut["k"].swapaxes(1, 2) / D**0.5)
+    heads = attention @ cut["v"]
+    for concat in (heads.swapaxes(0, 1).reshape(N, H * D), heads.reshape(N, H * D)):
+        recorded = {"attention": attention, "concat": concat, "output": concat @ W["o"].T}
+        found = compare(None, {"x": X, **HUGGING_FACE, **{each: split(rows[each]) for each in "qkv"}, **recorded})
+        assert found.first is not None
+        if wrong != "qkv":
+            continue
+        assert found.explained, str(found)
+        cutting = [each for each in found.causes if each.id == "heads split without transposing"]
+        assert "".join(each.about.replace(" ", "") for each in cutting) == wrong, str(found)

@@ -153,6 +153,19 @@ def test_a_rotated_pass_with_an_inverted_mask_is_no_agreement():
     assert compare(None, arrays | {"attention_mask": visible}).first is None
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_token_with_any_mask_is_called_correct(seed):
+    """It may see no key at all, whatever True means."""
+    random = np.random.default_rng(seed)
+    for n_keys in (1, 2, 5):
+        for mask in (np.zeros((1, n_keys), bool), random.random((1, n_keys)) < 0.5):
+            hides_by = random.choice([-np.inf, -1e4])
+            one = Implementation(random, np.float32, n=1, n_keys=n_keys, mask=mask, hides_by=hides_by)
+            stages = random.choice(["masked", "attention", "output"], 2, replace=False)
+            found = compare(None, one.written("BERT", *stages))
+            assert found.first is None, (mask, str(found))
+
+
 def test_a_forgotten_mask_is_called_that():
     x = np.random.default_rng(2).normal(size=(N, 4))
     found = compare(None, {"x": x, "mask": TRI, "masked": x @ x.T / 2})

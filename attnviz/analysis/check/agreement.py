@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.check.arrays import OwnArray
+from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.masks import HIDES
@@ -55,8 +56,8 @@ class Agreement:
     agrees : bool
         Whether no number is further off than rounding explains.
     spread : float
-        How many numbers are off by an eighth of the roundings that the furthest is, or more, in parts of those that
-        aren't 0: most where rounding is coarser than it seems, few where something is wrong, whatever the size of both.
+        How many numbers are further off than rounding explains, or than an eighth of what the furthest is, in parts of
+        those that aren't 0: many where rounding is coarser than it seems, few where a few numbers are wrong.
     shapes : tuple of two shapes, or None
         Theirs and that of the stage, where no layout fits.
     """
@@ -158,6 +159,7 @@ def both_hide(stage: str, yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
 def _compared(
     own: OwnArray, stage: str, layout: Layout, value: np.ndarray, ours: Rounded, precision: Precision
 ) -> tuple[Agreement, float]:
+    made(value.size)
     expected = ours.value
     if expected.dtype != value.dtype:  # a mask that selects, beside one that is added
         value, expected = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (value, expected))
@@ -181,7 +183,7 @@ def _compared(
         allowed += precision.nearness * most
     ratios = off / allowed
     ratio = float(ratios.max())
-    spread = np.count_nonzero(ratios >= ratio / _FAR) / max(np.count_nonzero(size), 1) if ratio > 1 else 0.0
+    spread = np.count_nonzero(ratios > min(1, ratio / _FAR)) / max(np.count_nonzero(size), 1) if ratio > 1 else 0.0
     agrees = not ratio > 1
     return (
         Agreement(stage, own.name, layout, value, expected, largest, precision.expected(most), agrees, spread),

@@ -219,9 +219,9 @@ def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
 
 
 def with_zero_key(own: OwnArrays) -> list[OwnArrays]:
-    """The arrays; after them, where attention has a key more than there are tokens, without it: a sink of 0 does as much.
+    """The arrays; after them, where attention has a key more than there are tokens, with a sink of 0 in its place.
 
-    That is what `add_zero_attn` of `nn.MultiheadAttention` adds.
+    A key of zeros, which `add_zero_attn` of `nn.MultiheadAttention` adds, does the same.
     """
     attention, x = own.get("attention"), own.get("context") or own.get("x")
     if attention is None or x is None or "sinks" in own or attention.value.ndim < 3:

@@ -70,14 +70,16 @@ def in_order(own: OwnArrays, make: Make, found: Diagnosis | None) -> tuple[OwnAr
         What explains most as they are; None if they fit no pass.
     """
     nearest, changed = found and replace(found, mistakes=(), explained=()), {}
-    while len(changed) < len(own):
+    is_small = not found or found.candidate.is_small
+    while len(changed) < len(own) and (is_small or (found.first and found.first.shapes)):
         before, further = nearest, None
-        for option in _options({**own, **_arrays(changed)}, before, changed):
+        for option in _options({**own, **_arrays(changed)}, before, changed, same_shape=not is_small):
+            examination = None  # of large arrays no two are kept at once
             more = {**changed, **{each.stage: each for each in option}}
             examination = _examination({**own, **_arrays(more)}, make)
             if examination is None:
                 continue
-            if right := examination.plain or examination.turned:
+            if right := examination.plain or (found is None and examination.turned):
                 return _named(own, more, right) if right.stages else None
             if _agreeing(examination.nearest) > _agreeing(nearest):
                 nearest, further = examination.nearest, more

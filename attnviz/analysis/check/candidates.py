@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.analysis.check.arrays import Numbers, OwnArray, OwnArrays, forms
+from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
@@ -18,6 +20,9 @@ from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
+
+_SMALL = 2**17
+"""So many numbers are kept of each pass that arrays may be of."""
 
 
 def _of_layers(trace: Trace) -> Iterator[OtherMask]:
@@ -36,7 +41,8 @@ class Candidate:
 
     Attributes
     ----------
-    trace : Trace
+    kept : list of Trace
+        Its pass, while it is kept; where it was read, it is made of that again.
     reading : Reading or None
         How the arrays that it begins with were read; None where the pass was given.
     sizes : mapping of letters to int
@@ -46,7 +52,7 @@ class Candidate:
         Arrays in attnviz's layouts, as far as they were asked for; a turned pass reads them alike.
     """
 
-    trace: Trace
+    kept: list[Trace]
     reading: Reading | None
     sizes: Sizes
     rotation: Rotation | None = None
@@ -58,16 +64,50 @@ class Candidate:
         sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages}))
         if sizes["g"] == sizes["h"]:
             del sizes["g"]  # theirs may hold once what the heads of a group share
-        return cls(trace, None, sizes)
+        return cls([trace], None, sizes)
 
     @classmethod
     def of(cls, reading: Reading) -> Candidate:
         """The pass that a reading makes."""
-        try:
-            trace = recomputed(reading.arrays, reading.block)
-        except ArrayError as error:
-            raise OwnArraysError(str(error)) from None
-        return cls(trace, reading, reading.sizes)
+        candidate = cls([], reading, reading.sizes)
+        assert candidate.trace  # made now, so that it is now that numbers which make no pass are refused
+        if not candidate.is_small:
+            candidate.forget()
+        return candidate
+
+    @property
+    def trace(self) -> Trace:
+        """The pass.
+
+        Raises
+        ------
+        OwnArraysError
+            If a number is not finite, or one that follows is too large.
+        """
+        if not self.kept:
+            made(sum(each.size for each in self.reading.arrays.values()))
+            try:
+                self.kept.append(recomputed(self.reading.arrays, self.reading.block))
+            except ArrayError as error:
+                raise OwnArraysError(str(error)) from None
+        return self.kept[0]
+
+    def forget(self) -> None:
+        """Keep its pass no longer, as passes of large arrays are, where it can be made again."""
+        if self.reading:
+            self.kept.clear()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether so little is kept of its pass that many may be kept."""
+        return self.size <= _SMALL
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers its pass has, its parameters and, several times, its scores."""
+        given = self.reading.arrays.values() if self.reading else ()
+        scores = math.prod(self.sizes.get(each, 1) for each in "hts")
+        return sum(each.size for each in given) + 8 * scores
 
     @property
     def other_masks(self) -> tuple[OtherMask, ...]:

@@ -32,7 +32,7 @@ class Examination:
     """A comparison of arrays with passes, in each of the precisions that they may be of.
 
     They are compared in the formats that they were written in, and where much of a stage differs in coarser ones that
-    it may have been computed in: float32, then TF32, then float16 where something that enters is of it. First with
+    it may have been computed in: float32, float16 where something that enters is of it, and TF32. First with
     passes as they are, which takes the least, then with turned ones, then with mistaken ones.
 
     Attributes
@@ -51,7 +51,7 @@ class Examination:
     def soon(self) -> Diagnosis | None:
         """Of a pass with mistakes that make all of so many numbers that nothing else does: the rest takes longer."""
         trace = self.candidates.likely[0].trace
-        if self.plain or "scores" not in trace or trace["scores"].value.size < _MANY:
+        if self.plain or "scores" not in trace or trace["scores"].size < _MANY:
             return None
         fine = [each for each in self._held if each.precision.is_fine]
         return next((each.singly for each in fine if each.singly.explains_all), None)
@@ -74,6 +74,19 @@ class Examination:
         """Of the pass as it is that makes most of the numbers."""
         plain = [each.plain or each.nearest for each in self._held]
         return max(plain, key=lambda each: each.rank)
+
+    def forget(self) -> None:
+        """Keep the passes of large arrays no longer, while other ways of reading them are looked at."""
+        if not self.candidates.likely[0].is_small:
+            vars(self).pop("_examiners", None)
+            for each in (*self.candidates.likely, *vars(self.candidates).get("with_more_hidden", ())):
+                each.forget()
+
+    @property
+    def so_far(self) -> Diagnosis | None:
+        """What was found before a search was given up; None if it was given up before anything was."""
+        looked_at = [each for each in self._held if "_nearest" in vars(each)]
+        return max((each.plain or each.nearest for each in looked_at), key=lambda each: each.rank, default=None)
 
     @property
     def best(self) -> Diagnosis:
@@ -126,7 +139,9 @@ def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision
     finest_first = [Precision(each, digits) for each in sorted(held, key=lambda each: -each.bits)]
     looser = [Precision(FLOAT32, digits)] if coarsest > FLOAT32.bits else []
     if coarsest == FLOAT32.bits:
-        looser += [Precision(FLOAT32, digits, slack=_SLACK), Precision(FLOAT32, digits, is_tf32=True)]
+        looser.append(Precision(FLOAT32, digits, slack=_SLACK))
     if FLOAT16 in entering and coarsest >= FLOAT32.bits:
         looser.append(Precision(FLOAT16, digits))
+    if coarsest == FLOAT32.bits:
+        looser.append(Precision(FLOAT32, digits, is_tf32=True))
     return finest_first, looser

@@ -34,6 +34,9 @@ passes a mistake."""
 
 _MAX_SCORES = 2**14
 
+_MOST_KEPT = 2**22
+"""So many numbers the passes may have together that are kept for a closer look, which are `MAX_CANDIDATES` at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class Examiner:
@@ -177,7 +180,8 @@ class Examiner:
         masked = {"mask", "masked", *later_than_scores()}
         kept = {name: node for name, node in before.nodes.items() if name not in masked}
         near = Nearness(self.own, plain, self.precision, before.nodes, set(), first)
-        for some in _alike(with_pattern(plain.reading)) if plain.reading else ():
+        others = self.own["contributions"].value.size if "contributions" in self.own else 0
+        for some in _alike(with_pattern(plain.reading), others) if plain.reading else ():
             ours = {**nodes_of(Candidate.of(some[0]).trace, self._nodes.given), **kept}
             masks = np.stack([each.mask.value[None] if each.mask.value.ndim < 3 else each.mask.value for each in some])
             is_near = near.of_each({**ours, "mask": Node.constant(Rounded.unrounded(masks))})
@@ -199,24 +203,34 @@ class Examiner:
 
     def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
         """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
-        passes = [(each, self._nodes.of(each)) for each in candidates]
-        if len(passes) < 2:
-            return passes
-        rough = [state_of(self.own, *each, replace(self.precision, is_rough=True)).stages for each in passes]
-        ranks = [rank_of(stages) for stages in rough]
-        off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
-        blind = [each.hides_all_keys for each, _ in passes]
-        nearest = sorted(range(len(passes)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
-        nearest = nearest[:MAX_CANDIDATES]
-        return [passes[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
+        if len(candidates) < 2:
+            return [(each, self._nodes.of(each)) for each in candidates]
+        ranks, off = zip(*map(self._roughly, candidates), strict=True)
+        blind = [each.hides_all_keys for each in candidates]
+        nearest = sorted(range(len(candidates)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
+        first = candidates[nearest[0]]
+        compared = [each.value.size for stage, each in self.own.items() if not first.begins_with(stage)]
+        size = max(first.size, 8 * max(compared, default=0))
+        most = max(min(MAX_CANDIDATES, _MOST_KEPT // size), 2)
+        nearest = sorted(sorted(nearest[:most]), key=lambda i: ranks[i], reverse=True)
+        return [(candidates[i], self._nodes.of(candidates[i])) for i in nearest]
+
+    def _roughly(self, candidate: Candidate) -> tuple[tuple[int, int], float]:
+        """How many stages agree roughly with a pass, and how far they are off; nothing of a large one is kept."""
+        is_kept = bool(candidate.kept)
+        nodes = (self._nodes if is_kept else SharedNodes(self.own, self.precision)).of(candidate)
+        stages = state_of(self.own, candidate, nodes, replace(self.precision, is_rough=True)).stages
+        if not is_kept:
+            candidate.forget()
+        return rank_of(stages), magnitude(max((each.roundings for each in stages), default=0.0))
 
 
 def _n_scores(candidate: Candidate) -> int:
-    return candidate.trace["scores"].value.size if "scores" in candidate.trace else 0
+    return candidate.trace["scores"].size if "scores" in candidate.trace else 0
 
 
-def _alike(readings: Iterable[Reading]) -> Iterator[Sequence[Reading]]:
-    """Readings whose masks are alike, one group after the other."""
+def _alike(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Reading]]:
+    """Readings whose masks are alike, one group after the other, where a stage may have so many numbers for each."""
     for _, alike in groupby(readings, lambda each: (each.mask.value.dtype, each.mask.value.ndim)):
         some = list(alike)
-        yield from batches(some, some[0].sizes["h"] * some[0].sizes["t"] * ROWS)
+        yield from batches(some, max(some[0].sizes["h"] * some[0].sizes["t"] * ROWS, n_others))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -19,6 +20,7 @@ from attnviz.analysis.check.arrays import (
     with_zero_key,
 )
 from attnviz.analysis.check.axes import Make, in_order
+from attnviz.analysis.check.batches import OutOfWorkError, at_most
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.causes.mistake import Mistake
 from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect
@@ -31,11 +33,25 @@ from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rounding import Rounded
 from attnviz.analysis.check.sharednodes import SharedNodes
 from attnviz.analysis.check.state import state_of
+from attnviz.analysis.check.untried import Untried
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
+
+MOST_MADE = 350_000_000
+"""So many numbers a comparison may make, which takes a second or two."""
+
+_MOST_SEARCHED = 100_000_000
+"""So many of these to explain a difference between large passes, of which each that is looked at takes much memory."""
+
+_LARGE = 2**20
+
+_TOO_LARGE = (
+    "These arrays are so large, and can be read in so many ways, that a comparison takes too long. Give fewer heads or "
+    "tokens, or say n_heads, orientation and true_is."
+)
 
 _MAX_WAYS = 2
 """In so many ways of taking arrays apart mistakes are looked for."""
@@ -177,15 +193,35 @@ def examine(
 
 def _explained(owns: list[OwnArrays], make: Make) -> tuple[OwnArrays, Diagnosis]:
     """The arrays in the way that explains most, and what explains them, if need be with their axes in another order."""
+    fitting, diagnosis = [], None
     try:
-        own, diagnosis = _best([partial(make, own) for own in owns])
+        with at_most(MOST_MADE):
+            if found := _right([partial(make, own) for own in owns], fitting):
+                return found
+            is_large = any(each.candidates.likely[0].size > _LARGE for each in fitting)
+            with at_most(_MOST_SEARCHED) if is_large else nullcontext():
+                own, diagnosis = _best(fitting)
+                return (not diagnosis.explains_all and in_order(own, make, diagnosis)) or (own, diagnosis)
     except OwnArraysError:
-        if found := next(filter(None, (in_order(own, make, None) for own in owns[:_MAX_WAYS])), None):
+        if found := _in_order(owns, make):
             return found
         raise
-    if diagnosis.explains_all:
-        return own, diagnosis
-    return in_order(own, make, diagnosis) or (own, diagnosis)
+    except OutOfWorkError:
+        if diagnosis is None:
+            found = [(each.candidates.own, each.so_far) for each in fitting if each.so_far]
+            if not found:
+                raise OwnArraysError(_TOO_LARGE) from None
+            own, diagnosis = max(found, key=lambda each: each[1].rank)
+        return own, replace(diagnosis, untried=(*diagnosis.untried, Untried.REST))
+
+
+def _in_order(owns: list[OwnArrays], make: Make) -> tuple[OwnArrays, Diagnosis] | None:
+    """Arrays that fit no pass as they are, with their axes in an order in which they do."""
+    try:
+        with at_most(MOST_MADE):
+            return next(filter(None, (in_order(own, make, None) for own in owns[:_MAX_WAYS])), None)
+    except OutOfWorkError:
+        return None
 
 
 def _by_convention(own: OwnArrays, diagnosis: Diagnosis) -> Diagnosis:
@@ -220,32 +256,50 @@ def _by_convention(own: OwnArrays, diagnosis: Diagnosis) -> Diagnosis:
     )
 
 
-def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
-    """Of the first of several ways in which all agrees; else, of the likeliest, what explains most.
+def _right(ways: list[Callable[[], Candidates]], fitting: list[Examination]) -> tuple[OwnArrays, Diagnosis] | None:
+    """Of the first of several ways in which all agrees; None if it does in none, or there is one.
+
+    The ways in which the arrays fit each other are put into `fitting`.
 
     Raises
     ------
     OwnArraysError
         If there is no way in which the arrays fit each other.
     """
-    fitting, misfit = [], None
+    misfit = None
     for way in ways:
         try:
             fitting.append(Examination(way()))
         except OwnArraysError as error:
             misfit = misfit or error
             continue
-        if len(ways) > 1 and (perfect := fitting[-1].plain) and perfect.stages:
+        if (perfect := fitting[-1].plain) and perfect.stages and len(ways) > 1:
             return fitting[-1].candidates.own, perfect
+        if len(fitting) > 1:
+            fitting[-1].forget()
     if not fitting:
         raise misfit
-    if wrong := next((each for each in fitting if each.soon), None):
+    return None
+
+
+def _best(fitting: list[Examination]) -> tuple[OwnArrays, Diagnosis]:
+    """Of several ways of reading arrays, the likeliest, what explains most."""
+    if wrong := next(_having("soon", fitting), None):
         return wrong.candidates.own, wrong.soon
-    likely = [each for each in fitting if each.coarse]
-    if not likely and len(ways) > 1 and (right := next((each for each in fitting if each.turned), None)):
+    likely = list(_having("coarse", fitting))
+    if not likely and len(fitting) > 1 and (right := next(_having("turned", fitting), None)):
         return right.candidates.own, right.turned
     diagnoses = [(each.candidates.own, each.best) for each in (likely or fitting)[:_MAX_WAYS]]
     return max(diagnoses, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
+
+
+def _having(diagnosis: str, fitting: list[Examination]) -> Iterator[Examination]:
+    """Those of several examinations that have such a diagnosis."""
+    for each in fitting:
+        if getattr(each, diagnosis):
+            yield each
+        elif each is not fitting[0]:
+            each.forget()
 
 
 def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,6 +15,9 @@ from attnviz.core.errors import OwnArraysError
 
 HIDES = -1e4
 """Numbers from here on downwards are added to hide a key: -1e9 by many, and -1e4 where float16 has no more."""
+
+_MOST_READ = 2**22
+"""So many numbers several masks may have in all their readings; of more, either all are read as usual, or none is."""
 
 _MAX_WINDOW = 64
 """Windows are looked for that are smaller than this."""
@@ -181,7 +185,9 @@ def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
     """
     ways = [each.meanings for each in masks]
     usual = [meanings[0] for meanings in ways]
-    combined = [_together(masks, meanings) for meanings in product(*ways)]
+    size = sum(each.value.size for each in masks)
+    many = [*product(*ways)] if math.prod(map(len, ways)) * len(masks) * size <= _MOST_READ else []
+    combined = [_together(masks, meanings) for meanings in many or [[each[at] for each in ways] for at in (0, -1)]]
     by_convention = _together(masks, usual)
     combined = [
         replace(each, by_convention=by_convention) if any(taken.is_against for taken in each.taken) else each

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.formats import FLOAT32
 from attnviz.analysis.check.nodes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
@@ -87,6 +88,7 @@ class Rotation:
         cos, sin = _turns(self, n, d)
         partners = self._partners(rows.value)
         value = rows.value * cos + partners * sin
+        made(value.size)
         if precision.is_rough:
             return Rounded.unrounded(value)
         error = np.hypot(rows.error * cos, self._partners(rows.error) * sin)
@@ -120,6 +122,7 @@ def nodes_of_each(rotations: Sequence[Rotation], nodes: Nodes) -> Nodes:
             tables[n, d] = _tables(rotations, n, d)
         cos, sin, partners = (each.astype(rows.dtype) if each.dtype.kind == "f" else each for each in tables[n, d])
         of_partners = np.moveaxis(rows[..., partners], -2, 0)
+        made(of_partners.size)
         return Rounded.unrounded(rows * cos[:, None] + of_partners * sin[:, None])
 
     return _with_turned(nodes, turned)

@@ -134,4 +134,4 @@ class RotationSearch:
 
 def _in_batches(rotations: Sequence[Rotation], plain: Candidate) -> Iterator[Sequence[Rotation]]:
     """So many at a time as have few numbers in the largest stage that turned queries and keys change."""
-    return batches(rotations, max(plain.trace[each].value.size for each in ("scores", *plain.trace["scores"].inputs)))
+    return batches(rotations, max(plain.trace[each].size for each in ("scores", *plain.trace["scores"].inputs)))

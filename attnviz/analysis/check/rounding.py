@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.digits import Digits
 from attnviz.analysis.check.formats import FLOAT32, Format
 from attnviz.core.errors import ArrayError
@@ -35,6 +36,9 @@ from attnviz.core.operations.weightedsum import WeightedSum
 _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
+_MULTIPLIED = 128
+"""So many multiplications take as long as making a number otherwise."""
+
 _TRIALS = 16
 """With so many it is unlikely that a number seems to move less than half as far as it does."""
 
@@ -156,6 +160,9 @@ class Rounded:
 def applied(operation: Operation, inputs: list[Rounded], precision: Precision) -> Rounded:
     """The result of an operation, with how far rounding may move it."""
     value = _computed(operation, [each.value for each in inputs])
+    of_products = isinstance(operation, DotProducts | WeightedSum | Projection | Contributions)
+    work = value.size * (1 + of_products * inputs[0].value.shape[-1] // _MULTIPLIED)
+    made(work if precision.is_rough else 4 * work)
     if precision.is_single and value.dtype == np.float64:
         value = value.astype(np.float32)
     if precision.is_rough:

@@ -94,8 +94,8 @@ def unknown(finding: Finding) -> list[str]:
         return [_of_shapes(diagnosis.first.stage, *diagnosis.first.shapes)]
     if turning := [shortened(each) for each in finding.unread if turns(each)]:
         return [
-            f"Your {listed(turning)} {'was' if len(turning) == 1 else 'were'} not read: where your code rotates queries "
-            "and keys by them, these numbers may be right."
+            f"Your {listed(turning)} {'was' if len(turning) == 1 else 'were'} not read: where your code rotates "
+            "queries and keys by them, these numbers may be right."
         ]
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if diagnosis.within:
@@ -129,8 +129,8 @@ def _of_shapes(stage: str, yours: tuple[int, ...], ours: tuple[int, ...]) -> str
     if stages()[stage][-1] == "key" and yours[-2:-1] == ours[-2:-1] and yours[-1] > ours[-1]:
         return (
             f"There are more keys than tokens, by {yours[-1] - ours[-1]}. nn.MultiheadAttention adds one by "
-            "add_zero_attn or add_bias_kv, and a cache keeps those of earlier tokens: give them as the context, or leave "
-            "them out."
+            "add_zero_attn or add_bias_kv, and a cache keeps those of earlier tokens: give them as the context, or "
+            "leave them out."
         )
     return "Check which axis of it counts what."
 

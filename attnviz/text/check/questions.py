@@ -9,7 +9,6 @@ from attnviz.analysis.check.layouts import BY_HEADS
 from attnviz.analysis.check.names import is_by_heads, turns
 from attnviz.analysis.check.stages import PROJECTIONS, from_scores_on
 from attnviz.text.check.words import shortened
-from attnviz.text.wording import listed
 
 _NORM = re.compile(
     r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"
@@ -62,21 +61,17 @@ def _of_meanings(finding: Finding) -> list[str]:
 
 
 def _of_unread(finding: Finding) -> list[str]:
-    """What was not read, and may well belong to the pass."""
+    """What was not read, and may well be what makes the output."""
     own, sentences = finding.own, []
     if finding.given:
         return []
-    if turning := listed([shortened(each) for each in finding.unread if turns(each)]):
-        sentences.append(
-            f"Does your code rotate queries and keys by your {turning}? Nothing here was compared with that."
-        )
     if "output" in finding.not_recomputed and "w_o" not in own:
         matrix = next(filter(_MATRIX.fullmatch, finding.unread), None)
         if matrix:
             output = shortened(own["output"].name)
             sentences.append(
-                f"Is your {shortened(matrix)} W_O, which makes your {output}? It was not read, and so your {output} was "
-                "compared with nothing."
+                f"Is your {shortened(matrix)} W_O, which makes your {output}? It was not read, and so your {output} "
+                "was compared with nothing."
             )
     return sentences
 

@@ -204,6 +204,11 @@ class Comparison:
         if self.unread:
             names = listed([shortened(each) for each in self.unread[:8]])
             sentences.append(f"Not read, as attnviz doesn't know the name: {names}.")
+        if self._turning:
+            turning = listed(self._turning)
+            sentences.append(
+                f"Does your code rotate queries and keys by your {turning}? Nothing here was compared with that."
+            )
         return sentences
 
 

@@ -12,6 +12,7 @@ _SAID = {
     Untried.READINGS: f"readings of your arrays after the likeliest {MAX_CANDIDATES}",
     Untried.BASES: "RoPE with another base than those of known models, as there are so many scores",
     Untried.ROTATED: f"mistakes in passes rotated otherwise than in the {MAX_SEARCHED} likeliest ways",
+    Untried.REST: "most mistakes and readings, as the arrays are so large: compare fewer heads or tokens",
     Untried.SIZES: "scales, caps, dropout and orders of heads of any size, which only scores or attention show",
 }
 

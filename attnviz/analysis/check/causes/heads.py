@@ -15,6 +15,9 @@ from attnviz.core.operations.weightedsum import WeightedSum
 
 Change = Callable[[np.ndarray], np.ndarray]
 
+_MOST_PAIRED = 2**20
+"""So many numbers of each head are held beside each other head's, of all heads together."""
+
 _HEADED = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads")
 
 
@@ -101,8 +104,10 @@ def _in_another_order(setting: Setting) -> Iterator[Mistake]:
     yours, ours = first.value, first.expected
     if yours.shape != ours.shape or yours.ndim != 3 or len(yours) < 2:
         return
+    some = slice(None, None, len(yours) * yours.size // _MOST_PAIRED | 1)  # an odd step leaves no column out
+    yours, ours = (np.nan_to_num(each.reshape(len(each), -1)[:, some]) for each in (yours, ours))
     with np.errstate(invalid="ignore"):
-        off = np.abs(np.nan_to_num(yours)[:, None] - np.nan_to_num(ours)[None]).max(axis=(-2, -1))
+        off = np.abs(yours[:, None] - ours[None]).max(axis=-1)
     order = off.argmin(axis=1)
     if len(set(order.tolist())) < len(order) or (order == np.arange(len(order))).all():
         return
