@@ -214,7 +214,7 @@ def test_the_viewer_knows_no_variant_of_attention_by_name():
 
 
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
-    entries = ("component", "articles", "numbers", "arrival", "standalone", "site")
+    entries = ("component", "articles", "numbers", "arrival", "connection", "standalone", "site")
     joined = "".join(map(bundle, map(module, entries)))
     for path in BROWSER.glob("*/*.js"):
         assert path.stem in entries or f"const {path.stem}_js = " in joined, path.name
