@@ -46,7 +46,7 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     says(page, "W_V was used transposed.")
     correct = own("mask inverted")
     given(page, tmp_path / "<b>.npz", correct.written("BERT", "attention"))
-    says(page, "Attention agrees to float64 rounding.")
+    says(page, "attention has NaN in 8 of 32 places. Attention agrees to float64 rounding, elsewhere.")
     page.locator("summary").filter(has_text="More").click()
     pick(page, "True in a mask is", "a key that is seen")
     says(page, "The first stage that differs: attention. The mask was applied the other way round.")
