@@ -141,7 +141,8 @@ def own_arrays(
     names = recognised(arrays)
     unread = tuple(name for name in arrays if not any(name in each for each in names.values()))
     known = {stage: [(name, numeric(name, arrays[name])) for name in each] for stage, each in names.items()}
-    return [_by_stages(known, stated, cut) for cut in _cuts(known, stated)], unread
+    together = {stage: _own_array(stage, each, known, stated) for stage, each in known.items()}
+    return [_by_stages(together, cut) for cut in _cuts(known, stated)], unread
 
 
 def numbers_in(arrays: Mapping[str, np.ndarray]) -> tuple[Numbers, dict[str, np.ndarray]]:
@@ -188,21 +189,26 @@ def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions
     return sorted(parts, key=lambda each: each.n_groups == 0) if is_by_heads(name) else parts
 
 
-def _by_stages(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions, cut: Cut | None) -> OwnArrays:
+def _own_array(
+    stage: str, arrays: list[tuple[str, np.ndarray]], known: Mapping[str, list], stated: Conventions
+) -> OwnArray:
+    """The arrays of a stage as one, in float64 once, however many ways there are of taking it apart."""
+    if stage == "mask":
+        return _masked_by(arrays, stated.true_is, [name for each in known.values() for name, _ in each])
+    name, array = arrays[0]
+    return OwnArray(name, array.astype(np.float64), array.dtype, stated.orientation or named(name).orientation)
+
+
+def _by_stages(together: OwnArrays, cut: Cut | None) -> OwnArrays:
     by_stage: dict[str, OwnArray] = {}
-    for stage, named_arrays in known.items():
-        name, array = named_arrays[0]
-        if stage == "mask":
-            names = [name for each in known.values() for name, _ in each]
-            by_stage[stage] = _masked_by(named_arrays, stated.true_is, names)
-        elif stage in ("w_qkv", "b_qkv"):
+    for stage, own in together.items():
+        if stage in ("w_qkv", "b_qkv"):
             is_matrix = stage == "w_qkv"
             family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
-            for letter, part in zip("qkv", cut.apart(name, array, 1 + is_matrix), strict=True):
-                by_stage[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, family)
+            for letter, part in zip("qkv", cut.apart(own.name, own.value, 1 + is_matrix), strict=True):
+                by_stage[f"{stage[0]}_{letter}"] = OwnArray(own.name, part, own.dtype, family)
         else:
-            says = stated.orientation or named(name).orientation
-            by_stage[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
+            by_stage[stage] = own
     if "attention" not in by_stage and "scores" in by_stage and _are_shares(by_stage["scores"].value):
         by_stage["attention"] = by_stage.pop("scores")
     if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.formats import Format, written_in
 from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
-from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden
+from attnviz.analysis.check.readings import Reading, largest_stage, readings, sizes_of, with_more_hidden
 from attnviz.analysis.check.recomputation import recomputed
 from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
@@ -23,6 +22,9 @@ from attnviz.core.trace import Trace
 
 _SMALL = 2**17
 """So many numbers are kept of each pass that arrays may be of."""
+
+_LARGE = 2**20
+"""Of a pass with more numbers nothing is kept while another one is looked at."""
 
 
 def _of_layers(trace: Trace) -> Iterator[OtherMask]:
@@ -102,12 +104,16 @@ class Candidate:
         """Whether so little is kept of its pass that many may be kept."""
         return self.size <= _SMALL
 
+    @property
+    def is_large(self) -> bool:
+        """Whether so little memory is left beside its pass that it is made again each time."""
+        return self.size > _LARGE
+
     @cached_property
     def size(self) -> int:
-        """How many numbers its pass has, its parameters and, several times, its scores."""
+        """How many numbers its pass has, its parameters and, several times, its largest stage."""
         given = self.reading.arrays.values() if self.reading else ()
-        scores = math.prod(self.sizes.get(each, 1) for each in "hts")
-        return sum(each.size for each in given) + 8 * scores
+        return sum(each.size for each in given) + 8 * largest_stage(self.sizes)
 
     @property
     def other_masks(self) -> tuple[OtherMask, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, groupby
 
 import numpy as np
@@ -14,7 +14,7 @@ from attnviz.analysis.check.batches import batches, chosen
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
 from attnviz.analysis.check.nearness import ROWS, Nearness
-from attnviz.analysis.check.nodes import Node, Nodes, nodes_of
+from attnviz.analysis.check.nodes import Node, nodes_of
 from attnviz.analysis.check.readings import Reading, with_pattern
 from attnviz.analysis.check.rotation import usual_rotations
 from attnviz.analysis.check.rotationsearch import RotationSearch
@@ -127,7 +127,9 @@ class Examiner:
         usual = sorted(usual_rotations(nearest[0].sizes["d"]), key=self._rotations.rest_by(nearest[0]))
         if _n_scores(nearest[0]) > _MAX_SCORES:
             usual = usual[:MAX_SEARCHED]
-        rotated = [self._rotations.rotated(nearest[0], each) for each in usual]
+        rotated = [
+            (each, self._kept(each, state)) for each, state in map(partial(self._rotations.rotated, nearest[0]), usual)
+        ]
         for passes, in_pairs in ((rotated, False), (self.tied, True), (rotated[:1], True)):
             wrong = self._best(passes, in_pairs) if passes else likeliest
             if wrong.explains_all:
@@ -139,9 +141,11 @@ class Examiner:
         """Of the passes the first that explains all, perhaps with mistakes; else what explains most."""
         explained, search = [], Search(self.own, self.precision, in_pairs, self.candidates.hopeless)
         for candidate, state in passes:
-            diagnosis = search.explained(candidate, state)
+            diagnosis = search.explained(candidate, self._whole(candidate, state))
             if diagnosis.explains_all:
                 return diagnosis
+            if candidate.is_large:
+                candidate.forget()
             explained.append(diagnosis)
         return max(explained, key=lambda each: each.likelihood)
 
@@ -149,12 +153,27 @@ class Examiner:
     def _nearest(self) -> tuple[Diagnosis | None, list[tuple[Candidate, State]]]:
         states = []
         for group in ("likely", "with_more_hidden"):
-            for candidate, nodes in self._likeliest(getattr(self.candidates, group)):
-                state = state_of(self.own, candidate, nodes, self.precision)
+            for candidate in self._likeliest(getattr(self.candidates, group)):
+                state = state_of(self.own, candidate, self._nodes.of(candidate), self.precision)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
-                states.append((candidate, state))
+                states.append((candidate, self._kept(candidate, state)))
         return None, states
+
+    def _kept(self, candidate: Candidate, state: State) -> State:
+        """What is kept of a state while others are looked at: of a large pass only how far it agrees."""
+        if not candidate.is_large:
+            return state
+        candidate.forget()
+        return replace(state, nodes={}, values={})
+
+    def _whole(self, candidate: Candidate, state: State) -> State:
+        """A state with its numbers, which are made again where they weren't kept."""
+        if state.nodes:
+            return state
+        nodes = self._nodes.of(candidate)
+        nodes = candidate.rotation.nodes(nodes) if candidate.rotation else nodes
+        return state_of(self.own, candidate, nodes, self.precision)
 
     @cached_property
     def _turnable(self) -> list[Candidate]:
@@ -177,6 +196,7 @@ class Examiner:
         first = first_differing(before.stages).stage
         if first not in from_scores_on():
             return None
+        before = self._whole(plain, before)
         masked = {"mask", "masked", *later_than_scores()}
         kept = {name: node for name, node in before.nodes.items() if name not in masked}
         near = Nearness(self.own, plain, self.precision, before.nodes, set(), first)
@@ -201,10 +221,10 @@ class Examiner:
     def _rotations(self) -> RotationSearch:
         return RotationSearch(self._nodes)
 
-    def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
-        """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
+    def _likeliest(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The passes that roughly explain most, and are nearest; in their order, where they tie."""
         if len(candidates) < 2:
-            return [(each, self._nodes.of(each)) for each in candidates]
+            return [*candidates]
         ranks, off = zip(*map(self._roughly, candidates), strict=True)
         blind = [each.hides_all_keys for each in candidates]
         nearest = sorted(range(len(candidates)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
@@ -213,7 +233,7 @@ class Examiner:
         size = max(first.size, 8 * max(compared, default=0))
         most = max(min(MAX_CANDIDATES, _MOST_KEPT // size), 2)
         nearest = sorted(sorted(nearest[:most]), key=lambda i: ranks[i], reverse=True)
-        return [(candidates[i], self._nodes.of(candidates[i])) for i in nearest]
+        return [candidates[i] for i in nearest]
 
     def _roughly(self, candidate: Candidate) -> tuple[tuple[int, int], float]:
         """How many stages agree roughly with a pass, and how far they are off; nothing of a large one is kept."""

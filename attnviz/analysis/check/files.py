@@ -30,6 +30,9 @@ _MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS
 _ENTRY = b"PK\x01\x02"
 """The bytes before the name of each array in a .npz."""
 
+_MAX_NUMBERS = MAX_FILE_BYTES // 2
+"""As many as a file of float16 has; each takes 8 bytes from here on, also where the file has 1 for it."""
+
 _TEXT = "SU"
 """The kinds of arrays that hold text, such as the words in attnviz's own file."""
 
@@ -95,6 +98,11 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
     of_numbers = {name: array for name, array in arrays.items() if not _is_text(array)}
     if not of_numbers:
         raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
+    if (n := sum(array.size for array in of_numbers.values() if array.dtype != bool)) > _MAX_NUMBERS:
+        raise OwnArraysError(
+            f"A file may hold at most {_MAX_NUMBERS:,} numbers, as each is computed with in float64; this one has "
+            f"{n:,}. Leave out what attention doesn't need."
+        )
     return ArrayFile(of_numbers, texts)
 
 

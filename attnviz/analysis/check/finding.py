@@ -40,13 +40,11 @@ from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
-MOST_MADE = 350_000_000
+MOST_MADE = 300_000_000
 """So many numbers a comparison may make, which takes a second or two."""
 
 _MOST_SEARCHED = 100_000_000
 """So many of these to explain a difference between large passes, of which each that is looked at takes much memory."""
-
-_LARGE = 2**20
 
 _TOO_LARGE = (
     "These arrays are so large, and can be read in so many ways, that a comparison takes too long. Give fewer heads or "
@@ -198,7 +196,7 @@ def _explained(owns: list[OwnArrays], make: Make) -> tuple[OwnArrays, Diagnosis]
         with at_most(MOST_MADE):
             if found := _right([partial(make, own) for own in owns], fitting):
                 return found
-            is_large = any(each.candidates.likely[0].size > _LARGE for each in fitting)
+            is_large = any(each.candidates.likely[0].is_large for each in fitting)
             with at_most(_MOST_SEARCHED) if is_large else nullcontext():
                 own, diagnosis = _best(fitting)
                 return (not diagnosis.explains_all and in_order(own, make, diagnosis)) or (own, diagnosis)

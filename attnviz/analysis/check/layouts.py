@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from attnviz.analysis.check.stages import stages
+from attnviz.core.limits import MAX_STAGE_NUMBERS
 
 Sizes = Mapping[str, int]
 """How long each axis is, by its letter.
@@ -186,6 +187,8 @@ def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None
         if len(unknown) > 1 or length % product or (not unknown and length != product):
             return None
         lengths |= dict.fromkeys(unknown, length // product)
+    if layout.is_of_single_tokens and lengths["h"] * lengths["t"] ** 2 > MAX_STAGE_NUMBERS:
+        return None  # it has as many keys as queries, though their shares aren't given
     return None if lengths["h"] % lengths.get("g", 1) or 0 in lengths.values() else lengths
 
 

@@ -185,7 +185,7 @@ def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
     """
     ways = [each.meanings for each in masks]
     usual = [meanings[0] for meanings in ways]
-    size = sum(each.value.size for each in masks)
+    size = len(masks) * _size_of_all(masks)
     many = [*product(*ways)] if math.prod(map(len, ways)) * len(masks) * size <= _MOST_READ else []
     combined = [_together(masks, meanings) for meanings in many or [[each[at] for each in ways] for at in (0, -1)]]
     by_convention = _together(masks, usual)
@@ -204,28 +204,40 @@ def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:
 
 def _together(masks: Sequence[OwnMask], meanings: Sequence[Meaning | None]) -> MaskReading:
     read = [~each.value if meaning == "hidden" else each.value for each, meaning in zip(masks, meanings, strict=True)]
-    others = []
-    for at, (mask, value) in enumerate(zip(masks, read, strict=True)):
+    whole, others = reduce(_both, read), []
+    is_one_by_one = len(masks) * whole.size <= _MOST_READ
+    for at, (mask, value) in enumerate(zip(masks, read, strict=True) if is_one_by_one else ()):
         about = mask.name if len(masks) > 1 else ""
         for other in others_than(value):
             if mask.true_is or other.id != "mask inverted":
-                others.append(replace(other, about=about, value=_all_of([*read[:at], other.value, *read[at + 1 :]])))
+                instead = reduce(_both, [*read[:at], other.value, *read[at + 1 :]])
+                others.append(replace(other, about=about, value=instead))
     if len(masks) > 1:
-        others.append(OtherMask("mask not applied", "", np.ones(others[0].value.shape, dtype=bool)))
+        others.append(OtherMask("mask not applied", "", np.ones(whole.shape, dtype=bool)))
     taken = tuple(
         TakenMeaning(each.name, meaning, each.convention)
         for each, meaning in zip(masks, meanings, strict=True)
         if each.is_free
     )
-    return MaskReading(_all_of(read), tuple(others), taken, true_hides=set(meanings) == {"hidden"})
+    return MaskReading(whole, tuple(others), taken, true_hides=set(meanings) == {"hidden"})
 
 
-def _all_of(masks: list[np.ndarray]) -> np.ndarray:
+def _size_of_all(masks: Sequence[OwnMask]) -> int:
+    """How many numbers masks have as one.
+
+    Raises
+    ------
+    OwnArraysError
+        If they don't fit each other.
+    """
+    shapes = [each.value.shape for each in masks]
     try:
-        return reduce(_both, masks)
+        size = math.prod(np.broadcast_shapes(*shapes))
     except ValueError:
-        shapes = " and ".join(map(str, (each.shape for each in masks)))
-        raise OwnArraysError(f"The masks of a pass must fit each other; got {shapes}.") from None
+        size = math.inf
+    if len(masks) > 1 and size > _MOST_READ:
+        raise OwnArraysError(f"The masks of a pass must fit each other; got {' and '.join(map(str, shapes[:8]))}.")
+    return size
 
 
 def _both(a: np.ndarray, b: np.ndarray) -> np.ndarray:

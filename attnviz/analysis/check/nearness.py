@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from weakref import proxy
 
 import numpy as np
 
@@ -182,7 +183,7 @@ class _Rows:
     """
 
     def __init__(self, nearness: Nearness, nodes: Nodes):
-        self._of, self._nodes = nearness, nodes
+        self._of, self._nodes = proxy(nearness), nodes  # which keeps rows itself: a cycle would hold all of a search
         self._changed = {name for name, node in nodes.items() if node is not nearness.nodes.get(name)}
         self._whole: dict[str, Rounded] = {}
         self._some: dict[str, Rounded] = {}

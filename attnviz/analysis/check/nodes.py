@@ -40,8 +40,9 @@ class Node:
             before, of, value = self._last
             if (before is precision or before == precision) and all(map(operator.is_, of, given)):
                 return value
-        self._last[:] = precision, list(given), self.make(given, precision)
-        return self._last[2]
+        value = self.make(given, precision)
+        self._last[:] = (precision, list(given), value) if value.value.size <= _MOST_KEPT else ()
+        return value
 
     @classmethod
     def constant(cls, value: Rounded) -> Node:
@@ -82,6 +83,9 @@ class Node:
 
 
 Nodes = Mapping[str, Node]
+
+_MOST_KEPT = 2**17
+"""So many numbers a node keeps: a search has many nodes, and memory for few large arrays."""
 
 _EXACT = Precision(FLOAT64, is_rough=True)
 

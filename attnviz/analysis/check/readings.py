@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,8 @@ _MAX_HEADS = 128
 _MAX_READINGS = 64
 
 _WEIGHTS = (*PROJECTIONS, "w_o")
+_MOST_CONTRIBUTIONS = 2 * MAX_STAGE_NUMBERS
+_STAGES = ("hts", "htd", "hsd", "hsv", "htv", "to", "tn", "te")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +74,19 @@ def readings(own: OwnArrays, n_heads: int | None = None, numbers: Numbers = NO_N
     ranked = [rank for rank in ranked if rank[0] == fewest]
     mixed = min(rank[1] for rank in ranked) + (1 if _may_mix(own) else 0)
     ranked = sorted((rank for rank in ranked if rank[1] <= mixed), key=lambda rank: rank[1:3])
-    small = [rank for rank in ranked if _largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
+    small = [rank for rank in ranked if largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
     if not small:
         raise OwnArraysError(
             f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
-            f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
+            f"{largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
+    if "contributions" in own:  # which have a row of the output for each head, and are made for these alone
+        small = [rank for rank in small if largest_stage(rank[3], ("hto",)) <= _MOST_CONTRIBUTIONS]
+        if not small:
+            raise OwnArraysError(
+                f"Contributions may have at most {_MOST_CONTRIBUTIONS:,} numbers; the pass of these arrays has "
+                f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {own['contributions'].name[:60]!r} out."
+            )
     read = [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, numbers)]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
 
@@ -220,9 +229,9 @@ def _zeros(own: OwnArrays, shape: tuple[int, int, int]) -> np.ndarray | None:
     return None
 
 
-def _largest_stage(sizes: Sizes) -> int:
-    """How many numbers the largest stage of a pass has."""
-    return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in ("hts", "htd", "hsd", "hsv", "htv", "to"))
+def largest_stage(sizes: Sizes, made: Sequence[str] = _STAGES) -> int:
+    """How many numbers the largest stage of a pass has, of stages with these axes."""
+    return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in made)
 
 
 def _misfit(own: OwnArrays, begins: list[str]) -> str:

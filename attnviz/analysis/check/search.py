@@ -63,7 +63,7 @@ class Search:
             tuple(mistakes),
             alternatives,
             explained=state.stages if mistakes else (),
-            nodes=state.nodes,
+            nodes=state.nodes if mistakes else {},
             mistaken=tuple(name for name, node in state.nodes.items() if node is not plain.nodes.get(name)),
             unseeing=state.unseeing,
         )

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.batches import made
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.nodes import Node, Nodes, nodes_of
 from attnviz.analysis.check.rounding import Precision, Rounded
@@ -29,18 +30,21 @@ class SharedNodes:
     _known: dict[Hashable, Node] = field(default_factory=dict, repr=False)
 
     def of(self, candidate: Candidate) -> Nodes:
-        """Those of a pass; those that it has in common with others are the same nodes."""
+        """Those of a pass; those that it has in common with others are the same nodes, unless it is large."""
+        if candidate.is_large:
+            return nodes_of(candidate.trace, self.given)
         if candidate.trace not in self._of_traces:
-            made, read = {}, candidate.reading.arrays if candidate.reading else {}
+            nodes, read = {}, candidate.reading.arrays if candidate.reading else {}
             for name, node in nodes_of(candidate.trace, self.given).items():
-                inputs = tuple(id(made[each]) for each in node.inputs)
+                inputs = tuple(id(nodes[each]) for each in node.inputs)
                 own = node.operation or id(read.get(name, candidate.trace))
-                made[name] = self._known.setdefault((name, own, inputs), node)
-            self._of_traces[candidate.trace] = made
+                nodes[name] = self._known.setdefault((name, own, inputs), node)
+            self._of_traces[candidate.trace] = nodes
         return self._of_traces[candidate.trace]
 
     def given(self, stage: Stage) -> Rounded:
         """A stage that was given, with what it may have lost when it was written."""
+        made(stage.size)
         own, fewest = self.own.get(stage.name), self.precision.digits
         digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
         return Rounded.given(stage.value, self.precision, digits)
