@@ -5,8 +5,8 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.server import guards, process
-from attnviz.ui.state import tabs
+from attnviz.app.server import guards, process
+from attnviz.app.state import tabs
 
 if __name__ == "__main__":
     # without an icon set first, Streamlit has the browser ask a font host for that of the page

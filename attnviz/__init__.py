@@ -26,9 +26,9 @@ from attnviz.core.torchattention import scaled_dot_product_attention
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
-    from attnviz.analysis.recording.recorded import Recorded, record
-    from attnviz.text.check.library import Check, check
-    from attnviz.text.check.report import Comparison, compare
+    from attnviz.checks.recording.recorded import Recorded, record
+    from attnviz.checks.wording.library import Check, check
+    from attnviz.checks.wording.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
 __version__ = "0.1.0"
@@ -65,13 +65,13 @@ __all__ = [
 ]
 
 _WHEN_ASKED = {
-    "Comparison": "attnviz.text.check.report",
-    "Check": "attnviz.text.check.library",
-    "check": "attnviz.text.check.library",
-    "compare": "attnviz.text.check.report",
+    "Comparison": "attnviz.checks.wording.report",
+    "Check": "attnviz.checks.wording.library",
+    "check": "attnviz.checks.wording.library",
+    "compare": "attnviz.checks.wording.report",
     "page": "attnviz.viewer.page",
-    "Recorded": "attnviz.analysis.recording.recorded",
-    "record": "attnviz.analysis.recording.recorded",
+    "Recorded": "attnviz.checks.recording.recorded",
+    "record": "attnviz.checks.recording.recorded",
     "show": "attnviz.viewer.page",
 }
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.check.files import as_array
-from attnviz.analysis.check.names import named
-from attnviz.analysis.check.stages import score_stages, stages
-from attnviz.text.check.report import Comparison, compare
-from attnviz.text.check.words import title
+from attnviz.checks.files import as_array
+from attnviz.checks.names import named
+from attnviz.checks.stages import score_stages, stages
+from attnviz.checks.wording.report import Comparison, compare
+from attnviz.checks.wording.words import title
 
 
 def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str] = (), **conventions: Any) -> None:

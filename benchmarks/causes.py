@@ -119,7 +119,7 @@ def measured(step: int = 1) -> Iterator[tuple[str, str, str, str]]:
 
 def outcome(said: str, found: object) -> str:
     """How a mistake was named."""
-    from attnviz.text.check.causes import cause
+    from attnviz.checks.wording.causes import cause
 
     if found.first is None:
         return "no difference to see"

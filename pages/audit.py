@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import component
-from attnviz.ui.sections import audit, frame
-from attnviz.ui.state import store
+from attnviz.app import component
+from attnviz.app.sections import audit, frame
+from attnviz.app.state import store
 
 shown = store.read()
 request = frame.draw_with_settings(shown, "Audit", "audit")

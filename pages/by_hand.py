@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from attnviz.app import article
+from attnviz.app.sections import breaking, byhand, frame
+from attnviz.app.state import store
 from attnviz.articles.byhand import pictures
-from attnviz.ui import article
-from attnviz.ui.sections import breaking, byhand, frame
-from attnviz.ui.state import store
 
 shown = store.read()
 frame.draw_without_settings(shown)

@@ -1,8 +1,8 @@
 """Lessons: eight paths of moments, each with a question whose answer is computed."""
 
-from attnviz.ui import component
-from attnviz.ui.sections import frame
-from attnviz.ui.state import store
+from attnviz.app import component
+from attnviz.app.sections import frame
+from attnviz.app.state import store
 
 store.show_lessons()
 frame.draw_lessons()

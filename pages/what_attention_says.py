@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attnviz.app.sections import evidence, frame
+from attnviz.app.state import store
 from attnviz.articles.evidence import INTRODUCTION, TITLE
-from attnviz.ui.sections import evidence, frame
-from attnviz.ui.state import store
 
 shown = store.read()
 frame.draw_without_settings(shown)

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attnviz.app.sections import frame, notebook
+from attnviz.app.state import store
 from attnviz.articles import worked
-from attnviz.ui.sections import frame, notebook
-from attnviz.ui.state import store
 
 shown = store.read()
 frame.draw_without_settings(shown)

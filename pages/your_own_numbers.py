@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attnviz.ui.sections import frame, ownnumbers
-from attnviz.ui.state import store
+from attnviz.app.sections import frame, ownnumbers
+from attnviz.app.state import store
 
 shown = store.read()
 frame.draw_without_settings(shown)

@@ -2,8 +2,8 @@
 
 from tab import expect
 
+from attnviz.explain.wording import percent
 from attnviz.models import MODELS
-from attnviz.text.wording import percent
 
 TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"

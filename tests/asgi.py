@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
-from attnviz.server import guards
+from attnviz.app.server import guards
 
 MARKER = "mangosteen"
 """What a visitor sends, and no log may hold."""

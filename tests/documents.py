@@ -4,6 +4,12 @@ import functools
 import json
 from dataclasses import replace
 
+from attnviz.explain.measured import measured
+from attnviz.explain.steps import steps_of
+from attnviz.explain.steps.answer import verdict
+from attnviz.explain.views.model import model_data
+from attnviz.explain.views.scales import limits
+from attnviz.explain.views.stages import ALL, numbers
 from attnviz.scene.address import parse
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document import document as scene_document
@@ -12,12 +18,6 @@ from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.template import template_of
 from attnviz.scene.resolution import both, pass_or_reason, placed
 from attnviz.scene.start import starts
-from attnviz.text.measured import measured
-from attnviz.text.steps import steps_of
-from attnviz.text.steps.answer import verdict
-from attnviz.views.model import model_data
-from attnviz.views.scales import limits
-from attnviz.views.stages import ALL, numbers
 
 
 def fitted_at(written, make_pass=pass_or_reason):

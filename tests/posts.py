@@ -5,10 +5,10 @@ import json
 from asgi import APP, ask
 from documents import read
 
+from attnviz.app.server import acts_route
+from attnviz.app.state import tabs
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
-from attnviz.server import acts_route
-from attnviz.ui.state import tabs
 
 
 def new_tab(sentence="the cat sat"):

@@ -9,10 +9,10 @@ from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, matrix
 from attnviz.contract.article import Alternatives, Heading, Piece
 from attnviz.core.changes import Change
+from attnviz.explain.markup import runs
+from attnviz.explain.wording import counted
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
 from attnviz.models.ideas import IDEAS, parameters_with
-from attnviz.text.markup import runs
-from attnviz.text.wording import counted
 
 SOURCE = "by-hand"
 WORDS = MODEL.task.words

@@ -7,8 +7,8 @@ from attnviz.articles.blocks import SOURCE, shared
 from attnviz.articles.doors import Door, door_to
 from attnviz.contract.article import Heading, Piece, Table
 from attnviz.core.changes import Change
+from attnviz.explain.wording import share
 from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.text.wording import share
 
 N_EXAMPLES = 4
 

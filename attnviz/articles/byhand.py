@@ -11,11 +11,11 @@ from attnviz.articles.doors import Door, door_to
 from attnviz.articles.matrix import Side, matrix
 from attnviz.contract.article import Heading, Piece
 from attnviz.core.trace import Trace
+from attnviz.explain.markup import Runs, runs
+from attnviz.explain.wording import share
 from attnviz.models import MODELS
 from attnviz.models.task import most_probable
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.text.markup import Runs, runs
-from attnviz.text.wording import share
 
 TRAINED = "recall"
 

@@ -9,10 +9,10 @@ import numpy as np
 from attnviz.articles.doors import Door, door_to
 from attnviz.articles.matrix import Side
 from attnviz.core.trace import Trace
+from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 from attnviz.models.evidence import MIN_SHARE, Evidence, Hidden, evidence, overlooked, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
-from attnviz.text.wording import percent
 
 TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"

@@ -1,9 +1,9 @@
-"""Pieces of an article, made of texts in markup (`attnviz.text.markup`)."""
+"""Pieces of an article, made of texts in markup (`attnviz.explain.markup`)."""
 
 from collections.abc import Sequence
 
 from attnviz.contract.article import Alternative, Columns, DoorButton, Frame, Paragraph, Piece
-from attnviz.text.markup import Runs, runs
+from attnviz.explain.markup import Runs, runs
 
 
 def text(marked: str | Runs) -> Paragraph:

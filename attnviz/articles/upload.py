@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import UNSET
 
-from attnviz.analysis.check.agreement import Agreement
 from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
+from attnviz.checks.agreement import Agreement
+from attnviz.checks.uploads.comparison import OwnComparison, compared
+from attnviz.checks.uploads.examples import example_file
+from attnviz.checks.uploads.request import OwnRequest
+from attnviz.checks.wording.table import HEAD
+from attnviz.checks.wording.words import capital, shortened, title
 from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
+from attnviz.explain.wording import counted
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.scene.scene import Upload
-from attnviz.scene.uploads.comparison import OwnComparison, compared
-from attnviz.scene.uploads.examples import example_file
-from attnviz.scene.uploads.request import OwnRequest
-from attnviz.text.check.table import HEAD
-from attnviz.text.check.words import capital, shortened, title
-from attnviz.text.wording import counted
 
 OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
 """The names of the doors to the walkthrough: to one's own parameters, one's own model, and one's own code beside it."""

@@ -14,9 +14,9 @@ from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
+from attnviz.explain.markup import runs
+from attnviz.explain.steps import STEPS, entry, steps_of
 from attnviz.scene.scene import parts_for_source, source_of
-from attnviz.text.markup import runs
-from attnviz.text.steps import STEPS, entry, steps_of
 
 
 @cache

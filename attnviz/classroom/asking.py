@@ -15,6 +15,7 @@ from attnviz.core.axes import Axis
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.explain.steps import entry, full_title
 from attnviz.lessons.naming import quoted_name
 from attnviz.lessons.questions.ask import Ask
 from attnviz.lessons.questions.number import Number, half_a_digit
@@ -23,7 +24,6 @@ from attnviz.lessons.questions.word import Word
 from attnviz.lessons.reference import LessonError, Passes, Reference
 from attnviz.lessons.slots import format_number
 from attnviz.lessons.working import Form, form_within, rounding, working
-from attnviz.text.steps import entry, full_title
 
 _SHARES = ("attention", "probabilities")
 _ROWS = ("scores", "scaled", "masked", "attention")

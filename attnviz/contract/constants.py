@@ -9,7 +9,21 @@ from dataclasses import fields
 from attnviz.contract.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
-from attnviz.text.wording import ORDINALS
+
+ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
 
 
 def where() -> str:

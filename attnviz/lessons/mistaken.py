@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.check.causes.masking import of_the_mask
-from attnviz.analysis.check.nodes import attention_with, exact_nodes
-from attnviz.analysis.check.unseeing import UNSEEING, filled
+from attnviz.checks.causes.masking import of_the_mask
+from attnviz.checks.nodes import attention_with, exact_nodes
+from attnviz.checks.unseeing import UNSEEING, filled
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import LessonError
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from attnviz.contract.constants import ORDINALS
 from attnviz.core.layers import split_layer
 from attnviz.lessons.reference import Reference
-from attnviz.text.wording import ORDINALS
 
 _NOUNS = {
     "scores": "score",

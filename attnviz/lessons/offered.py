@@ -12,6 +12,7 @@ from attnviz.contract.talk import OfferedQuestion
 from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer
+from attnviz.explain.steps import full_title, steps_of
 from attnviz.lessons.expression import EXPRESSION_ERRORS
 from attnviz.lessons.naming import is_of_words, noun, place_name, quoted_name
 from attnviz.lessons.questions import AnyAsk
@@ -27,7 +28,6 @@ from attnviz.lessons.talk import TalkError
 from attnviz.lessons.talk_moment import check_answer
 from attnviz.scene.scene import choice_of
 from attnviz.scene.start import picked, selected
-from attnviz.text.steps import full_title, steps_of
 
 _OF_CODE = {
     "scores": "Which line computes the scores?",

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
+from attnviz.explain.markup import runs
+from attnviz.explain.wording import percent
 from attnviz.lessons.expression import EXPRESSION_ERRORS, SAME, Value, value
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.text.markup import runs
-from attnviz.text.wording import percent
 
 SLOT = re.compile(r"\{(?P<of>[^{}:]+)(?::(?P<form>[^{}]+))?\}")
 _OURS = re.compile(r"\{slot_(\d+)\}")

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from attnviz.checks.uploads.packing import packed, unpacked
+from attnviz.checks.uploads.stages import LACKING
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_SIZE, MAX_TALK_MOMENTS, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.scene.scene import Scene, Upload, source_of_upload
-from attnviz.scene.uploads.packing import packed, unpacked
-from attnviz.scene.uploads.stages import LACKING
 
 MAX_IN_MOMENT = 3
 """Files that a moment may show: those of a pass and of one beside it, and what somebody's code made of that."""

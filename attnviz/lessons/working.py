@@ -16,10 +16,10 @@ from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Run
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
+from attnviz.explain.steps import entry, full_title
+from attnviz.explain.views.sources import formula
 from attnviz.lessons.naming import counted, is_of_words, quoted_name
 from attnviz.lessons.reference import Reference
-from attnviz.text.steps import entry, full_title
-from attnviz.views.sources import formula
 
 Heads = list[tuple[Style, str]]
 Lines = list[list[str]]

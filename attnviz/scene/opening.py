@@ -4,9 +4,9 @@ from attnviz.contract.looks import QUESTIONS
 from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
+from attnviz.explain.steps import STEPS, entry
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.start import selected
-from attnviz.text.steps import STEPS, entry
 
 
 def what_if(resolved: SceneWithPass) -> dict[str, object]:

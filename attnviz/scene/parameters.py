@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
+from attnviz.checks.uploads.stages import LACKING
 from attnviz.contract.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
@@ -10,11 +11,10 @@ from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
+from attnviz.explain.ids import find
+from attnviz.explain.steps import STEPS
 from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.scene import OWN, OWN_CODE, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
-from attnviz.scene.uploads.stages import LACKING
-from attnviz.text.ids import find
-from attnviz.text.steps import STEPS
 
 OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
 """The parameters that are settings, and their names in `Settings`."""

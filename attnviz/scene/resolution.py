@@ -14,11 +14,11 @@ from attnviz.core.painting import PAINTED, Painting
 from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
+from attnviz.explain.ids import layer_number, nearest, title
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Scene, choice_of, lacks_file, pinned
 from attnviz.scene.settled import settled
 from attnviz.scene.start import start
-from attnviz.text.ids import layer_number, nearest, title
 
 LACKS_ARRAYS = (
     "This link leads to a pass of somebody's own numbers, which no link holds. If they are yours, give the file again "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
+from attnviz.checks.uploads.parameters import OwnParameters
+from attnviz.checks.uploads.stages import LACKING, OwnStages
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.fitting import fitting_rope, fitting_whole, nearest_heads, nearest_layers
@@ -14,12 +16,10 @@ from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
+from attnviz.explain.steps import STEPS
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.uploads.parameters import OwnParameters
-from attnviz.scene.uploads.stages import LACKING, OwnStages
-from attnviz.text.steps import STEPS
 
 OWN = "own-sentence"
 

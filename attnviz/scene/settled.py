@@ -8,10 +8,10 @@ from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import leading, tokenize
 from attnviz.core.whole import N_DRAWS, WHOLE, whole_numbers
 from attnviz.core.wholesettings import RULE_OF_WHOLE, has_whole
+from attnviz.explain.wording import counted
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, READY_MADE, Options, Scene, choice_of
-from attnviz.text.wording import counted
 
 
 def settled(scene: Scene) -> tuple[Scene, list[str]]:

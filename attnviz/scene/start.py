@@ -8,8 +8,8 @@ from attnviz.analysis.pairing import furthest, is_row_apart, pairing
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer, Trace
+from attnviz.explain.steps import steps_of
 from attnviz.scene.scene import Scene
-from attnviz.text.steps import steps_of
 
 
 def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selection:

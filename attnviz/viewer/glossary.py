@@ -2,7 +2,7 @@
 
 import json
 
-from attnviz.text.glossary import TERMS
+from attnviz.explain.glossary import TERMS
 from attnviz.viewer.bundle import BROWSER
 
 FILE = BROWSER.parent / "generated" / "glossaryTerms.js"
@@ -13,7 +13,7 @@ def javascript() -> str:
     """The module."""
     terms = "".join(f"  {{\n{_parts(vars(term))}  }},\n" for term in TERMS)
     return (
-        "// Made from attnviz/text/glossary by `python -m attnviz.viewer.glossary`. Change it there.\n\n"
+        "// Made from attnviz/explain/glossary by `python -m attnviz.viewer.glossary`. Change it there.\n\n"
         f"export const TERMS = [\n{terms}];\n"
     )
 

@@ -10,19 +10,19 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from attnviz.analysis.recording.recorded import Recorded
+from attnviz.checks.recording.recorded import Recorded
+from attnviz.checks.uploads.stages import OwnStages
+from attnviz.checks.wording.recording import pass_of
+from attnviz.checks.wording.report import Comparison
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
+from attnviz.explain.wording import counted
 from attnviz.scene.compare.code import furthest_apart
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, pinned
-from attnviz.scene.uploads.stages import OwnStages
-from attnviz.text.check.recording import pass_of
-from attnviz.text.check.report import Comparison
-from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled
 
 USUAL_BYTES = 800_000

@@ -7,6 +7,9 @@ import numpy as np
 from attnviz.analysis.flips.contest import contest_of
 from attnviz.contract.looks import VIEWS
 from attnviz.core.painting import MAX_PAINTED, Painting
+from attnviz.explain.steps import steps_of
+from attnviz.explain.steps.mask import MASK
+from attnviz.explain.views.stages import by_row
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import cell_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
@@ -16,9 +19,6 @@ from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.words import swapped
-from attnviz.text.steps import steps_of
-from attnviz.text.steps.mask import MASK
-from attnviz.views.stages import by_row
 
 
 def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> Done:

@@ -10,6 +10,7 @@ from attnviz.core.fitting import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
 from attnviz.core.masks import LEAST_WINDOW
 from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS
+from attnviz.explain.wording import counted, setting
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
@@ -17,7 +18,6 @@ from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, choice_of, parts_for_source, with_options
-from attnviz.text.wording import counted, setting
 
 
 def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], Done]]:

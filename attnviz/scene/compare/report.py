@@ -9,12 +9,12 @@ from attnviz.contract.document import SentOther, StageDistance
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
+from attnviz.explain.movement import described
+from attnviz.explain.steps import full_title
+from attnviz.explain.wording import setting
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene, choice_of
-from attnviz.text.movement import described
-from attnviz.text.steps import full_title
-from attnviz.text.wording import setting
 
 MAX_QUOTED = 60
 """Characters of a sentence that are quoted of it."""

@@ -14,12 +14,12 @@ from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
 from attnviz.core.whole import WHOLE
 from attnviz.core.wholesettings import has_whole
+from attnviz.explain.glossary import explained
+from attnviz.explain.markup import runs
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, choice_of
-from attnviz.text.glossary import explained
-from attnviz.text.markup import runs
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
     "source": "A model that has learnt something, or was built by hand; your own sentence, with random parameters; or "

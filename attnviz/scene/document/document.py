@@ -22,6 +22,15 @@ from attnviz.contract.where import Selected, Where
 from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
+from attnviz.explain import movement
+from attnviz.explain.flips import FAILED as FAILED_FLIPS
+from attnviz.explain.flips import headline, sentences
+from attnviz.explain.measured import measured
+from attnviz.explain.steps import steps_of
+from attnviz.explain.views.model import model_data
+from attnviz.explain.views.numbers import Sent
+from attnviz.explain.views.scales import limits
+from attnviz.explain.views.stages import ALL, by_row, numbers, values
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
@@ -33,15 +42,6 @@ from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
-from attnviz.text import movement
-from attnviz.text.flips import FAILED as FAILED_FLIPS
-from attnviz.text.flips import headline, sentences
-from attnviz.text.measured import measured
-from attnviz.text.steps import steps_of
-from attnviz.views.model import model_data
-from attnviz.views.numbers import Sent
-from attnviz.views.scales import limits
-from attnviz.views.stages import ALL, by_row, numbers, values
 
 _log = logging.getLogger(__name__)
 

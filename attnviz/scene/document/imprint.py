@@ -2,9 +2,9 @@
 
 from attnviz.core.effect import has_effect
 from attnviz.core.settings import OPTIONS
+from attnviz.explain.wording import setting
 from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.scene import READY_MADE, SOURCES, Options, Scene, choice_of
-from attnviz.text.wording import setting
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from msgspec.structs import fields
 
 from attnviz.contract.answer import Answer, File, Program, Verdict
+from attnviz.explain import micropython
+from attnviz.explain.code import coloured
+from attnviz.explain.export import script
+from attnviz.explain.movement import described
+from attnviz.explain.pytorch import torch_script
 from attnviz.scene.address import query
 from attnviz.scene.document import advice
 from attnviz.scene.document.controls import settings
@@ -18,11 +23,6 @@ from attnviz.scene.document.verdict import verdict
 from attnviz.scene.parameters import PARAMETERS, VIEWERS
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, lacks_file
-from attnviz.text import micropython
-from attnviz.text.code import coloured
-from attnviz.text.export import script
-from attnviz.text.movement import described
-from attnviz.text.pytorch import torch_script
 
 
 @dataclass(frozen=True)

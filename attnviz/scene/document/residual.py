@@ -9,8 +9,8 @@ import numpy as np
 from attnviz.analysis import stream
 from attnviz.contract.models import ByKey, ResidualPart, Writers
 from attnviz.core.trace import Layer, Trace
-from attnviz.text.steps import entry
-from attnviz.views.numbers import chunks
+from attnviz.explain.steps import entry
+from attnviz.explain.views.numbers import chunks
 
 
 def writers_data(trace: Trace) -> Writers | None:

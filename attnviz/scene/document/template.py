@@ -17,13 +17,13 @@ from attnviz.contract.stages import StageNumbers, StageValues
 from attnviz.core.caching import cached_by_template
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
+from attnviz.explain.ids import nearest
+from attnviz.explain.steps import steps_of
+from attnviz.explain.views import palette
+from attnviz.explain.views.map import map_of
+from attnviz.explain.views.stages import stages
+from attnviz.explain.views.steps import step_data
 from attnviz.scene.document.encoding import Json, to_json
-from attnviz.text.ids import nearest
-from attnviz.text.steps import steps_of
-from attnviz.views import palette
-from attnviz.views.map import map_of
-from attnviz.views.stages import stages
-from attnviz.views.steps import step_data
 
 
 class Template(NamedTuple):

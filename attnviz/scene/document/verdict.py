@@ -4,8 +4,8 @@ from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.contract import answer
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
+from attnviz.explain.wording import counted
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.text.wording import counted
 
 MAX_UNASKED_TERMS = 80_000
 """Terms that are recomputed without asking, so by a link or an act alone: some 0.3 s."""

@@ -1,4 +1,4 @@
-// Made from attnviz/text/glossary by `python -m attnviz.viewer.glossary`. Change it there.
+// Made from attnviz/explain/glossary by `python -m attnviz.viewer.glossary`. Change it there.
 
 export const TERMS = [
   {

@@ -1,5 +1,5 @@
 // Numerals: numbers as a cell, an inspector, a formula and a sentence write them. `digits` and `tex` write what
-// those of attnviz/core/numerals.py do, and `percent` what that of attnviz/text/wording.py does.
+// those of attnviz/core/numerals.py do, and `percent` what that of attnviz/explain/wording.py does.
 
 import { ORDINALS } from "../../generated/numerals.js";
 

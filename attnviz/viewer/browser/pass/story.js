@@ -1,4 +1,4 @@
-// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
+// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/explain/story.py says what slots say.
 import { hasWords, placeAt } from "./axes.js";
 import { setByHand } from "./byHand.js";
 import { counted, percent, short } from "./numeral.js";

@@ -1,0 +1,121 @@
+"""The model built by hand, changed: what is set to something else, and which part of the model is shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from attnviz.app.sections import byhand
+from attnviz.app.state.setter import SceneSetter
+from attnviz.app.state.store import Shown
+from attnviz.articles.blocks import LAYER_1, MATRICES, PARTS, changed_parts, shared
+from attnviz.articles.breaking import verdict
+from attnviz.core.changes import Change
+from attnviz.models.byhand import MODEL
+from attnviz.models.ideas import IDEAS, A
+from attnviz.scene.acts.messages import option_in
+
+NOTHING, OWN = "Nothing", "One number of your choice"
+FIRST = Change("w_v_2", (0, A, A), 0.0)
+"""The number that is set before a person has chosen one."""
+
+MAX_NUMBER = 10_000.0
+BOX_WIDTH_PX = 136  # two boxes beside each other
+
+
+def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Choose what is changed, and hear how many strings break."""
+    of_all = shared(changes)
+    chosen = next((idea for idea in IDEAS if idea.changes == changes), None)
+    title = chosen.title if chosen else OWN if changes else NOTHING
+    st.markdown("## Change it")
+    st.radio(
+        "What is changed",
+        [NOTHING, *(idea.title for idea in IDEAS), OWN],
+        key=shown.shows("idea", title),
+        on_change=_chosen,
+        args=(shown.setter,),
+        label_visibility="collapsed",
+    )
+    if title == OWN:
+        _draw_change(shown, of_all[-1] if of_all else FIRST)
+    for change in changes:
+        if change not in of_all:
+            st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
+    st.markdown(f"{verdict(of_all)} {chosen.summary if chosen else ''}")
+
+
+def _draw_change(shown: Shown, change: Change) -> None:
+    """Choose a parameter, one of its numbers, and what it is set to."""
+    built = MODEL.arrays[change.stage]
+    index = (*change.index, 0, 0)[: built.ndim]
+    sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
+        for name, side, at in zip(("row", "column"), sides, index[-2:], strict=True):
+            _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
+        st.number_input(
+            f"Number (built: {built[index]:.6g})",
+            -MAX_NUMBER,
+            MAX_NUMBER,
+            step=1.0,
+            format="%g",
+            key=shown.shows("number", min(max(change.value, -MAX_NUMBER), MAX_NUMBER)),
+            on_change=_set,
+            args=(shown.setter,),
+            width=BOX_WIDTH_PX,
+        )
+
+
+def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
+    st.selectbox(
+        label,
+        options,
+        key=shown.shows(key, value),
+        format_func=name,
+        on_change=_set,
+        args=(shown.setter,),
+        width=BOX_WIDTH_PX,
+    )
+
+
+def _set(setter: SceneSetter) -> None:
+    """One number, as the boxes say; a row or column beyond another parameter's becomes its last."""
+    name, row, column = map(setter.value, ("matrix", "row", "column"))
+    if name not in MATRICES or not isinstance(row, int) or not isinstance(column, int):
+        return  # a message made by hand may hold anything
+    *heads, n_rows, n_columns = MODEL.arrays[name].shape
+    index = (*(0 for _ in heads), min(row, n_rows - 1), min(column, n_columns - 1))
+    _change(setter, (Change(name, index, setter.value("number")),))
+
+
+def _chosen(setter: SceneSetter) -> None:
+    changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
+    idea = setter.value("idea")
+    if idea in changes:  # a message made by hand may hold anything
+        _change(setter, changes[idea])
+
+
+def _change(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
+    byhand.update(setter, changes=changes)
+    turn_to(setter, changes)
+
+
+def shown_part(shown: Shown, changes: tuple[Change, ...]) -> str:
+    """The part of the model whose matrices are shown: at first one in which something is changed."""
+    if "part" not in st.session_state:
+        shown.shows("part", [*changed_parts(changes), LAYER_1][0])
+    return shown.value("part")
+
+
+def choose_part(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
+    """Show a part of the model, in a callback."""
+    part = option_in(chosen.get("part"), PARTS)
+    if part is not None:
+        setter.shows("part", part)
+
+
+def turn_to(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
+    """Show a part of the model in which something is changed, in a callback."""
+    parts = changed_parts(changes)
+    if parts and setter.value("part") not in parts:
+        setter.shows("part", parts[0])

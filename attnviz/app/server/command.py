@@ -1,0 +1,93 @@
+"""The command `attnviz`: the app from any folder, with our settings."""
+
+import argparse
+import runpy
+import socket
+import sys
+from collections.abc import Sequence
+
+import uvicorn
+
+from attnviz.app import seams
+from attnviz.app.server.config import HOME, settings
+from attnviz.app.server.listener import PORTS, listener
+
+MAX_ADDRESS_BYTES = 65_536
+"""Of a request up to its body, as in deploy/nginx/nginx.conf; two texts of 2,000 characters take at most 48,000."""
+
+EVERYONE = ("0.0.0.0", "::")
+"""The addresses that stand for all that this machine has."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Say at which address the app is, and serve it until it is stopped."""
+    parsed = _parser().parse_args(arguments)
+    app = runpy.run_path(str(HOME / "app.py"))["app"]
+    options = settings() | _of(parsed)
+    with listener(options["server.address"], PORTS if parsed.port is None else (parsed.port,)) as listening:
+        options["server.port"] = listening.getsockname()[1]
+        seams.configure(options)
+        sys.stdout.write(f"attnviz is at {_url(options)}\n")
+        sys.stdout.flush()
+        uvicorn.Server(_served(app, options)).run(sockets=[listening])
+
+
+def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
+    """The settings with which uvicorn serves the app."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        h11_max_incomplete_event_size=MAX_ADDRESS_BYTES,
+        timeout_graceful_shutdown=2,  # the streams of a class have no end of their own
+        ws_max_size=options["server.maxMessageSize"] * 1_000_000,
+        ws_per_message_deflate=False,  # each open tab would take memory for it
+        ws_ping_interval=30,
+        ws_ping_timeout=30,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("attnviz", description="Open attnviz, attention number by number, in a browser.")
+    parser.add_argument("--version", action="store_true", help="say which version this is, and stop")
+    parser.add_argument("--port", type=int, help="the port to listen on; without it 8501, or the next that is free")
+    parser.add_argument(
+        "--address",
+        help="the address to listen on; 0.0.0.0 lets others open it too (without it, this machine alone)",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        metavar="NAME",
+        help="a host name that the app answers to, as in attnviz.example.edu; it then answers to no other",
+    )
+    return parser
+
+
+def _of(parsed: argparse.Namespace) -> dict[str, object]:
+    """The arguments as Streamlit's options."""
+    options = {
+        "server.address": parsed.address,
+        "server.allowedHosts": parsed.allow_host,
+    }
+    names = [name for name in parsed.allow_host or () if "*" not in name]
+    if names:  # at any other address it would be refused
+        options["browser.serverAddress"] = names[0]
+    elif parsed.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
+        options["browser.serverAddress"] = _own_address()
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _url(options: dict[str, object]) -> str:
+    """Where a browser opens the app."""
+    host = options.get("browser.serverAddress", options["server.address"])
+    return f"http://{f'[{host}]' if ':' in host else host}:{options['server.port']}"
+
+
+def _own_address() -> str:
+    """The address of this machine in its network; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address that is nobody's (RFC 5737)
+        except OSError:
+            return "localhost"  # no network
+        return probe.getsockname()[0]

@@ -1,0 +1,136 @@
+"""Flips: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
+
+import math
+from collections.abc import Sequence
+
+from attnviz.analysis.flips.contest import Contest
+from attnviz.analysis.flips.flip import Flip, StageFlip
+from attnviz.analysis.flips.search import BELOW, TRIAL_SIZES
+from attnviz.core.graph import leading_to
+from attnviz.core.trace import Trace
+from attnviz.explain.steps import entry, full_title
+from attnviz.explain.wording import percent
+
+FAILED = (
+    "The search for the smallest change failed, so nothing is said here about what would flip it. That is a fault of "
+    "attnviz: please report it with the address of this page."
+)
+"""What stands in place of the headline and the list where the search raised an error."""
+
+
+def headline(trace: Trace, contest: Contest) -> str:
+    """The leader as it is, above the list of flips; where nobody leads, that there is nothing to turn."""
+    leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
+    shares = trace[contest.stage].value[contest.row]
+    each = (
+        "For each stage, the one number that turns this with the smallest change that was found. Each number is tried "
+        f"with {len(TRIAL_SIZES)} sizes of change, up and down, and with {BELOW} below what turned it; what turns and "
+        "turns back between two of them is missed."
+    )
+    if not contest.is_won(shares):
+        return f"{where} several are ahead alike, so there is nothing to turn."
+    if _is_answer(trace, contest):
+        return f"{where} the answer is {leader}, with {percent(shares[contest.leader])}. {each}"
+    first, second = (percent(shares[place]) for place in (contest.leader, contest.rivals[0]))
+    return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
+
+
+def sentences(trace: Trace, contest: Contest, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
+    """A sentence for each stage; where the same change of a stage that is computed from it does the same, within one.
+
+    So it does where a stage is added to another, or passed on: of the embeddings, say, and of what enters.
+    """
+    groups: dict[str, list[StageFlip]] = {}
+    for each in stage_flips:
+        first = next((name for name, (one, *_) in groups.items() if _is_same(trace, one, each)), each.stage)
+        groups.setdefault(first, []).append(each)
+    return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in groups.values()]
+
+
+def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
+    """Whether a number and one that is computed from it turn a row by the same change."""
+    if (
+        not one.flip
+        or not other.flip
+        or one.stage not in {stage.name for stage in leading_to(trace.stages, other.stage)}
+    ):
+        return False
+    changes = [each.flip.turns - each.flip.cell.value for each in (one, other)]
+    apart = max(abs(each.flip.turns - each.flip.stays) for each in (one, other))
+    is_same_cell = one.flip.cell.index == other.flip.cell.index and one.flip.winner == other.flip.winner
+    return is_same_cell and math.isclose(*changes, rel_tol=0, abs_tol=2 * apart)
+
+
+def _same(others: Sequence[StageFlip]) -> list[str]:
+    names = [full_title(each.stage) for each in others]
+    return [f"The same change does it in {' and in '.join(names)}."] if names else []
+
+
+def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
+    """A sentence on the change that turns a contest in one stage, and how far one may go without; or on none.
+
+    Examples
+    --------
+    >>> from attnviz.analysis.flips.contest import contest_of
+    >>> from attnviz.analysis.flips.flip import flips
+    >>> from attnviz.models import MODELS
+    >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
+    >>> contest = contest_of(trace, "probabilities", (11, 0))
+    >>> scores = next(each for each in flips(trace, contest) if each.stage == "scores")
+    >>> sentence(trace, contest, scores)
+    'scores[head 1, tired, animal] from 56.71 to 30.15 turns the answer to “horse”; at 30.16 “animal” stays ahead.'
+    """
+    title = full_title(stage_flip.stage)
+    if stage_flip.flip:
+        return _turning(trace, contest, stage_flip.flip)
+    if stage_flip.is_unconfirmed:
+        return f"{title}: the search found a change that does not turn it when it is set, so there is no answer here."
+    if not stage_flip.most:
+        return f"{title}: too large to try each of its numbers."
+    scale = entry(stage_flip.stage).scale
+    tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
+    sizes = f"changes of {len(TRIAL_SIZES)} sizes, up to {stage_flip.most:g}"
+    return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
+
+
+def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
+    leader, winner = _leader(trace, contest), _label(trace, contest, flip.winner)
+    turns = f"turns the answer to {winner}" if _is_answer(trace, contest) else f"puts {winner} ahead of {leader}"
+    if trace[flip.cell.stage].value.dtype == bool:
+        *head, query, key = (trace.label(*at) for at in zip(trace[flip.cell.stage].axes, flip.cell.index, strict=True))
+        act = "Showing" if flip.turns else "Hiding"
+        return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
+    if flip.between == "sharp":
+        near = f"{flip.turns:.6g}".replace("e+", "e").replace("-", "−")
+        return f"{trace.name_of(flip.cell)} {turns} near {near}: no short number stands on either side."
+    now, to, still = (_written(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
+    tie = ", and in between they tie" * (flip.between == "tie")
+    return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead{tie}."
+
+
+def _written(value: float, stays: float, turns: float) -> str:
+    """A number with as many decimals as the two sides of a threshold; with three digits where these have an e."""
+    sides = repr(stays), repr(turns)
+    if any("e" in side for side in sides):
+        text = repr(value) if value in (stays, turns) else f"{value:.2e}"
+    else:
+        text = f"{value:.{max(len(side.removesuffix('.0').partition('.')[2]) for side in sides)}f}"
+    return text.replace("e+", "e").replace("-", "−")
+
+
+def _is_answer(trace: Trace, contest: Contest) -> bool:
+    return trace[contest.stage].axes[-1] == "answer"
+
+
+def _leader(trace: Trace, contest: Contest) -> str:
+    return _label(trace, contest, contest.leader)
+
+
+def _label(trace: Trace, contest: Contest, place: int) -> str:
+    return f"“{trace.label(trace[contest.stage].axes[-1], place)}”"
+
+
+def _where(trace: Trace, contest: Contest) -> str:
+    """The row as a person would say it."""
+    *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
+    return f"For “{query}”{''.join(f' in {each}' for each in head)}"

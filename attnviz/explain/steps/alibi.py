@@ -1,0 +1,55 @@
+"""ALiBi: a score loses a number that grows with the distance of its key."""
+
+from collections.abc import Mapping
+
+from attnviz.core.operations.alibi import slopes
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import Condition
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story
+from attnviz.explain.wording import precise
+
+
+def _slopes(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    numbers = [precise(slope) for slope in slopes(trace["biased"].operation.n_heads)]
+    first = "**ALiBi** takes a number from each score, a slope times the distance of query and key."
+    if len(numbers) == 1:
+        return f"{first} The slope is {numbers[0]}."
+    listed = ", ".join(numbers) if len(numbers) <= 4 else f"{', '.join(numbers[:3])} and so on"
+    return f"{first} The heads’ slopes are {listed}: a head with a steep one looks nearby."
+
+
+def _reads(source: str) -> Condition:
+    return lambda trace: source in trace["biased"].inputs
+
+
+ALIBI = Step(
+    id="alibi",
+    title="ALiBi",
+    headings=(Section("biased", "What is far away loses"),),
+    why=(
+        Section(
+            "why",
+            "A score alone doesn’t say how far apart two {unit}s are; taking away more the further they are lets it, "
+            "and holds for texts of any length.",
+        ),
+    ),
+    sections=(Section("slopes", _slopes),),
+    stages=("biased",),
+    entries={
+        "biased": Entry(
+            "Z^B_i",
+            "Biased scores",
+            "the scores, less a slope times the distance",
+            one="biased score",
+            stories=tuple(
+                Story(
+                    f"Of the {called} {{{source}}} of “{{query}}” with “{{key}}” the distance leaves {{value}}.",
+                    of=_reads(source),
+                )
+                for source, called in (("capped", "capped score"), ("scaled", "scaled score"))
+            ),
+        )
+    },
+)

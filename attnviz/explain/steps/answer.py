@@ -1,0 +1,138 @@
+"""Answer: what leaves the last layer becomes a probability for each answer."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.core.trace import Trace
+from attnviz.explain.entry import Entry
+from attnviz.explain.markup import Runs, runs
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import PARTS, Story
+from attnviz.explain.wording import counted, percent
+from attnviz.models.task import most_probable
+
+_MODEL = {
+    "drawn": "Before any training this model answers",
+    "learnt": "This model was trained to answer",
+    "built": "This model was built to answer",
+}
+
+
+def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    read, *_ = trace["logits"].inputs
+    return (
+        f"The last matrix of parameters, ${entries['w_u'].symbol}$, has a column for each answer: a row of "
+        f"${entries[read].symbol}$ times that column is the answer's score, its **logit**. The softmax makes "
+        "**probabilities** of each row of logits."
+    )
+
+
+def verdict(trace: Trace) -> Runs:
+    """Where a model answers, what, and whether that is right."""
+    origin, shares = trace.origin, trace["probabilities"].value
+    if origin.is_open:
+        return _next(trace)
+    begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
+    if not known:
+        return runs("The model was not made for such a text, so its answer means nothing.")
+    answers = [_most(trace, row) for row in shares]
+    if len(known) > 1:
+        n_right = sum(answers[place] == (origin.right[place],) for place in known)
+        luck = " by luck" * bool(origin.kind == "drawn" and n_right)
+        return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right{luck}.")
+    (place,) = known
+    where = "the last token" if origin.read == "last" else "“{token}”"
+    if len(answers[place]) > 1:
+        tied = f"{counted(len(answers[place]), 'answer')} are equally probable, {percent(shares[place].max())} each"
+        return runs(f"{begin} at {where}: {tied}, so the model gives none.", token=trace.label("token", place))
+    is_right = answers[place] == (origin.right[place],)
+    praise = "a lucky guess" if origin.kind == "drawn" else "which is right"
+    verdict = praise if is_right else "but “{right}” is right"
+    return runs(
+        f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
+        token=trace.label("token", place),
+        answer=answers[place][0],
+        right=origin.right[place],
+    )
+
+
+def _next(trace: Trace) -> Runs:
+    """The sentence on the most probable continuation, of a model that has no right answer."""
+    shares = trace["probabilities"].value[-1]
+    before, most = trace.origin.kind == "drawn", _most(trace, shares)
+    if len(most) > 1:
+        return runs(
+            f"After the last token {counted(len(most), 'answer')} are equally probable, {percent(shares.max())} each."
+        )
+    learnt = "before any training, so by chance" if before else "as it has learnt"
+    return runs(
+        f"After the last token the model expects “{{answer}}” most, {learnt}: {percent(shares.max())}.", answer=most[0]
+    )
+
+
+def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
+    """The most probable answer; several where they tie but for rounding."""
+    return tuple(trace.label("answer", place) for place in np.flatnonzero(most_probable(shares)))
+
+
+_PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"
+_SCORES = "For “{query}”, “{answer}” has the logit {value}"
+
+ANSWER = Step(
+    id="answer",
+    title="Answer",
+    headings=(Section("answers", "A probability for each answer"),),
+    why=(
+        Section(
+            "why",
+            "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
+            "softmax makes probabilities of all logits.",
+        ),
+    ),
+    sections=(
+        Section("logits", _logits),
+        Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read)),
+    ),
+    stages=("logits", "probabilities"),
+    entries={
+        "w_u": Entry(
+            "W^U",
+            "Unembedding",
+            "the matrix that scores each answer",
+            one="answer",
+            kind="parameter",
+            stories=(
+                Story("Dimension {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
+            ),
+        ),
+        "logits": Entry(
+            "L",
+            "Logits",
+            "the score of each answer",
+            one="logit",
+            stories=(
+                Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {PARTS}."),
+                Story(f"{_SCORES}; {PARTS}."),
+                Story(f"{_SCORES}."),
+            ),
+        ),
+        "probabilities": Entry(
+            "Y",
+            "Probabilities",
+            "how probable each answer is",
+            one="probability",
+            scale="share",
+            stories=(
+                Story(
+                    "You set the probability of “{answer}” for “{query}” to {value} by hand; its row now adds up to "
+                    "{value:sum}.",
+                    "set",
+                ),
+                Story(f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of {{logits:count}}."),
+                Story(f"{_PROBABLE}: there is no other answer."),
+            ),
+        ),
+    },
+    arcs=True,
+)

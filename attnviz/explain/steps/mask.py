@@ -1,0 +1,186 @@
+"""Mask: which keys a query may see."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.core.layers import layered, split_layer
+from attnviz.core.painting import PAINTED
+from attnviz.core.trace import Stage, Trace
+from attnviz.explain.condition import Condition, both
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.steps.scaling import is_scaled, is_unscaled
+from attnviz.explain.story import Story, renamed
+from attnviz.explain.wording import counted, listed
+
+
+def masks(trace: Trace) -> bool:
+    """Whether the trace's mask does anything."""
+    mask = trace["mask"].value
+    return bool(not mask.all() if mask.dtype == bool else np.any(mask != 0))
+
+
+def before(trace: Trace) -> Stage:
+    """The scores that the mask is laid on."""
+    return trace.inputs("masked")[0]
+
+
+def moves(trace: Trace) -> bool:
+    """Whether the masked scores are other numbers than those before the mask: by the mask, or set by hand."""
+    return masks(trace) or not np.array_equal(trace["masked"].value, before(trace).value)
+
+
+def selects(trace: Trace) -> bool:
+    """Whether the mask hides keys and changes no other score."""
+    return trace["mask"].value.dtype == bool
+
+
+def adds(trace: Trace) -> bool:
+    """Whether the mask is added to the scores."""
+    return not selects(trace)
+
+
+def is_painted(trace: Trace) -> bool:
+    """Whether somebody painted the mask, which may hide nothing yet."""
+    return trace["mask"].operation.recipe == PAINTED
+
+
+def _is_a_step(trace: Trace) -> bool:
+    return moves(trace) or is_painted(trace)
+
+
+def _stays(trace: Trace) -> bool:
+    return not moves(trace)
+
+
+def _renumbers(trace: Trace) -> bool:
+    """Whether a score that is seen may be another one than before: by a mask that is added, or as it was set."""
+    masked = trace["masked"].value
+    is_set = np.isfinite(masked) & (masked != before(trace).value)
+    return moves(trace) and (adds(trace) or bool(is_set.any()))
+
+
+def _keeps(trace: Trace) -> bool:
+    return not _renumbers(trace)
+
+
+def _lies_on(name: str) -> Condition:
+    return lambda trace: before(trace).name == name
+
+
+_BEFORE = (
+    ("biased score", "biased", _lies_on("biased")),
+    ("capped score", "capped", _lies_on("capped")),
+    ("scaled score", "scaled", both(_lies_on("scaled"), is_scaled)),
+    ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
+)
+"""The name of the scores that the mask is laid on, their stage, and the condition under which it is them."""
+
+
+def _others(trace: Trace) -> dict[int, str]:
+    """The layers that have another mask, each with its masked scores."""
+    masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
+    others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
+    return {layer: layered("masked", layer) for layer in others}
+
+
+def differs(trace: Trace) -> bool:
+    """Whether another layer has another mask."""
+    return bool(_others(trace))
+
+
+def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    """How many keys the last query sees here, and how many in the layers that have another mask."""
+    layers_seeing: dict[int, list[str]] = {}
+    for layer, name in _others(trace).items():
+        layers_seeing.setdefault(_seen_last(trace[name]), []).append(str(layer))
+    by_number = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
+    seen = counted(_seen_last(trace["masked"]), "key")
+    return (
+        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(by_number)} "
+        "(a layer without the window of others is **global**)."
+    )
+
+
+def _seen_last(masked: Stage) -> int:
+    return int(np.isfinite(masked.value[0, -1]).sum())
+
+
+def scored(text: str, of: Condition) -> tuple[Story, ...]:
+    """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved.
+
+    Where no mask moves it, its number leads to the score before the mask.
+    """
+    kinds = [("masked score", "masked", _renumbers)]
+    for called, stage, lies_on in _BEFORE:
+        kinds += [(called, "masked", both(moves, _keeps, lies_on)), (called, stage, both(_stays, lies_on))]
+    return tuple(Story(renamed(text % name, {"masked": read}), of=both(of, kind)) for name, read, kind in kinds)
+
+
+MASK = Step(
+    id="mask",
+    title="Mask",
+    headings=(Section("hide", "Hide what may not be seen"),),
+    why=(
+        Section(
+            "why",
+            "A score of −∞ makes a share of exactly 0, so a {unit} takes nothing from what it may not see.",
+        ),
+    ),
+    sections=(
+        Section(
+            "selects",
+            "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0. In the "
+            "mask, 1 means visible, 0 hidden.",
+            selects,
+        ),
+        Section(
+            "added",
+            "This mask is **added** to the scores: 0 leaves a score as it is, and $-\\infty$ hides the key, so that "
+            "its share of the attention will be exactly 0.",
+            adds,
+        ),
+        Section(
+            "kinds",
+            "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
+            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
+            "both, later and far ones.",
+            lambda trace: not differs(trace),
+        ),
+        Section("by layer", _by_layer, differs),
+    ),
+    stages=("masked",),
+    entries={
+        "mask": Entry(
+            "M",
+            "Mask",
+            "which keys a query sees",
+            scale="flag",
+            kind="input",
+            stories=(
+                Story("For “{query}” and “{key}” the mask holds {value}: 1 is visible, 0 is hidden.", of=selects),
+                Story("To the score of “{query}” with “{key}” the mask adds {value}; −∞ hides a key.", of=adds),
+            ),
+        ),
+        "masked": Entry(
+            "Z^M_i",
+            "Masked scores",
+            "the scores that attention is made from, −∞ where a key is hidden",
+            one="masked",
+            stories=(
+                Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
+                *(
+                    Story(f"No mask hides “{{key}}”, so its {called} stays {{value}}.", of=both(_stays, lies_on))
+                    for called, _, lies_on in _BEFORE
+                ),
+                *(
+                    Story(f"“{{query}}” sees “{{key}}”, so its {called} stays {{value}}.", of=both(selects, lies_on))
+                    for called, _, lies_on in _BEFORE
+                ),
+                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=adds),
+            ),
+        ),
+    },
+    when=_is_a_step,
+)

@@ -1,0 +1,127 @@
+"""Output: one more matrix mixes the heads."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import has, one_head, several_heads
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import PARTS, Story
+
+_ADDS = "In dimension {column} of the output of “{query}”, {head} adds {value}"
+_AFTER_HEADS = ("concat", "contributions", "output")
+
+
+def adds_up(trace: Trace) -> bool:
+    """Whether the heads' contributions make the output, as they do until a number after the heads is set by hand."""
+    return "contributions" in trace and not any(trace[name].overridden for name in _AFTER_HEADS)
+
+
+def is_set_by_hand(trace: Trace) -> bool:
+    """Whether they would, were it not for a number set by hand."""
+    return "contributions" in trace and not adds_up(trace)
+
+
+def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    w_o = f"${entries['w_o'].symbol}$"
+    return f"{w_o} mixes the heads" if several_heads(trace) else f"{w_o} makes the output of what the head collected"
+
+
+def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    w_o = entries["w_o"].symbol
+    if not several_heads(trace):
+        return (
+            f"One more matrix of parameters, ${w_o}$, makes the :violet[**output**] of what the head collected. Each "
+            f"number is a row of the concatenation times a column of ${w_o}$."
+        )
+    return (
+        f"One more matrix of parameters, ${w_o}$, brings the heads together into the :violet[**output**]: one new row "
+        "for each query. As the heads stand side by side, this is the same as sending each head through its own rows "
+        f"of ${w_o}$ and **adding up** what comes out."
+    )
+
+
+def _bias(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return f"The bias ${entries['b_o'].symbol}$ is added once."
+
+
+OUTPUT = Step(
+    id="output",
+    title="Output",
+    headings=(Section("mixed", _heading),),
+    why=(
+        Section(
+            "several heads",
+            "The output parameters mix what the heads found, so that any dimension of the :violet[**output**] can draw "
+            "on every head.",
+            several_heads,
+        ),
+        Section(
+            "one head",
+            "The output parameters decide how much of what the head found goes to each dimension of the "
+            ":violet[**output**], so that what follows can read it there.",
+            one_head,
+        ),
+    ),
+    sections=(
+        Section("mixed", _mixed),
+        Section("bias", _bias, has("b_o")),
+    ),
+    stages=("contributions", "output"),
+    entries={
+        "w_o": Entry(
+            "W^O",
+            "Output parameters",
+            "the matrix that mixes the heads",
+            "output",
+            one="parameter",
+            kind="parameter",
+            stories=(
+                Story(
+                    "Dimension {row} of the heads side by side, which is {head}’s, is multiplied by {value} on its way "
+                    "to dimension {column} of the output."
+                ),
+            ),
+        ),
+        "b_o": Entry(
+            "b^O",
+            "Output bias",
+            "what is added to every output",
+            "output",
+            kind="parameter",
+            stories=(Story("{value} is added in dimension {column} of every output."),),
+        ),
+        "contributions": Entry(
+            "O_i",
+            "Contributions",
+            "each head's own part of the output",
+            "output",
+            stories=(
+                Story(f"{_ADDS}; of what it found, {PARTS}."),
+                Story(f"{_ADDS}."),
+            ),
+        ),
+        "output": Entry(
+            "O",
+            "Output",
+            "what leaves: one vector for each query",
+            "output",
+            stories=(
+                Story(
+                    "“{query}” leaves with {value} in dimension {column}; {head} adds {contributions} to this number.",
+                    of=adds_up,
+                ),
+                Story("“{query}” leaves with {value} in dimension {column}."),
+            ),
+        ),
+    },
+    notes=(
+        Section(
+            "set by hand",
+            "Numbers between the heads and the output are set here, not computed, so the heads' contributions do not "
+            "add up to the output.",
+            is_set_by_hand,
+        ),
+    ),
+    arcs=True,
+)

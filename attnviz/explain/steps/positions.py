@@ -1,0 +1,92 @@
+"""Positions: they become vectors too, and are added."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import both, has, lacks, of_model, of_no_model, origin
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.steps.norms import EMBEDDED, ENTERS_NORMED
+from attnviz.explain.story import Story
+
+_WAVE = Story("{value} is added in dimension {column} of “{row}”, because of its position.")
+
+
+def _entering(prefix: str) -> tuple[Story, ...]:
+    """The entries of what enters: of the stages whose names begin with `prefix`."""
+    word, position = f"{prefix}embeddings", f"{prefix}positions"
+    enters = "“{row}” enters with {value} in dimension {column}"
+    return (
+        Story(f"{enters}: {{{word}}} from its embedding and {{{position}}} from its position.", of=has(word, position)),
+        Story(f"{enters}: its embedding, to which nothing is added.", of=both(has(word), lacks(position))),
+        Story(f"{enters}, as it is given.", of=lacks(word)),
+    )
+
+
+def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    made = entries["embedded" if "embedded" in trace else "x"].symbol
+    return (
+        f"By itself a score does not depend on where the {trace.origin.unit}s stand, so a vector for the **position** "
+        f"is added to each row: ${made} = E + P$."
+    )
+
+
+POSITIONS = Step(
+    id="positions",
+    title="Positions",
+    headings=(Section("positions", "Positions become vectors too"),),
+    why=(
+        Section(
+            "why",
+            "A score alone does not depend on where the {unit}s stand; a vector for the position, added to each row, "
+            "lets it.",
+        ),
+    ),
+    sections=(
+        Section(
+            "positions",
+            _added,
+        ),
+        Section(
+            "waves",
+            "This vector is made of sines and cosines, the later ones of longer waves, so that each position gets a "
+            "vector of its own.",
+            of_no_model,
+        ),
+        Section(
+            "not learnt yet",
+            "Training changes these vectors; before training each is drawn at random.",
+            both(origin("drawn"), of_model),
+        ),
+        Section(
+            "learnt",
+            "Each position's vector was learnt in training, so the model knows no more positions than it was trained "
+            "on.",
+            origin("learnt"),
+        ),
+        Section(
+            "built",
+            "This vector is made of cosines and sines of the position, so that one rotation turns the vector of any "
+            "position into the vector of the next.",
+            origin("built"),
+        ),
+    ),
+    stages=("embedded", "x", "context"),
+    entries={
+        "positions": Entry(
+            "P", "Positions", "a vector for each position in the sentence", kind="input", stories=(_WAVE,)
+        ),
+        "context_positions": Entry(
+            "P^C", "Context positions", "a vector for each position in the context", kind="input", stories=(_WAVE,)
+        ),
+        "embedded": Entry("E^P", "Embedded", "embeddings, with positions added if there are any", stories=EMBEDDED),
+        "x": Entry(
+            "X",
+            "Input",
+            "what is projected: embeddings, with positions added if there are any",
+            stories=(*ENTERS_NORMED, *_entering("")),
+        ),
+        "context": Entry("C", "Context", "what keys and values are projected from", stories=_entering("context_")),
+    },
+    when=has("positions"),
+)

@@ -1,0 +1,268 @@
+"""Projections: queries, keys and values."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import Condition, always, both, has, lacks
+from attnviz.explain.entry import Entry, Role
+from attnviz.explain.step import Section, Step
+from attnviz.explain.steps.latent import MADE, NOT_MADE
+from attnviz.explain.story import PARTS, Story
+
+_MATRICES = ("w_q", "w_k", "w_v")
+
+
+def _n_used(trace: Trace) -> int:
+    """How many of queries, keys and values a matrix makes; beside given ones a matrix makes nothing."""
+    return sum(name in trace and f"w_{name}" in trace[name].inputs for name in "qkv")
+
+
+def _all_matrices(trace: Trace) -> bool:
+    return _n_used(trace) == len(_MATRICES)
+
+
+def _some_matrices(trace: Trace) -> bool:
+    return 0 < _n_used(trace) < len(_MATRICES) and "w_dkv" not in trace
+
+
+def _any_matrix(trace: Trace) -> bool:
+    return _n_used(trace) > 0 or "w_uq" in trace
+
+
+def _no_matrix(trace: Trace) -> bool:
+    return not _any_matrix(trace)
+
+
+def _made_by_some(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    rest = "as it was given" if any(trace[name].is_given for name in "qkv") else "the input itself"
+    return (
+        "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it offers) and "
+        ":green[**value**] (what it passes on) are made by matrices of parameters here. What has no matrix is "
+        f"{rest}."
+    )
+
+
+def _several_heads(trace: Trace) -> bool:
+    return trace["q"].shape[0] > 1
+
+
+def _has_groups(trace: Trace) -> bool:
+    return "k" in trace and "group" in trace["k"].axes
+
+
+def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    n_heads, n_groups = len(trace["q"]), len(trace["k"])
+    if n_groups == 1:
+        return (
+            f"Each of the {n_heads} heads has queries of its own, and all share one matrix of keys and one of values."
+        )
+    return (
+        f"Each of the {n_heads} heads has queries of its own, but {n_heads // n_groups} heads in a row share the keys "
+        f"and values of one of {n_groups} groups."
+    )
+
+
+def _of_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Each head’s matrices turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
+        "latent into a :orange[**key**] (what it offers) and a :green[**value**] (what it passes on)."
+    )
+
+
+def _not_made(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Each head’s matrix turns each row of ${x}$ into a :blue[**query**] (what the token looks for); no "
+        ":orange[**key**] and no :green[**value**] is made, as the latents stand for both."
+    )
+
+
+def _same_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    whose = "all heads" if len(trace["latent"]) == 1 else "the heads of a group"
+    return f"The latents are the same for {whose}, the matrices are not."
+
+
+def _of_positions(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    n, many = trace["q_r"].shape[-1], len(trace["k_r"]) > 1
+    whose = "each group’s heads share" if many else "all heads share"
+    numbers = "one number" if n == 1 else f"{n} numbers"
+    unmade = "" if "q_latent" in trace else ", which no latent makes"
+    return (
+        f"Beside that of content, a query and a key have a part of {numbers} for **positions**{unmade}; {whose} that "
+        "of a key."
+    )
+
+
+def _biases(trace: Trace) -> bool:
+    return not lacks("b_q", "b_k", "b_v")(trace)
+
+
+def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Three matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), a "
+        ":orange[**key**] (what it offers) and a :green[**value**] (what it passes on)."
+    )
+
+
+def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries[trace["q"].inputs[0]].symbol
+    return (
+        f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
+        "row of the other sentence, $C$, into a :orange[**key**] (what it offers) and a :green[**value**] (what "
+        "it passes on)."
+    )
+
+
+_OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of parameters.")
+
+
+def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
+    """The entries of one projection: of its matrix, of its bias, and of what it makes."""
+    w, b = f"w_{role}", f"b_{role}"
+    symbol, title = role.upper(), one.capitalize()
+    says = f"“{{row}}” {does} {{value}} in dimension {{column}}"
+    weighs = Story(
+        f"In {{head}}, dimension {{row}} of what enters is multiplied by {{value}} on its way to dimension {{column}} "
+        f"of the {one}."
+    )
+    makes = (
+        Story(f"{says}, as it is given.", "given"),
+        Story(f"{says}; of its input, {PARTS}.", of=has(w)),
+        *(Story(f"{says}{of_latent}", of=has(f"w_u{role}")) for of_latent in _OF_LATENT),
+        Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
+        Story(f"{says}, its input times a column of parameters.", of=has(w)),
+        Story(f"{says}: its input, as it is.", of=lacks(w)),
+    )
+    added = Story(f"In {{head}}, {{value}} is added in dimension {{column}} of every {one}.")
+    return {
+        w: Entry(
+            f"W^{symbol}_i",
+            f"{title} parameters",
+            f"each head's matrix that makes {many}",
+            role,
+            kind="parameter",
+            stories=(weighs,),
+            one="parameter",
+        ),
+        b: Entry(
+            f"b^{symbol}_i",
+            f"{title} bias",
+            f"what is added to every {one}",
+            role,
+            kind="parameter",
+            stories=(added,),
+        ),
+        role: Entry(f"{symbol}_i", many.capitalize(), meaning, role, stories=makes, one=one),
+    }
+
+
+_READ_BY: Mapping[Role, tuple[tuple[str, str, Condition], ...]] = {
+    "q": (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent"))),
+    "k": (("what enters", "input", always),),
+}
+"""The source of the part of queries or keys for positions, in general and of a token, and the passes that have it."""
+
+
+def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:
+    """The entries of the part of queries or keys that knows positions, and of its matrix."""
+    letter, says = role.upper(), f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
+    return {
+        f"w_{role}r": Entry(
+            f"P^{letter}_i",
+            f"Position {one} parameters",
+            f"the matrix that makes the part of {many} for positions",
+            kind="parameter",
+            stories=tuple(
+                Story(
+                    f"In {{head}}, dimension {{row}} of {whole} is multiplied by {{value}} on its way to dimension "
+                    f"{{column}} of the {one}’s part for positions.",
+                    of=of,
+                )
+                for whole, _, of in _READ_BY[role]
+            ),
+        ),
+        f"{role}_r": Entry(
+            f"{letter}^P_i",
+            f"Position {many}",
+            f"the part of {many} for positions",
+            role,
+            one=f"position {one}",
+            stories=(
+                *(Story(f"{says}; of its {own}, {PARTS}.", of=of) for _, own, of in _READ_BY[role]),
+                Story(f"{says}."),
+            ),
+        ),
+    }
+
+
+PROJECTIONS = Step(
+    id="qkv",
+    title="Q, K, V",
+    headings=(
+        Section("projected", "What each token looks for, offers and passes on", _any_matrix),
+        Section("as given", "Queries, keys and values, as they are given", _no_matrix),
+    ),
+    why=(
+        Section(
+            "why",
+            "To look, to be found and to pass on are three tasks, so there is a vector for each: :blue[**query**], "
+            ":orange[**key**] and :green[**value**].",
+            lambda trace: not NOT_MADE(trace),
+        ),
+        Section(
+            "why queries alone",
+            "To look is the :blue[**query**]’s task; what latents offer and pass on to each head is in them already, "
+            "so no key and no value is made.",
+            NOT_MADE,
+        ),
+    ),
+    sections=(
+        Section("of latents", _of_latents, MADE),
+        Section("not made", _not_made, NOT_MADE),
+        Section("of positions", _of_positions, has("q_r")),
+        Section("same latents", _same_latents, both(has("w_dkv"), lacks("q_r"))),
+        Section(
+            "one sentence",
+            _one_sentence,
+            both(_all_matrices, lacks("context")),
+        ),
+        Section(
+            "two sentences",
+            _two_sentences,
+            both(_all_matrices, has("context")),
+        ),
+        Section(
+            "no matrices",
+            "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
+            "token looks for), :orange[**key**] (what it offers) and :green[**value**] (what it passes on).",
+            _no_matrix,
+        ),
+        Section(
+            "some matrices",
+            _made_by_some,
+            _some_matrices,
+        ),
+        Section(
+            "one head",
+            "Each number is a whole row times a column of the matrix.",
+            both(_all_matrices, lambda trace: not _several_heads(trace)),
+        ),
+        Section(
+            "several heads",
+            "Each head has matrices of its own, which read whole rows; the pictures show the selected head.",
+            both(_all_matrices, _several_heads, lambda trace: not _has_groups(trace)),
+        ),
+        Section("groups", _groups, _has_groups),
+        Section("biases", "A **bias** is added to each row.", _biases),
+    ),
+    stages=("q", "k", "v", "q_r", "k_r"),
+    entries={
+        **_entries("q", "query", "queries", does="asks with", meaning="what each token looks for"),
+        **_entries("k", "key", "keys", does="offers", meaning="what each token offers"),
+        **_entries("v", "value", "values", does="passes on", meaning="what each token passes on"),
+        **_position_entries("q", "query", "queries", does="asks with"),
+        **_position_entries("k", "key", "keys", does="offers"),
+    },
+)

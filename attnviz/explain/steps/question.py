@@ -1,0 +1,92 @@
+"""Question: what the pass is about to answer, asked of the person's own sentence."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import always, both, of_model, of_no_model, origin
+from attnviz.explain.entry import Entry
+from attnviz.explain.markup import Runs, runs
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story, selection_story
+
+MAX_QUOTED_WORDS = 16
+"""The most words of a sentence that a heading quotes."""
+
+_REPEATED = re.compile(r" \(\d+\)$")
+_CLOSING = ".,;:!?…)"
+_WORD = selection_story(Story("{query}"))
+
+
+def sentence(labels: Sequence[str]) -> str:
+    """The words along an axis as a sentence again; of a long one its beginning."""
+    quoted = ""
+    for word in (_REPEATED.sub("", label) for label in labels[:MAX_QUOTED_WORDS]):
+        apart = quoted and word not in _CLOSING
+        quoted += f" {word}" if apart else word
+    return quoted + " …" * (len(labels) > MAX_QUOTED_WORDS)
+
+
+def _question(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
+    queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
+    if not queries or not keys:
+        return runs("What does each query take from the keys?")
+    if trace.origin.is_open and not trace.origin.spoken:
+        return runs("What comes first?")
+    if of_model(trace) and not any(trace.origin.right) and not trace.origin.is_open:
+        return runs("What does the model answer to “{sentence}”?", sentence=sentence(queries))
+    if of_model(trace):
+        return runs(trace.origin.question, sentence=trace.origin.spoken or sentence(queries))
+    if queries != keys:
+        return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
+    if len(queries) == 1:
+        return runs("What does “{word}” take from itself?", word=_WORD)
+    return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=_WORD)
+
+
+def _task(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return trace.origin.task
+
+
+def _is_no_text_of_its_task(trace: Trace) -> bool:
+    origin = trace.origin
+    return origin.kind in ("learnt", "built") and not any(origin.right) and not origin.is_open
+
+
+QUESTION = Step(
+    id="question",
+    title="Start",
+    headings=(Section("asked", _question),),
+    why=(Section("why", "What a {unit} means depends on the others, so attention lets it take in something of them."),),
+    sections=(
+        Section("task", _task, origin("learnt", "built")),
+        Section(
+            "no task", "The model was not made for such a text, so its answer means nothing.", _is_no_text_of_its_task
+        ),
+        Section(
+            "not learnt yet",
+            "The parameters of this model are still **random**, as training has not begun: where a {unit} looks "
+            "means nothing yet.",
+            both(origin("drawn"), of_model),
+        ),
+        Section(
+            "arcs",
+            "Click a {unit} to see where it looks: the thicker an arc, the more attention; click an arc or a "
+            "percentage to see how it was computed.",
+        ),
+        Section(
+            "random",
+            "The parameters here are **random**, so where a {unit} looks means nothing yet; it is computed as in a "
+            "trained model.",
+            both(origin("drawn"), of_no_model),
+        ),
+        Section(
+            "given",
+            "The arrays here were given, not drawn or trained: every other number is computed from them.",
+            origin("given"),
+        ),
+    ),
+    arcs=True,
+    subject="attention",
+    when=always,
+)

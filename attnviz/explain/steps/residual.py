@@ -1,0 +1,45 @@
+"""Residual: what a layer's attention gives is added to what entered it."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story
+
+
+def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x, output, residual = (entries[name].symbol for name in ("x", "output", "residual"))
+    return (
+        f"The :violet[**output**] is added to what entered the layer: ${residual} = {x} + {output}$. So each token "
+        "keeps what it held, and what comes later can read both. This running sum is the **residual stream**."
+    )
+
+
+RESIDUAL = Step(
+    id="residual",
+    title="Residual",
+    headings=(Section("added", "Attention adds to a token, and replaces nothing"),),
+    why=(
+        Section(
+            "why",
+            "What attention found is added, so the {unit} keeps what it held, and what comes later can read both.",
+        ),
+    ),
+    sections=(Section("added", _added),),
+    stages=("residual",),
+    entries={
+        "residual": Entry(
+            "R",
+            "Residual",
+            "what entered a layer, with its output added",
+            stories=(
+                Story(
+                    "“{row}” goes on with {value} in dimension {column}: {x} entered the layer, attention adds "
+                    "{output}."
+                ),
+            ),
+        )
+    },
+    arcs=True,
+)

@@ -1,0 +1,115 @@
+"""Rotation: queries and keys are turned by their positions."""
+
+from collections.abc import Mapping
+
+from attnviz.core.layers import split_layer
+from attnviz.core.numerals import digits
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import Condition, has, lacks
+from attnviz.explain.entry import Entry, Role
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story
+from attnviz.explain.wording import listed
+
+
+def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    rotation = trace["q_rotated"].operation
+    half = rotation.dims // 2
+    if not half:
+        return "Here a query is one number, which has no other to be a pair with: it stays."
+    how = {
+        "neighbours": "Neighbours are a pair: dimensions 1 and 2, 3 and 4, and so on, as in Llama’s own code",
+        "halves": f"Dimensions 1 and {half + 1} are a pair, 2 and {half + 2}, and so on, as Hugging Face has them",
+    }[rotation.pairs]
+    if half == 1:
+        how = f"Dimensions 1 and 2 are the one pair{' that is turned' * _is_partial(trace)}"
+        return f"{how}; it turns by 1 for each position."
+    others = [f"{other} in layer{'s' * (len(each) > 1)} {listed(each)}" for other, each in _other_bases(trace).items()]
+    elsewhere = f" here, and {listed(others)}" if others else ""
+    base, slowest = f"{rotation.base:,.12g}", digits(rotation.base ** (2 / rotation.dims - 1))
+    return f"{how}; pair 1 turns by 1 for each position, pair {half} by {slowest}, as the base is {base}{elsewhere}."
+
+
+def _is_partial(trace: Trace) -> bool:
+    rotated = trace["q_rotated"]
+    return rotated.operation.dims < rotated.shape[-1]
+
+
+def _other_bases(trace: Trace) -> dict[str, list[str]]:
+    """The bases of other layers that differ from this one's, each with its layers."""
+    layers: dict[str, list[str]] = {}
+    for stage in trace:
+        name, layer = split_layer(stage.name)
+        if name == "q_rotated" and layer and stage.operation.base != trace["q_rotated"].operation.base:
+            layers.setdefault(f"{stage.operation.base:,.12g}", []).append(str(layer))
+    return layers
+
+
+def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    rotated = trace["q_rotated"]
+    of = f"{rotated.operation.dims} of {rotated.shape[-1]} dimensions{' for positions' * ('q_r' in trace)}"
+    return f"Only the first {of} are turned; the others don’t know the position."
+
+
+def _reads(role: str, source: str) -> Condition:
+    return lambda trace: source in trace[f"{role}_rotated"].inputs
+
+
+def _entry(role: Role, one: str, many: str) -> Entry:
+    """The entry of turned queries or keys."""
+    turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
+    sources = (f"{role}_normed", f"{role}_r", role)
+    return Entry(
+        f"{role.upper()}^R_i",
+        f"Rotated {many}",
+        f"the {many}, turned by their positions",
+        role,
+        one=f"rotated {one}",
+        stories=tuple(
+            Story(f"{turned} {{{source}}} and of the other number of its pair.", of=_reads(role, source))
+            for source in sources
+        ),
+    )
+
+
+ROTATION = Step(
+    id="rotation",
+    title="RoPE",
+    headings=(Section("turned", "Queries and keys are turned by their positions"),),
+    why=(
+        Section(
+            "why",
+            "A dot product stays as it is if both vectors turn by the same angle. With each turned by its position, "
+            "what the turned dimensions add to a score depends on how far apart two {unit}s are, and not on where they "
+            "stand.",
+            lacks("q_r"),
+        ),
+        Section(
+            "why apart",
+            "A dot product stays as it is if both vectors turn by the same angle. With the parts for positions turned, "
+            "their score depends on how far apart two {unit}s are, and that of content on no position.",
+            has("q_r"),
+        ),
+    ),
+    sections=(
+        Section(
+            "pairs",
+            "**RoPE** takes the dimensions of each :blue[query] and :orange[key] in pairs, and turns each pair by an "
+            "angle, the position times a speed; values stay as they are.",
+            lacks("q_r"),
+        ),
+        Section(
+            "pairs apart",
+            "**RoPE** takes the dimensions of each :blue[query]’s and :orange[key]’s part for positions in pairs, and "
+            "turns each pair by an angle, the position times a speed.",
+            has("q_r"),
+        ),
+        Section("which", _pairs),
+        Section("partial", _partial, _is_partial),
+    ),
+    stages=("q_rotated", "k_rotated"),
+    entries={
+        "q_rotated": _entry("q", "query", "queries"),
+        "k_rotated": _entry("k", "key", "keys"),
+    },
+)

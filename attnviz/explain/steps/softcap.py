@@ -1,0 +1,44 @@
+"""Softcap: no score gets beyond a limit."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story
+from attnviz.explain.wording import precise
+
+
+def _limit(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    limit = precise(trace["capped"].operation.limit)
+    return (
+        f"Each scaled score is divided by {limit}, goes through tanh, and is multiplied by {limit} again. So a score "
+        f"near 0 stays nearly what it is, and none gets beyond ±{limit}."
+    )
+
+
+SOFTCAP = Step(
+    id="softcap",
+    title="Softcap",
+    headings=(Section("capped", "No score gets beyond a limit"),),
+    why=(
+        Section(
+            "why",
+            "One score far above the others takes almost all attention; a limit, which scores near but never reach, "
+            "leaves the others a share.",
+        ),
+    ),
+    sections=(Section("limit", _limit),),
+    stages=("capped",),
+    entries={
+        "capped": Entry(
+            "Z^C_i",
+            "Capped scores",
+            "the scaled scores, none beyond the limit",
+            one="capped score",
+            stories=(
+                Story("The scaled score {scaled} of “{query}” with “{key}” is brought to {value}, inside the limit."),
+            ),
+        )
+    },
+)

@@ -1,0 +1,86 @@
+"""Tokens: words become vectors."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.explain.condition import both, has, lacks, of_model, of_no_model, origin
+from attnviz.explain.entry import Entry
+from attnviz.explain.step import Section, Step
+from attnviz.explain.story import Story
+
+_ENTERS = "The embedding of “{row}” has {value} in dimension {column}"
+_EMBEDDED = (
+    Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
+    Story(f"{_ENTERS}, written by hand.", of=origin("built")),
+    Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
+    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=of_no_model),
+)
+
+
+def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return f"{trace.origin.unit.capitalize()}s become vectors"
+
+
+def _tokens(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    unit = trace.origin.unit
+    kinds = "a word or a punctuation mark" if unit == "word" else f"a {unit}"
+    return f"Attention cannot read: each token, {kinds}, enters as a row of `d_model` numbers, its **embedding** $E$."
+
+
+TOKENS = Step(
+    id="tokens",
+    title="Tokens",
+    headings=(
+        Section("words", _heading, has("embeddings")),
+        Section("given", "What enters", lacks("embeddings")),
+    ),
+    why=(Section("why", "Attention multiplies and adds, so each {unit} must enter as a row of numbers."),),
+    sections=(
+        Section(
+            "words",
+            _tokens,
+            has("embeddings"),
+        ),
+        Section(
+            "drawn",
+            "A trained model has learnt these rows; here each is drawn from the {unit} and the seed.",
+            both(has("embeddings"), of_no_model),
+        ),
+        Section(
+            "not learnt yet",
+            "Training changes these rows; before training each is drawn at random.",
+            both(origin("drawn"), of_model),
+        ),
+        Section("learnt", "These rows were learnt in training, as all parameters were.", origin("learnt")),
+        Section(
+            "built",
+            "These rows were written by hand: a 1 in the dimension of the {unit}, and 0 elsewhere.",
+            origin("built"),
+        ),
+        Section(
+            "no positions",
+            "No positions are added here, so the embeddings are also the input $X$ of the next step: $X = E$.",
+            both(has("embeddings"), lacks("positions", "embedded")),
+            stages=("x", "context"),
+        ),
+        Section(
+            "no positions, normed",
+            "No positions are added here, so the embeddings are what is normed: $E^P = E$.",
+            both(has("embeddings", "embedded"), lacks("positions")),
+            stages=("embedded",),
+        ),
+        Section(
+            "given",
+            "Each token enters as a row of numbers, the input $X$. Here the rows are **given** as they "
+            "are; in a model they would be the words' embeddings, or what the layer before has made of them.",
+            lacks("embeddings"),
+        ),
+    ),
+    stages=("embeddings", "context_embeddings", "x", "context"),
+    entries={
+        "embeddings": Entry("E", "Embeddings", "a vector for each token", kind="input", stories=_EMBEDDED),
+        "context_embeddings": Entry(
+            "E^C", "Context embeddings", "a vector for each token of the context", kind="input", stories=_EMBEDDED
+        ),
+    },
+)

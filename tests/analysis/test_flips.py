@@ -1,0 +1,423 @@
+"""Flips: thresholds set from both sides, no smaller change in the whole stage, and what is said of them."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from answers import TIRED, trace_of_model
+from cases import of_each
+from passes import TRACES
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.flips.contest import Contest, between, contest_of
+from attnviz.analysis.flips.flip import Flip, StageFlip, flips
+from attnviz.analysis.flips.row import OneRow
+from attnviz.analysis.flips.search import Smallest
+from attnviz.core.effect import has_effect
+from attnviz.core.errors import ArrayError
+from attnviz.core.graph import leading_to
+from attnviz.core.limits import MAX_FLIP_NUMBERS
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.settings import OPTIONS
+from attnviz.core.trace import Trace
+from attnviz.explain.flips import headline, sentence, sentences
+from attnviz.explain.steps import full_title
+from attnviz.models import MODELS
+
+SENTENCES = [[(name, model.examples[nth][1]) for name, model in MODELS.items()] for nth in (0, 1)]
+"""The first that each model offers, and the second."""
+OWN = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
+
+
+def draw(seed):
+    return np.random.default_rng(seed).standard_normal
+
+
+def small(seed=1, **options):
+    """A pass of 3 words and 2 heads that answers, all of its stages small."""
+    of = draw(seed)
+    own = {name: of((2, 4, 2)) for name in ("w_q", "w_k", "w_v")} | {"b_q": of((2, 2)), "w_o": of((4, 4)), "b_o": of(4)}
+    return attend(of((3, 4)), parameters=Parameters(**own), w_u=of((4, 3)), **options)
+
+
+def answer(trace, row):
+    """Who is ahead by the logits, from which no softmax takes anything."""
+    return int(trace["logits"].value[row].argmax())
+
+
+def first_of(trace, contest):
+    """Who of a contest is ahead."""
+    if contest.stage == "probabilities":
+        return answer(trace, contest.row)
+    among = [contest.leader, *contest.rivals]
+    return among[int(trace[contest.stage].value[contest.row][among].argmax())]
+
+
+def found_in(trace, contest):
+    return {each.stage: each for each in flips(trace, contest)}
+
+
+def both_sides_hold(trace, contest, found=None):
+    for each in flips(trace, contest) if found is None else found:
+        if each.flip is None:
+            continue
+        cell, stays, turns = each.flip.cell, each.flip.stays, each.flip.turns
+        assert cell.value == trace[cell.stage].value[cell.index]
+        assert first_of(trace.with_change(cell.stage, cell.index, stays), contest) == contest.leader, cell
+        after = trace.with_change(cell.stage, cell.index, turns)
+        assert first_of(after, contest) == each.flip.winner != contest.leader, cell
+        assert not cell.stage.startswith("attention") or 0 <= turns <= 1
+        change = abs(turns - cell.value)
+        if each.flip.between:
+            continue
+        assert trace[cell.stage].value.dtype == bool or 0 < abs(turns - stays) <= 0.002 * change, cell
+        assert len(repr(turns).split("e")[0].strip("-0.")) <= 9, "it is short"
+
+
+@pytest.mark.parametrize("nth", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_of_a_model_s_answer_one_side_of_each_threshold_stays_and_the_other_turns(nth):
+    for case in SENTENCES[nth]:
+        trace = trace_of_model(*case)
+        last = len(trace["probabilities"].value) - 1
+        for query in {last, last // 2} if trace.origin.read == "each" else {last}:
+            both_sides_hold(trace, contest_of(trace, "probabilities", (query, 0)))
+
+
+@of_each("seed", range(8))
+def test_of_two_shares_one_side_of_each_threshold_stays_and_the_other_turns(seed):
+    options = {"n_heads": 2, "context": "le chat noir" if seed % 2 else None, "mask": "none" if seed % 2 else "causal"}
+    trace = trace_of(Settings("the cat sat on the mat", seed=seed, **options))
+    both_sides_hold(trace, contest_of(trace, "attention", (seed % 2, 3, seed % 3)))
+
+
+def test_what_was_tried_and_turns_it_is_never_said_not_to():
+    """In the model by hand one letter after another is probable alone: thresholds are sharp, and letters tie."""
+    model, n_tied = MODELS["by-hand"].at(0), 0
+    for text in ("a b c a b", "b a a"):
+        trace = model.trace(text)
+        contest = contest_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
+        row, turned = OneRow(trace, contest.stage, contest.row), flips(trace, contest)
+        for each in turned:
+            found = Smallest(row, contest, trace[each.stage]).interval()
+            assert (found is None) == (each.flip is None), each.stage
+            if each.flip and each.flip.between:
+                n_tied += each.flip.between == "tie"
+                middle = (each.flip.stays + each.flip.turns) / 2
+                between = trace.with_change(each.stage, each.flip.cell.index, middle)
+                assert not contest.is_won(between[contest.stage].value[contest.row])
+                assert not contest.is_lost(between[contest.stage].value[contest.row])
+        both_sides_hold(trace, contest, turned)
+    assert n_tied
+
+
+def test_a_threshold_beside_which_no_short_number_stands_is_told_by_itself():
+    """The leader is ahead of a rival between two numbers that differ in their fourteenth digit."""
+    trace = trace_of(Settings("a b"))
+    contest = contest_of(trace, "attention", (0, 1, 0))
+    cell = trace["scores"].cell((0, 1, contest.leader))
+    flip = Flip(cell, -3291.0123456789, -3291.0123456788, contest.rivals[0], "sharp")
+    leader, rival = (f"“{trace.label('key', place)}”" for place in (contest.leader, contest.rivals[0]))
+    assert sentence(trace, contest, StageFlip("scores", flip, 1.0)) == (
+        f"{trace.name_of(cell)} puts {rival} ahead of {leader} near −3291.01: no short number stands on either side."
+    )
+
+
+def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
+    """Of a word's vector both a query and a key are made, so that it acts on their score as a square."""
+    how = {"initialiser": "standard normal", "positions": "sinusoidal", "mask": "window", "mask_size": 1}
+    trace = trace_of(Settings("bites on slow", d_model=2, n_heads=2, seed=11, **how))
+    contest = contest_of(trace, "attention", (1, 2, 1))
+    for name in ("embeddings", "positions", "x"):
+        flip = found_in(trace, contest)[name].flip
+        assert abs(flip.turns - flip.cell.value) < 1.18
+        assert not dense(trace, contest, trace[name], abs(flip.stays - flip.cell.value))
+
+
+def test_what_repeats_a_change_is_said_in_one_sentence_with_it():
+    trace = trace_of(replace(OWN, n_heads=2))
+    contest = contest_of(trace, "attention", (0, 3, 0))
+    found = found_in(trace, contest)
+    listed = sentences(trace, contest, tuple(found.values()))
+    assert [each.stage for each, _ in listed] == [name for name in found if name not in ("x", "masked")]
+    said = {each.stage: text for each, text in listed}
+    for first, other in (("embeddings", "x"), ("scaled", "masked")):
+        assert (
+            said[first] == f"{sentence(trace, contest, found[first])} The same change does it in {full_title(other)}."
+        )
+        cell, change = found[first].flip.cell, found[first].flip.turns - found[first].flip.cell.value
+        after = trace.with_change(other, cell.index, trace[other].value[cell.index] + change * 1.001)
+        assert first_of(after, contest) == found[first].flip.winner
+
+
+def dense(trace, contest, stage, most):
+    """Whether any change of any one number of a stage, up to a size, turns a contest: set one after the other."""
+    changes = [sign * most * part for part in (0.2, 0.5, 0.8, 1) for sign in (1, -1)]
+    ends = (0, 1) if stage.name == "attention" else (-math.inf, math.inf)
+    for index in np.ndindex(stage.shape):
+        value = stage.value[index]
+        for change in changes if math.isfinite(value) else ():
+            after = trace.with_change(stage.name, index, np.clip(value + change, *ends))
+            if first_of(after, contest) != contest.leader:
+                return True
+    return False
+
+
+PASSES = {
+    "an answer": (small(mask=np.tri(3, dtype=bool)), "probabilities", (1, 0)),
+    "an answer, beside numbers set by hand": (
+        small(3).with_change("scores", (0, 2, 1), 0.5).with_change("heads", (1,), 0.25),
+        "probabilities",
+        (2, 0),
+    ),
+    "two shares": (small(2), "attention", (1, 2, 0)),
+}
+
+
+@of_each("case", PASSES)
+def test_no_number_of_a_whole_stage_turns_anything_with_a_smaller_change(case):
+    trace, name, index = case
+    contest = contest_of(trace, name, index)
+    found = found_in(trace, contest)
+    assert list(found) == [stage.name for stage in leading_to(trace.stages, name)][:-1]
+    for stage in (trace[each] for each in found):
+        flip, most = found[stage.name].flip, found[stage.name].most
+        if stage.value.dtype != bool:
+            assert not dense(trace, contest, stage, abs(flip.stays - flip.cell.value) if flip else most), stage.name
+
+
+def test_a_number_set_by_hand_keeps_what_it_is_while_others_are_tried():
+    trace = small(3).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
+    found = found_in(trace, contest_of(trace, "probabilities", (2, 0)))
+    assert not any(found[name].flip for name in ("x", "q", "scores", "attention", "v")), "nothing gets past the heads"
+    assert found["heads"].flip
+    assert found["output"].flip
+
+
+def test_a_hidden_key_gets_a_larger_share_from_the_mask_alone():
+    trace = trace_of(OWN)
+    scaled = trace["scaled"].value[0, 2]
+    seen, hidden = int(scaled[:3].argmin()), 3 + int(scaled[3:].argmax())
+    contest = between(trace, "attention", (0, 2), hidden, seen)
+    assert contest == Contest("attention", (0, 2), seen, (hidden,))
+    found = found_in(trace, contest)
+    assert {name for name, each in found.items() if each.flip} == {"mask"}
+    assert found["mask"].flip.cell.index == (2, hidden)
+    assert sentence(trace, contest, found["mask"]).startswith(f"Showing “{trace.label('key', hidden)}” to “sat” ")
+    assert all(each.most >= 100 for name, each in found.items() if name not in ("mask", "masked"))
+
+
+def test_a_contest_is_of_all_answers_or_of_a_share_and_the_largest_other_one():
+    trace = trace_of_model("who-is-it", TIRED)
+    row = trace["attention"].value[0, 11]
+    first, second = (int(place) for place in np.argsort(-row)[:2])
+    assert contest_of(trace, "attention", (0, 11, 6)) == Contest("attention", (0, 11), first, (6,))
+    assert contest_of(trace, "attention", (0, 11, first)) == Contest("attention", (0, 11), first, (second,))
+    assert len(contest_of(trace, "probabilities", (11, 4)).rivals) == 11
+    assert contest_of(trace, "scores", (0, 11, 6)) is None
+    assert contest_of(trace_of(Settings("cat")), "attention", (0, 0, 0)) is None
+
+
+def test_where_nobody_is_ahead_there_is_nothing_to_turn():
+    trace = attend(np.ones((2, 2)), parameters=Parameters())
+    contest = contest_of(trace, "attention", (0, 1, 0))
+    assert flips(trace, contest) == ()
+    assert headline(trace, contest).endswith("there is nothing to turn.")
+
+
+def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeypatch):
+    trace = trace_of(Settings("the cat sat", d_model=4, n_heads=1))
+    contest = contest_of(trace, "attention", (0, 1, 0))
+    monkeypatch.setattr(Trace, "with_change", lambda self, *_: self)
+    wrong = [each for each in flips(trace, contest) if each.is_unconfirmed]
+    assert wrong
+    for each in wrong:
+        assert each.flip is None
+        assert "nothing that was tried" not in sentence(trace, contest, each)
+        assert "no answer" in sentence(trace, contest, each)
+
+
+def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
+    trace = trace_of(Settings(" ".join(f"w{i}" for i in range(60)), d_model=128, n_heads=4))
+    contest = contest_of(trace, "attention", (1, 7, 3))
+    found = found_in(trace, contest)
+    assert MAX_FLIP_NUMBERS < 128 * 60 * 2 * 128 * 60
+    assert found["x"] == StageFlip("x", None, 0.0)
+    assert sentence(trace, contest, found["x"]) == "Input: too large to try each of its numbers."
+    assert found["scores"].flip
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e150, 1e300])
+def test_numbers_near_the_ends_of_float64_raise_nothing(size):
+    trace = attend(draw(5)((3, 2)), parameters=Parameters()).with_change("scores", (0, 1, 1), size)
+    both_sides_hold(trace, contest_of(trace, "attention", (0, 1, 0)))
+    large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
+    both_sides_hold(large, contest_of(large, "attention", (0, 1, 0)))
+
+
+def test_where_no_share_is_said_to_turn_an_answer_every_share_from_0_to_1_keeps_the_leader_ahead_or_ties():
+    """Layer 2 of the model that is built by hand copies c, all of it: without that share all answers tie."""
+    trace = trace_of_model("by-hand", "a b c a b")
+    last = len(trace["logits"].value) - 1
+    contest = contest_of(trace, "probabilities", (last, 0))
+    found = found_in(trace, contest)["attention_2"]
+    assert found.flip is None
+    assert sentence(trace, contest, found).endswith("nothing that was tried turns it, a share from 0 to 1.")
+    leader, shares = trace["logits"].value[last].argmax(), np.linspace(0, 1, 21)
+    for key in range(last + 1):
+        rows = [trace.with_change("attention_2", (0, last, key), share)["logits"].value[last] for share in shares]
+        assert all(row[leader] >= row.max() - 1e-9 for row in rows), key
+
+
+LATENT, ROPE = {"sharing": "latent"}, {"rope": "halves"}
+GLOBAL = {"mask": "causal window", "layers": 2, "window_in": "every second layer"}
+OPTION_VALUES = {
+    "context": (("le chat",), {}),
+    "d_model": ((6,), {}),
+    "n_heads": ((1,), {}),
+    "mask": (("causal", "causal window", "padding", "window"), {}),
+    "mask_size": ((2,), {"mask": "causal window"}),
+    "seed": ((3,), {}),
+    "initialiser": (("pytorch",), {}),
+    "positions": (("sinusoidal",), {}),
+    "layers": ((2,), {}),
+    "norm": (("rmsnorm", "layernorm"), {}),
+    "sharing": (("all", "latent", "absorbed"), {}),
+    "latent_width": ((1,), LATENT),
+    "query_latent_width": ((3,), LATENT),
+    "qk_norm": ((True,), {}),
+    "rope": (("neighbours", "halves"), {}),
+    "rope_base": (("10",), ROPE),
+    "rope_base_global": (("10",), ROPE | GLOBAL),
+    "rope_part": (("half",), ROPE | {"d_model": 8}),
+    "scaled": ((False,), {}),
+    "softcap": (("1",), {}),
+    "alibi": ((True,), {}),
+    "window_in": (("every second layer",), GLOBAL),
+    "sinks": (("drawn",), {}),
+    "blocks": (("1", "2"), {}),
+}
+"""For each option other values than its default, and what they need to mean anything."""
+ALONE = [({name: value}, needs) for name, (values, needs) in OPTION_VALUES.items() for value in values]
+PAIRS = [
+    (one | other, needs | others)
+    for (one, needs), (other, others) in itertools.combinations(ALONE, 2)
+    if one.keys() != other.keys()
+]
+WHOLE = {"sentence": "the cat sat", "initialiser": "whole", "n_heads": 1}
+BEYOND = {"blocks": "2"}, {"layers": 2}
+"""A maximum of the first layer that is set by 745 higher leaves sums of 0, and no number of the pass can be that."""
+ALL_OPTIONS = {str(own): needs | own for own, needs in [*ALONE, *PAIRS, (WHOLE, {})]}
+
+
+def last_contest(sentence, options):
+    """A pass of some options, and the contest of its last word's shares in its last head and layer."""
+    trace = trace_of(Settings(**{"sentence": sentence, "d_model": 4} | options))
+    name = trace.layers[-1].names["attention"]
+    n_heads, n_queries, _ = trace[name].shape
+    return trace, contest_of(trace, name, (n_heads - 1, n_queries - 1, 0))
+
+
+def test_every_option_is_among_them_and_means_something():
+    assert OPTION_VALUES.keys() - {"context"} == OPTIONS.keys()
+    for own, needs in ALONE:
+        assert has_effect(Settings("the cat sat", **{"d_model": 4} | needs | own), *own)
+
+
+def assert_rows_are_those_of_the_pass(trace, name, row):
+    """A number that the search tries in a stage gives the row of the pass; one that it leaves out never reaches it."""
+    draw, one = np.random.default_rng(trace[name].size), OneRow(trace, name, row)
+    for stage in one.stages[:-1]:
+        part = one.arrays[stage.name]
+        cell = int(draw.choice(np.flatnonzero(np.isfinite(part)))) if np.isfinite(part).any() else 0
+        numbers = np.tile(part.ravel(), (2, 1))
+        numbers[0, cell] = ~numbers[0, cell] if part.dtype == bool else min(numbers[0, cell], 1e3) + 0.3
+        after = trace.with_change(stage.name, one.index(stage.name, cell), float(numbers[0, cell]))
+        expected = [each[name].value[row] for each in (after, trace)]
+        made = one.rows(stage.name, numbers.reshape(2, *part.shape))
+        np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-12, err_msg=stage.name)
+        tried = {one.index(stage.name, each) for each in range(part.size)}
+        others = [index for index in np.ndindex(stage.shape) if index not in tried and np.isfinite(stage.value[index])]
+        for index in others and [others[draw.integers(len(others))]]:
+            other = 1 - stage.value[index] if part.dtype == bool else 0.5
+            elsewhere = trace.with_change(stage.name, index, float(other))[name].value[row]
+            np.testing.assert_array_equal(elsewhere, expected[1], err_msg=f"{stage.name}{index}")
+
+
+@of_each("options", ALL_OPTIONS)
+def test_under_all_options_the_search_computes_the_rows_that_the_pass_has(options):
+    trace, contest = last_contest("the cat sat", options)
+    assert_rows_are_those_of_the_pass(trace, contest.stage, contest.row)
+
+
+@of_each("trace", TRACES)
+def test_in_passes_of_every_kind_the_search_computes_the_rows_that_the_pass_has(trace):
+    for stage in trace:
+        if isinstance(stage.operation, Softmax) and stage.shape[-1] > 1:
+            assert_rows_are_those_of_the_pass(trace, stage.name, tuple(n - 1 for n in stage.shape[:-1]))
+
+
+def plain_search(trace, contest, stage):
+    """The smallest change of any number of a stage, each set in the pass itself, that puts a rival ahead; or None."""
+    value, is_share = stage.value, isinstance(stage.operation, Softmax)
+    ends = (0, 1) if is_share or value.dtype == bool else (-np.inf, np.inf)
+
+    def is_lost(index, change):
+        number = float(np.clip(value[index] + change, *ends))
+        try:
+            row = trace.with_change(stage.name, index, number)[contest.stage].value[contest.row]
+        except ArrayError:  # beyond float64
+            return False
+        return row[list(contest.rivals)].max() > row[contest.leader] * (1 + 1e-9)
+
+    finite = np.abs(value[np.isfinite(value)].astype(float))
+    unit = 10 ** math.ceil(math.log10(finite.max(initial=0) or 1))
+    sizes = [1] if value.dtype == bool else [unit * size for size in (0.001, 0.01, 0.1, 0.3, 1, 3, 10, 100, 1000)]
+    ways = [(each, sign) for each in np.ndindex(value.shape) if np.isfinite(value[each]) for sign in (1, -1)]
+    for low, high in itertools.pairwise([0, *sizes]):
+        if turning := [(index, sign) for index, sign in ways if is_lost(index, sign * high)]:
+            if value.dtype == bool:
+                return 1
+            for index, sign in turning:  # those that turn with less than what is found so far
+                while high - low > 1e-4 * high and is_lost(index, sign * high * 0.9999):
+                    start, end = low, high
+                    while end - start > 1e-5 * end:
+                        middle = (start + end) / 2
+                        start, end = (start, middle) if is_lost(index, sign * middle) else (middle, end)
+                    high = end
+            return high
+    return None
+
+
+@of_each("options", {str(own): needs | own for own, needs in [({}, {}), *ALONE, (WHOLE, {}), BEYOND]})
+def test_under_each_option_a_plain_search_of_the_pass_finds_no_smaller_change_in_any_stage(options):
+    trace, contest = last_contest("cat sat", options)
+    found = flips(trace, contest)
+    assert [each.stage for each in found] == [stage.name for stage in leading_to(trace.stages, contest.stage)][:-1]
+    both_sides_hold(trace, contest, found)
+    for each in found:
+        plain = plain_search(trace, contest, trace[each.stage])
+        assert (each.flip is None) == (plain is None), each.stage
+        assert not each.is_unconfirmed
+        assert not each.flip or abs(each.flip.turns - each.flip.cell.value) <= plain * 1.002, each.stage
+
+
+@of_each("case", {str(own): (nth, needs | own) for nth, (own, needs) in enumerate(PAIRS)})
+def test_under_each_pair_of_options_a_plain_search_finds_no_smaller_change_in_a_stage(case):
+    """The stage changes from pass to pass, so each comes often. The row is checked on both sides of the change."""
+    nth, options = case
+    trace, contest = last_contest("cat sat", options)
+    row = OneRow(trace, contest.stage, contest.row)
+    stage = row.stages[nth % (len(row.stages) - 1)]
+    if not contest.is_won(trace[contest.stage].value[contest.row]):
+        return
+    found, plain = Smallest(row, contest, stage).interval(), plain_search(trace, contest, stage)
+    assert (found is None) == (plain is None), stage.name
+    if found and stage.value.dtype != bool:
+        assert found.high <= plain * 1.001, stage.name
+        value, index = row.arrays[stage.name].flat[found.cell], row.index(stage.name, found.cell)
+        ends = (value + found.sign * size for size in (found.low, found.high))
+        before, after = (trace.with_change(stage.name, index, end)[contest.stage].value[contest.row] for end in ends)
+        assert before[contest.leader] >= before[list(contest.rivals)].max() * (1 - 1e-8), stage.name
+        assert after[contest.leader] < after[list(contest.rivals)].max(), stage.name

@@ -1,0 +1,367 @@
+"""Gradients: against central differences through what-if, against torch, and laws."""
+
+import functools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import spread
+from kinds import OPERATIONS
+from passes import ALL_SET
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.gradients import gradients
+from attnviz.core.builder import Builder
+from attnviz.core.changes import Change
+from attnviz.core.errors import ArrayError
+from attnviz.core.numbers import Numbers
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.parameters import banded
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.explain.movement import steepest as caption
+
+STEP = 1e-5
+
+
+@functools.cache
+def passes():
+    """Small passes that use every operation; 3 queries, 4 or 3 keys, sizes otherwise distinct primes."""
+    draw = np.random.default_rng(11).standard_normal
+    w = {"w_q": draw((2, 5, 3)), "w_k": draw((2, 5, 3)), "w_v": draw((2, 5, 2)), "w_o": draw((4, 7))}
+    b = {"b_q": draw((2, 3)), "b_k": draw((2, 3)), "b_v": draw((2, 2)), "b_o": draw(7)}
+    x, context = draw((3, 5)), draw((4, 5))
+    per_head = np.array([[[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 1]], [[1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]]], bool)
+    added = np.where(np.tri(3, 4, dtype=bool), draw((3, 4)), -np.inf)
+    positive = draw((3, 5)) ** 2
+    mlp = {"w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
+    block = {**w, "w_o": draw((4, 5)), **mlp}
+    biased = {name: draw(5) for name in ("g_attn_norm", "b_attn_norm", "g_mlp_norm", "b_mlp")} | {"b_hidden": draw(7)}
+    as_computed = {
+        "self-attention": attend(x, parameters=Parameters(**w)),
+        "cross-attention, biases, a mask for each head, a blind query": attend(
+            x, context, parameters=Parameters(**w, **b), mask=per_head
+        ),
+        "float mask": attend(x, context, parameters=Parameters(**w, **b), mask=added, scale=0.3),
+        "float mask for each head": attend(
+            x, context, parameters=Parameters(**w), mask=np.where(per_head, draw((2, 3, 4)), -np.inf)
+        ),
+        "no projections": attend(x, context, parameters=Parameters(), mask=np.tri(3, 4, dtype=bool)),
+        "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
+        "words, all options set": trace_of(Settings("the cat", "le", d_model=4, **ALL_SET)),
+        "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
+        "two layers on a residual stream, and answers": attend(
+            x,
+            parameters=[Parameters(**{**w, "w_o": 0.2 * draw((4, 5))}) for _ in range(2)],
+            mask=np.tri(3, dtype=bool),
+            residual=True,
+            w_u=draw((5, 2)),
+        ),
+        "a block": attend(x, parameters=Parameters(**block), residual=True, norm=RMSNorm(), w_u=draw((5, 2))),
+        "a block without norms": attend(x, parameters=Parameters(**block), activation=ReLU(squared=True)),
+        "a block of GPT-2": attend(
+            x, parameters=Parameters(**block, **biased), residual=True, norm=LayerNorm(), activation=GELU(tanh=True)
+        ),
+        "a norm without gain": attend(
+            x, parameters=Parameters(**block), residual=True, norm=LayerNorm(), activation=GELU()
+        ),
+        "a layer of 2025": attend(
+            x,
+            parameters=Parameters(
+                **{"w_q": draw((4, 5, 6)), "w_k": draw((2, 5, 6)), "w_v": draw((2, 5, 2)), "b_v": draw((2, 2))},
+                **{"g_q_norm": draw(6), "g_k_norm": draw(6), "sinks": draw(4), "g_attn_norm": draw(5)},
+            ),
+            mask=np.tri(3, k=-1, dtype=bool),
+            norm="rmsnorm",
+            qk_norm=True,
+            rotation=Rotation(9.0, "halves", 2),
+            softcap=1.5,
+            alibi=True,
+        ),
+        **{
+            f"latents, absorbed: {absorbed}, of queries too: {'w_dq' in more}": attend(
+                x,
+                parameters=Parameters(
+                    **{
+                        "w_dkv": draw((1, 5, 7)),
+                        "w_uk": draw((2, 7, 3)),
+                        "w_uv": draw((2, 7, 2)),
+                    },
+                    **{"w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
+                    **more,
+                ),
+                rotation=Rotation(9.0),
+                mask=np.tri(3, dtype=bool),
+                absorbed=absorbed,
+            )
+            for absorbed in (False, True)
+            for more in (
+                {"w_q": draw((2, 5, 3)), "w_qr": draw((2, 5, 2))},
+                {
+                    **{"w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))},
+                    "w_qr": draw((2, 4, 2)),
+                },
+            )
+        },
+        "rows over their sums": attend(
+            positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise
+        ),
+    }
+    return (
+        as_computed
+        | {f"{kind}, set by hand in every stage": by_hand(each) for kind, each in as_computed.items()}
+        | {
+            "a row of scores set by hand": attend(x, parameters=Parameters(**w)).with_change("scores", (1, 2), 0.5),
+            "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).with_change(
+                "masked", (0, 1, 2), 0.25
+            ),
+            "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).with_change(
+                "masked", (1, 2, 0), -math.inf
+            ),
+        }
+    )
+
+
+def by_hand(trace):
+    """The first and the last cell of every stage set by hand; a hidden key is shown, or gets a share of attention."""
+    changes = [
+        Change(stage.name, index, stage.value[index] + 0.5 if np.isfinite(stage.value[index]) else 0.5)
+        for stage in trace.stages
+        if stage.value.dtype != bool
+        for index in ((0,) * stage.value.ndim, tuple(n - 1 for n in stage.shape))
+    ]
+    return trace.with_changes(*changes)
+
+
+def moved_by(trace, name, index, targets):
+    """What a small step of one number does to a cell of each stage: central differences, as fractions of the step."""
+    at = trace[name].value[index]
+    low, high = trace.with_change(name, index, at - STEP), trace.with_change(name, index, at + STEP)
+    ends = {each: [float(trace[each].value[target]) for trace in (low, high)] for each, target in targets.items()}
+    return {each: 0.0 if one == other else (other - one) / (2 * STEP) for each, (one, other) in ends.items()}
+
+
+def middle(stage):
+    return tuple(n // 2 for n in stage.shape)
+
+
+@pytest.mark.parametrize("kind", passes())
+def test_gradients_are_central_differences(kind):
+    """One cell of every stage, with respect to cells of every stage (any that can be moved by a step)."""
+    trace = passes()[kind]
+    targets = {stage.name: middle(stage) for stage in trace.stages if stage.value.dtype != bool}
+    found = {name: gradients(trace, name, index) for name, index in targets.items()}
+    for source in targets:
+        for index in spread(trace[source].shape, 3):
+            if not np.isfinite(trace[source].value[index]):
+                assert all(not g[source][index] for n, g in found.items() if n != source and source in g)
+                continue
+            for name, moved in moved_by(trace, source, index, targets).items():
+                derivative = found[name][source][index] if source in found[name] else 0.0
+                assert math.isclose(derivative, moved, rel_tol=1e-7, abs_tol=1e-8), (name, source, index)
+
+
+def test_the_passes_use_every_operation():
+    seen = {type(stage.operation) for trace in passes().values() for stage in trace.stages if not stage.is_given}
+    assert seen == OPERATIONS
+
+
+def test_slopes_are_right_beside_an_attention_set_by_hand():
+    trace = trace_of(Settings("the cat sat", seed=3)).with_change("attention", (0, 2, 0), 1.0)
+    slopes = np.linalg.norm(gradients(trace, "output", (2, 0))["embeddings"], axis=-1)
+    assert slopes[[0, 2]] == pytest.approx([0.9099, 0.8933], abs=5e-5)
+
+
+def test_a_hidden_key_has_no_slope_though_it_was_given_a_share_by_hand():
+    trace = trace_of(Settings("the cat sat", mask="causal")).with_change("attention", (0, 0, 2), 0.5)
+    found = gradients(trace, "output", (0, 0))
+    assert found["attention"][0, 0, 2] != 0
+    hidden = np.isneginf(trace["masked"].value)
+    assert not found["masked"][hidden].any()
+    assert not found["scaled"][hidden].any()
+
+
+def test_slopes_beyond_float64_are_refused():
+    trace = trace_of(Settings("the cat sat")).with_changes(
+        Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
+    )
+    with pytest.raises(ArrayError, match=r"slopes of output\[the, 1\] .* beyond float64"):
+        gradients(trace, "output", (0, 0))
+
+
+def test_gradients_are_those_of_torch():
+    """See data/README-gradients.md for how they were recorded."""
+    recorded = {
+        name: np.array(numbers)
+        for name, numbers in json.loads((Path(__file__).parents[1] / "data" / "gradients.json").read_text()).items()
+    }
+
+    def filled(shift, *shape):
+        return np.array([math.sin(0.7 * n + shift) for n in range(math.prod(shape))]).reshape(shape)
+
+    w_q, w_k, w_v = (banded(rows.T, 2) for rows in np.split(filled(1, 18, 6), 3))
+    b_q, b_k, b_v = filled(2, 3, 2, 3)
+    visible = np.ones((5, 7), dtype=bool)
+    visible[2, 1:] = False
+    visible[:, 3] = False
+    parameters = Parameters(
+        w_q=w_q, w_k=w_k, w_v=w_v, w_o=filled(3, 6, 6).T, b_q=b_q, b_k=b_k, b_v=b_v, b_o=filled(4, 6)
+    )
+    trace = attend(filled(5, 5, 6), filled(6, 7, 6), parameters=parameters, mask=visible)
+    np.testing.assert_allclose(trace["output"].value, recorded["output"], rtol=1e-13, atol=1e-14)
+
+    first, second = gradients(trace, "output", (4, 1)), gradients(trace, "output", (2, 5))
+    ours = {name: first[name] + second[name] for name in first if name != "output"}
+    assert same(ours["x"], recorded["x"])
+    assert same(ours["context"], recorded["context"])
+    for letter, rows, biases in zip(
+        "qkv", np.split(recorded["in_proj_weight"], 3), np.split(recorded["in_proj_bias"], 3), strict=True
+    ):
+        assert same(ours[f"w_{letter}"], banded(rows.T, 2)), letter
+        assert same(ours[f"b_{letter}"], biases.reshape(2, 3)), letter
+    assert same(ours["w_o"], recorded["out_proj_weight"].T)
+    assert same(ours["b_o"], recorded["out_proj_bias"])
+
+
+def same(ours, theirs):
+    return ours.shape == theirs.shape and np.allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.fixture
+def trace():
+    return trace_of(Settings("the cat sat on the mat", mask="causal"))
+
+
+def test_a_hidden_key_has_no_say():
+    trace = trace_of(Settings("the cat sat on the mat", mask="padding", mask_size=2))
+    found = gradients(trace, "output", (1, 3))
+    assert (found["v"][:, 4:] == 0).all()
+    assert (found["k"][:, 4:] == 0).all()
+    assert (found["embeddings"][4:] == 0).all()
+    assert (found["masked"][..., 4:] == 0).all()
+    assert found["v"][:, :4].all()
+
+
+def test_a_blind_query_moves_with_nothing():
+    mask = np.array([[True, True], [False, False]])
+    trace = attend(np.eye(2) + 1, parameters=Parameters(), mask=mask)
+    found = gradients(trace, "heads", (0, 1, 0))
+    assert found["attention"].any()  # its shares are zeros, but setting one would move it
+    assert not any(found[name].any() for name in ("masked", "scaled", "scores", "q", "k"))
+    assert np.isfinite(found["x"]).all()
+
+
+def test_moving_all_scores_of_a_row_together_moves_no_share(trace):
+    for key in range(3):
+        jacobian_row = gradients(trace, "attention", (1, 2, key))["masked"]
+        assert abs(jacobian_row.sum()) < 1e-16
+        assert not np.delete(jacobian_row[1], 2, axis=0).any()
+        assert not jacobian_row[0].any()
+
+
+def test_the_shares_of_a_row_move_by_zero_in_all(trace):
+    columns = sum(gradients(trace, "attention", (1, 4, key))["masked"][1, 4] for key in range(6))
+    np.testing.assert_allclose(columns, 0, atol=1e-16)
+
+
+def test_softmax_of_two_has_the_slope_of_a_logistic_curve():
+    trace = attend(np.eye(2), parameters=Parameters(), scale=1.0)
+    share = 1 / (1 + math.exp(-1))
+    row = gradients(trace, "attention", (0, 0, 0))["masked"][0, 0]
+    np.testing.assert_allclose(row, [share * (1 - share), -share * (1 - share)], rtol=1e-15)
+
+
+def test_the_gradient_of_a_sum_is_the_sum_of_gradients(trace):
+    """The contributions of the heads add up to the output."""
+    heads = [gradients(trace, "contributions", (head, 3, 2)) for head in range(2)]
+    whole = gradients(trace, "output", (3, 2))
+    for name in ("embeddings", "w_q", "w_v", "w_o", "attention"):
+        np.testing.assert_allclose(heads[0][name] + heads[1][name], whole[name], atol=1e-14)
+
+
+def test_x_is_counted_for_queries_keys_and_values():
+    """One number and one head: the score is x^2, and the output x itself."""
+    trace = attend(np.array([[3.0]]), parameters=Parameters(), scale=1.0)
+    assert gradients(trace, "scores", (0, 0, 0))["x"] == [[6.0]]
+    assert gradients(trace, "concat", (0, 0))["x"] == [[1.0]]
+
+
+def test_the_stages_found_are_those_the_cell_depends_on(trace):
+    assert list(gradients(trace, "k", (0, 1, 2))) == ["embeddings", "x", "w_k", "k"]
+    found = gradients(trace, "output", (2, 1))
+    assert "contributions" not in found
+    assert "mask" not in found
+    assert all(found[name].shape == trace[name].shape for name in found)
+    assert found["output"].sum() == found["output"][2, 1] == 1
+
+
+def test_no_derivative_goes_back_through_a_number_set_by_hand(trace):
+    after = trace.with_change("scores", (0,), 1.0).with_change("scores", (1,), 1.0)
+    found = gradients(after, "output", (3, 2))
+    assert not found["q"].any()
+    assert found["scores"].any()
+    assert found["w_v"].any()
+
+
+@pytest.mark.parametrize("index", [(0,), (0, 8), (-1, 0), (0, 0, 0)])
+def test_a_cell_that_is_not_there_has_no_gradient(trace, index):
+    with pytest.raises(IndexError, match="output has axes"):
+        gradients(trace, "output", index)
+
+
+def test_the_caption_names_the_word_and_the_parameter_that_move_most():
+    # a query of zeros attends to both words alike, so the output is half of each word, times w_o
+    x = np.array([[0.0, 0.0], [1.0, 0.0]])
+    w_v = np.array([[[1.0, 0.0], [0.0, 1.0]]])
+    trace = attend(x, parameters=Parameters(w_q=np.zeros((1, 2, 2)), w_k=w_v, w_v=w_v, w_o=np.array([[4.0], [3.0]])))
+    trace = trace.labelled(token=("one", "two"), query=("one", "two"), key=("one", "two"))
+    # w_v[1, 1] is multiplied by the mean of x, 0.5, and by w_o, 4
+    assert caption(trace, "output", (0, 0), gradients(trace, "output", (0, 0))) == (
+        "output[one, 1] moves most with the word “one” (slope 2.5000) and with the parameter "
+        "w_v[head 1, 1, 1] (slope 2.0000)."
+    )
+    bare = attend(x, x[::-1].copy(), parameters=Parameters(), mask=np.array([[True, False], [False, False]]))
+    assert caption(bare, "concat", (0, 0), gradients(bare, "concat", (0, 0))) == (
+        "concat[1, 1] moves most with the context word “1” (slope 1.0000)."
+    )
+    assert caption(bare, "concat", (1, 0), gradients(bare, "concat", (1, 0))) == (
+        "No word and no parameter moves concat[2, 1]."
+    )
+    given = gradients(bare, "x", (1, 0))
+    assert caption(bare, "x", (1, 0), given) == "No word and no parameter moves x[2, 1]."
+
+
+def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
+    numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
+    build = Builder()
+    for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):
+        build.give(Stage.given(name, Numbers.of(numbers), ("head", rows, "d_k")))
+    build.give(Stage.given("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key")))
+    scores = build.apply("scores", DotProducts(), build["q"], build["k"])
+    build.apply("masked", Addition(hides=True), scores, build["mask"])
+    trace = Trace(tuple(build.stages.values()), {"query": ("a", "b"), "key": ("a", "b")})
+    # the score of "a" with "b" has a slope of 1 along the mask, of |k| = 0.5 along q, and of |q| = 0.22 along k
+    found = gradients(trace, "masked", (1, 0, 1))
+    assert found["mask"].sum() == 1
+    assert caption(trace, "masked", (1, 0, 1), found) == (
+        "masked[head 2, a, b] moves most with the query “a” (slope 0.5000)."
+    )
+
+
+def test_the_caption_goes_by_size_and_tells_the_sign():
+    # the output is (2 x, 1 x) times (-5, 3)
+    w = {"w_v": np.array([[[2.0, 1.0]]]), "w_o": np.array([[-5.0], [3.0]])}
+    trace = attend(np.array([[1.0]]), parameters=Parameters(**w))
+    assert caption(trace, "output", (0, 0), gradients(trace, "output", (0, 0))) == (
+        "output[1, 1] moves most with the word “1” (slope 7.0000) and with the parameter "
+        "w_v[head 1, 1, 1] (slope −5.0000)."
+    )

@@ -1,0 +1,187 @@
+"""Own requests: what an answer to a question says is what it does, and a file has one reply, wherever it is read."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from attnviz import Settings, trace_of
+from attnviz.articles.upload import reply
+from attnviz.checks.files import read_file
+from attnviz.checks.uploads.comparison import compared
+from attnviz.checks.uploads.request import QUESTIONS, SHOWN, OwnRequest
+from attnviz.core.errors import OwnArraysError
+from attnviz.explain import export
+from attnviz.models import MODELS
+from attnviz.scene.document.encoding import to_json
+
+FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
+DRAWN = np.random.default_rng(4)
+X, W_Q, W_K, W_V = DRAWN.standard_normal((4, 5, 5))
+SEEN = np.tri(5, dtype=bool)
+
+
+def request(**answers):
+    """What is sent beside a file."""
+    return OwnRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | answers)
+
+
+def npz(arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def of_file(arrays, shown=None, **answers):
+    """What comes of a file of arrays."""
+    return compared(request(**answers), npz(arrays), shown)
+
+
+def agrees(found):
+    return found.comparison.first is None and len(found.comparison.stages) > 0
+
+
+def shares(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["orientation"][1] if answer])
+def test_weights_are_used_as_the_answer_says(answer):
+    (as_in,) = re.search(r", as in (.+)$", QUESTIONS["orientation"][1][answer]).groups()
+    given = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
+    for use in ("x @ W", "PyTorch's Linear"):
+        made = {name[2]: X @ (w if use == "x @ W" else w.T) for name, w in given.items() if name != "x"}
+        assert agrees(of_file(given | made, orientation=answer, n_heads="1")) == (use == as_in)
+
+
+@pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["true_is"][1] if answer])
+def test_true_in_a_mask_is_what_the_answer_says(answer):
+    (which,) = re.fullmatch(r"a key that is (seen|hidden)", QUESTIONS["true_is"][1][answer]).groups()
+    for true in ("seen", "hidden"):
+        scaled = X @ W_Q / 5**0.5
+        masked = np.where(SEEN, scaled, -np.inf)
+        arrays = {"scaled": scaled[None], "mask": SEEN if true == "seen" else ~SEEN, "attention": shares(masked)[None]}
+        assert agrees(of_file(arrays, true_is=answer)) == (true == which)
+
+
+@pytest.mark.parametrize("answer", QUESTIONS["against"][1])
+def test_a_file_is_compared_with_the_pass_that_the_answer_names(answer):
+    said, shown = QUESTIONS["against"][1][answer], MODELS["who-is-it"].at(0).trace("the animal")
+    x = shown["x"].value
+    own = {"x": x, "w_q": 2 * np.eye(x.shape[1]), "q": 2 * x}
+    found = of_file(own | {"w_k": own["w_q"], "k": 2 * x}, shown, against=answer, n_heads="")
+    assert said.startswith("the pass that the walkthrough shows") == (found.shown != "")
+    assert said.startswith("attnviz's pass from the same inputs and weights") == agrees(found)
+
+
+GEMMA = {"layers": 3, "norm": "rmsnorm", "mask": "causal window", "mask_size": 2}
+
+
+def in_layers(names, **settings):
+    """Some stages of each layer of a pass, by a library's names."""
+    layers = trace_of(Settings("the cat sat on the mat", **GEMMA | settings)).layers
+    return {f"model.layers.{n}.{theirs}": layer.trace[own] for n, layer in enumerate(layers) for theirs, own in names}
+
+
+def test_a_file_of_several_layers_is_compared_layer_by_layer_up_to_the_first_that_differs():
+    """Whoever leaves out that Gemma 2's every second layer has no window finds it in the second layer."""
+    names = [("query", "q"), ("key", "k"), ("scores", "scores"), ("attention", "attention"), ("output", "output")]
+    shown = trace_of(Settings("the cat sat on the mat", **GEMMA, window_in="every second layer"))
+    found = of_file(in_layers(names), shown, against=SHOWN)
+    assert found.shown == "layer 2 of the pass that the walkthrough shows, the first that differs"
+    assert (found.comparison.first.stage, found.comparison.at) == ("attention", "attention_2")
+    assert "The mask was that of layer 1: computed so, all of your numbers agree." in str(found.comparison)
+    assert "masked_fill(~masks[1], -torch.inf)" in str(found.comparison)
+    assert found.code.at == "attention_2"
+    right = of_file(in_layers(names, window_in="every second layer"), shown, against=SHOWN)
+    assert agrees(right)
+    assert right.shown == "each of the 3 layers of the pass that the walkthrough shows; this is the last"
+    own = compared(request(against=SHOWN), export.arrays(shown), shown)
+    assert agrees(own)
+    assert own.shown == right.shown
+    with pytest.raises(OwnArraysError, match="arrays of 3 layers, and the pass that the walkthrough shows has 2"):
+        of_file(in_layers(names), trace_of(Settings("the cat", layers=2)), against=SHOWN)
+    with pytest.raises(OwnArraysError, match=r"Give the arrays of one layer, or say which one is meant \(`layer=1`"):
+        of_file(in_layers(names))
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_there_are_as_many_heads_as_the_answer_says(n):
+    answer = next(answer for answer, said in QUESTIONS["n_heads"][1].items() if said == str(n))
+    q, k = ((X @ w).reshape(5, n, -1).transpose(1, 0, 2) for w in (W_Q, W_K))
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "scaled": q @ k.transpose(0, 2, 1) / (5 / n) ** 0.5}
+    found = of_file(arrays | {"w_v": W_V}, orientation="(in, out)", n_heads=answer)
+    assert agrees(found)
+    assert found.comparison.trace["q"].shape == (n, 5, 5 // n)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
+    shown = MODELS["recall"].at(0).trace("g 5 d 6 g")
+    found = of_file({"attention": shown[f"attention_{number}"].value}, shown, against="shown")
+    assert agrees(found)
+    assert found.shown.startswith(f"layer {number} of ")
+    near = of_file({"attention": 0.999 * shown[f"attention_{number}"].value}, shown, against="shown")
+    assert not agrees(near)
+    assert near.shown.startswith(f"layer {number} of ")
+
+
+IN_ANOTHER_PROCESS = """
+import json, sys
+from attnviz.checks.uploads.request import OwnRequest
+from attnviz.articles.upload import reply
+from attnviz.scene.document.encoding import to_json
+sys.stdout.buffer.write(to_json(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
+assert "streamlit" not in sys.modules
+"""
+
+
+def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
+    content = npz({"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "attention": shares(X @ W_Q @ (X @ W_K).T)[None]})
+    for sent, file in ((request(), content), (request(example="unscaled"), b""), (request(), b"no file")):
+        made = subprocess.run(
+            [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(structs.asdict(sent))],
+            input=file,
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            check=True,
+        )
+        assert made.stdout == to_json(reply(sent, file, None).data)
+
+
+def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_the_file():
+    words = ["the", "blue", "cat", "the", "down"]
+    masked = np.where(SEEN, X @ W_Q @ (X @ W_K).T / 5**0.5, -np.inf)
+    attention = shares(masked)
+    attention[3, 1] += 0.25
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "mask": SEEN, "attention": attention[None]}
+    called = {"tokens": np.array(words)}
+    for texts, row, column, first in (({}, "", "", "1"), (called, " (“the (2)”)", " (“blue”)", "the")):
+        answer = reply(request(orientation="x @ W", true_is="visible"), npz(arrays | texts), None)
+        written = json.loads(to_json(answer.data))["pieces"]
+        said = "".join(re.findall(r'"([^"]*)"', json.dumps(written, ensure_ascii=False)))
+        assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said
+        sides = re.findall(r'"rows": \{"title": "", "labels": \["(.*?)"', json.dumps(written, ensure_ascii=False))
+        assert sides == [first, first]  # theirs and ours
+
+
+def test_words_that_are_not_as_many_as_the_tokens_are_said_not_to_be_used():
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
+    fitting = npz(arrays | {"tokens": np.array(["w"] * len(X))})
+    assert "are numbered" not in str(reply(request(), fitting, None).data)
+    fewer = npz(arrays | {"tokens": np.array(["only"])})
+    said = f"Your tokens hold 1 word, and the pass has {len(X)} tokens: rows are numbered."
+    assert said in str(reply(request(), fewer, None).data)
+
+
+@pytest.mark.parametrize("name", ["own.npz", "own.npy", "own.csv", "own.safetensors"])
+def test_an_empty_file_is_called_empty(name):
+    with pytest.raises(OwnArraysError, match="is empty"):
+        read_file(name, b"")

@@ -1,0 +1,70 @@
+"""Seams: every name of Streamlit's that is not public stands in one module, and is still there."""
+
+import ast
+import re
+from pkgutil import resolve_name
+
+import pytest
+from page import ROOT
+from streamlit.testing.v1 import AppTest
+
+from attnviz.app import seams
+from attnviz.viewer.bundle import module
+
+LEANING = (ROOT / "attnviz/app/sections/style.py", ROOT / "attnviz/app/loader.js", module("streamlit"))
+"""What finds something in Streamlit's pages."""
+NAME = re.compile(r"\[data-(?!empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)")
+"""A selector of what isn't ours; containers that we give a key have one of ours, by Streamlit's public API."""
+
+
+@pytest.mark.parametrize("name", seams.REASONS)
+def test_streamlit_still_has_a_name_that_we_use(name):
+    resolve_name(name)
+
+
+def test_streamlit_still_tells_a_run_what_led_to_it():
+    def page():
+        import streamlit as st
+
+        from attnviz.app import seams
+
+        st.text(repr((seams.is_navigation(), seams.address())))
+        st.text(seams.page())
+
+    run = AppTest.from_function(page, default_timeout=600)
+    run.query_params["step"] = "softmax"
+    said, page_hash = (each.value for each in run.run().text)
+    assert (said, bool(page_hash)) == ("(False, 'step=softmax')", True)
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_other_module_imports_a_part_of_streamlit():
+    parts = {
+        (path.name, name)
+        for path in [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("attnviz/**/*.py")]
+        for name in imported(path)
+        if name.partition(".")[0] == "streamlit" and name != "streamlit"
+    }
+    assert {file for file, _ in parts} == {"seams.py"}
+    for _, name in parts:
+        assert any(f"{known}.".startswith(f"{name}.") for known in seams.REASONS), f"why is {name} used?"
+
+
+def test_what_is_found_in_streamlits_pages_is_listed():
+    found = {name for path in LEANING for name in NAME.findall(path.read_text("utf-8"))}
+    attribute = "[data-test-connection-state]"  # which is no selector there
+    assert attribute.strip("[]") in LEANING[-1].read_text("utf-8")
+    assert found | {attribute} == set(seams.SELECTORS)
+
+
+def test_no_other_module_in_the_browser_looks_into_streamlits_page():
+    here = module("streamlit")
+    others = [path for path in here.parents[1].glob("*/*.*") if path != here]
+    assert [path.name for path in others if "data-test" in path.read_text("utf-8")] == []

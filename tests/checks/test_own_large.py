@@ -1,0 +1,180 @@
+"""Large files of one's own: the memory and the work of a comparison are bounded, and what was left out is said."""
+
+import io
+import resource
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from attnviz import compare
+from attnviz.checks import candidates, finding
+from attnviz.checks.batches import OutOfWorkError, at_most, made
+from attnviz.checks.files import read_file
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_FILE_BYTES
+
+MAX_MB = 250
+
+
+def large(n=64, width=512, n_heads=128, d=4, dtype=np.float32):
+    """The file of issue 47, 6 MB: an attention that no mistake makes."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(n, width)).astype(dtype)
+    arrays = {f"w_{each}": (random.normal(size=(n_heads, width, d)) / width**0.5).astype(dtype) for each in "qkv"}
+    arrays["w_o"] = (random.normal(size=(n_heads * d, width)) / width**0.5).astype(dtype)
+    q, k, v = (np.einsum("tm,hmd->htd", x, arrays[f"w_{each}"]) for each in "qkv")
+    scores = q @ k.swapaxes(1, 2) / d**0.5 + random.normal(size=(n_heads, n, n)) / 3
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    attention = (powers / powers.sum(-1, keepdims=True)).astype(dtype)
+    output = (attention @ v).swapaxes(0, 1).reshape(n, -1) @ arrays["w_o"]
+    return {"x": x, **arrays, "attention": attention, "output": output.astype(dtype)}
+
+
+def anything(dtype=np.float32, **shapes):
+    """Arrays of numbers that nothing made, and shares that are positive."""
+    random = np.random.default_rng(0)
+    arrays = {name: random.normal(size=shape).astype(dtype) for name, shape in shapes.items()}
+    return {name: np.abs(each) if name == "attention" else each for name, each in arrays.items()}
+
+
+def masks(n, *shape, dtype=bool):
+    """Masks of their own names."""
+    random = np.random.default_rng(1)
+    return {
+        f"m{i}.mask": (random.normal(size=shape) < 1 if dtype is bool else random.normal(size=shape)) for i in range(n)
+    }
+
+
+SQUARE = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), (512, 512))
+HEADED = {"q": (128, 64, 4), "k": (128, 64, 4), "attention": (128, 64, 64)}
+FUSED_BY_HEADS = {"x": (64, 512), "query_key_value.weight": (1536, 512), "output": (64, 512)}
+FUSED = {"x": (64, 512), "c_attn.weight": (512, 1536), "c_proj.weight": (512, 512), "output": (64, 512)}
+
+FILES = {
+    "as in the issue": large,
+    "axes exchanged": lambda: (own := large()) | {"attention": own["attention"].swapaxes(0, 1)},
+    "square parameters, many tokens": lambda: anything(x=(700, 512), **SQUARE, output=(700, 512)),
+    "square parameters, many heads": lambda: anything(x=(64, 512), **SQUARE, attention=(128, 64, 64)),
+    "q, k and v in one, somehow": lambda: anything(**FUSED),
+    "q, k and v in one, by heads": lambda: anything(**FUSED_BY_HEADS),
+    "q, k and v in one, float16": lambda: anything(
+        np.float16, **{"x": (64, 1024), "c_attn.weight": (1024, 3072), "output": (64, 1024)}
+    ),
+    "free masks": lambda: (
+        anything(x=(64, 512), w_q=(128, 512, 4), w_k=(128, 512, 4), attention=(128, 64, 64)) | masks(5, 128, 64, 64)
+    ),
+    "masks by heads and by queries": lambda: (
+        anything(**HEADED) | masks(60, 128, 1, 64, dtype=float) | {"mask": np.tri(64, dtype=bool)}
+    ),
+}
+
+REFUSED = {
+    "contributions that aren't of the pass": {
+        "attention": (128, 1000, 1),
+        "v": (128, 1, 1),
+        "w_o": (128, 500),
+        "contributions": (3, 3, 3),
+    },
+    "shares that may be of single tokens": {"attention": (1, 6000, 1), "v": (1, 1, 1), "heads": (1, 1, 1)},
+    "hidden numbers": {"x": (4000, 1), **dict.fromkeys(SQUARE, (1, 1)), "w_hidden": (1, 4000), "mlp": (4000, 1)},
+    "masks that span more than a pass": {"attention": (1, 4, 4), "a_mask": (9000, 1), "b_mask": (1, 9000)},
+}
+"""Small files whose passes would be large."""
+
+
+def allocated(arrays):
+    """So many MB a comparison has at most at once."""
+    tracemalloc.start()
+    try:
+        compare(None, arrays)
+    except OwnArraysError:
+        pass
+    finally:
+        mb = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+    return mb
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_comparing_a_large_file_takes_little_memory(name):
+    assert allocated(FILES[name]()) < MAX_MB
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_small_file_takes_little_memory_whatever_its_pass_would(name):
+    assert allocated(anything(**REFUSED[name])) < MAX_MB / 10
+
+
+def resident():
+    """So many MB more a process takes."""
+    arrays = large()
+    compare(None, {"x": np.ones((2, 2)), "attention": np.eye(2)})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    compare(None, arrays)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def test_a_process_takes_little_more_memory_than_numbers_do():
+    paths = f"import sys; sys.path[:0] = {sys.path!r}; from test_own_large import resident"
+    code = f"{paths}; sys.stdout.write(str(resident()))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(ran.stdout) < MAX_MB
+
+
+def test_a_file_holds_no_more_numbers_than_float16_has_bytes_for():
+    file = io.BytesIO()
+    np.savez(file, x=np.zeros(MAX_FILE_BYTES // 2, np.int8), mask=np.ones(100, dtype=bool))
+    assert read_file("own.npz", file.getvalue()).arrays["x"].size == MAX_FILE_BYTES // 2
+    file = io.BytesIO()
+    np.save(file, np.zeros(MAX_FILE_BYTES // 2 + 1, np.int8))
+    with pytest.raises(OwnArraysError, match="at most 4,194,304 numbers"):
+        read_file("x.npy", file.getvalue())
+
+
+@pytest.mark.parametrize("n_heads", [8, 32])
+def test_the_mistake_in_a_large_file_is_found_though_its_pass_is_made_again(n_heads):
+    own = large(width=1024, n_heads=n_heads, d=16)
+    q, k, v = (np.einsum("tm,hmd->htd", own["x"], own[f"w_{each}"]) for each in "qkv")
+    powers = np.exp(q @ k.swapaxes(1, 2))  # not divided by the root of d
+    own["attention"] = powers / powers.sum(-1, keepdims=True)
+    own["output"] = (own["attention"] @ v).swapaxes(0, 1).reshape(64, -1) @ own["w_o"]
+    found = compare(None, own)
+    assert [each.id for each in found.causes] == ["unscaled"]
+    assert found.explained
+
+
+def test_what_was_left_out_is_said_and_what_was_found_before_is_true():
+    found = compare(None, large())
+    assert found.first.stage == "attention"
+    assert not found.explained
+    assert "Not tried: " in str(found)
+    assert "as the arrays are so large" in str(found)
+
+
+def test_the_work_is_counted_and_stops(monkeypatch):
+    for n in (10_000, 3_000_000):
+        monkeypatch.setattr(finding, "_MOST_SEARCHED", n)
+        monkeypatch.setattr(candidates, "_LARGE", 0)
+        found = compare(None, large(n=16, width=32, n_heads=4, d=8))
+        assert found.first.stage == "attention"
+        assert "as the arrays are so large" in str(found)
+    with pytest.raises(OutOfWorkError), at_most(5):
+        made(6)
+    made(10**12)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_a_large_correct_file_is_called_correct_with_whatever_heads_it_has(is_causal):
+    random = np.random.default_rng(1)
+    n, width, n_heads = 64, 512, 8
+    x, w = random.normal(size=(n, width)), {each: random.normal(size=(width, width)) / width**0.5 for each in "qkvo"}
+    q, k, v = (np.reshape(x @ w[each], (n, n_heads, -1)).swapaxes(0, 1) for each in "qkv")
+    scores = q @ k.swapaxes(1, 2) / (width / n_heads) ** 0.5
+    powers = np.exp(np.where(np.tri(n, dtype=bool) | (not is_causal), scores, -np.inf))
+    output = (powers / powers.sum(-1, keepdims=True) @ v).swapaxes(0, 1).reshape(n, width) @ w["o"]
+    arrays = {"x": x, **{f"{each}_proj.weight": w[each].T for each in "qkvo"}, "output": output}
+    found = compare(None, {name: each.astype(np.float32) for name, each in arrays.items()})
+    assert found.first is None, str(found)

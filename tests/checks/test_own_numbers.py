@@ -1,0 +1,92 @@
+"""What the page “Your own numbers” says, and a notebook too: how arrays are saved, what they were read as."""
+
+import io
+import runpy
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from implementations import Implementation
+
+from attnviz import compare
+from attnviz.app.sections.ownnumbers import SNIPPET
+from attnviz.checks.files import read_file
+from attnviz.checks.uploads.examples import EXAMPLES, example_file
+from attnviz.checks.uploads.parameters import OwnParameters
+
+RECORDED = Path(__file__).parents[1] / "data" / "pytorch_numbers.npz"
+
+
+def is_pytorchs_own_pass(content):
+    file = read_file("numbers.npz", content)
+    found = compare(None, file.arrays)
+    assert str(found).startswith("Attention and output agree to float32 rounding.")
+    assert OwnParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
+
+
+def test_what_the_page_has_one_save_from_pytorch_is_read():
+    assert np.load(RECORDED)["script"] == SNIPPET, "record it again: tests/data/README.md says how"
+    is_pytorchs_own_pass(RECORDED.read_bytes())
+
+
+def test_where_torch_is_it_is_saved_so(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    Path("save.py").write_text(SNIPPET, "utf-8")
+    runpy.run_path("save.py")
+    is_pytorchs_own_pass(Path("numbers.npz").read_bytes())
+
+
+def test_examples_are_files_that_hold_what_they_are_called():
+    for name in EXAMPLES:
+        arrays = np.load(io.BytesIO(example_file(name, None)))
+        own = {each: arrays[each] for each in arrays.files if each != "tokens"}
+        found = compare(None, own, true_is="visible")
+        assert [cause.id for cause in found.causes] == ([] if name == "correct" else [name])
+
+
+def test_in_the_table_each_array_says_how_it_was_read_and_what_agrees_is_ticked():
+    ticked = set()
+    for name in EXAMPLES:
+        arrays = np.load(io.BytesIO(example_file(name, None)))
+        own = {each: arrays[each] for each in arrays.files if each != "tokens"}
+        found = compare(None, own, true_is="visible")
+        for array, _, laid_out, verdict in (row.cells for row in found.rows):
+            assert laid_out == ("(out, in)" if array.endswith(".weight") else "as attnviz's")
+            if array in ("attention", "output"):
+                agrees = np.allclose(np.squeeze(own[array]), np.squeeze(found.trace[array].value))
+                assert verdict.startswith("✓ agrees to" if agrees else "✗ differs by up to"), (name, array)
+                ticked.add(agrees)
+            else:
+                assert verdict == "where the pass begins"
+    assert ticked == {True, False}
+
+
+class Texts(HTMLParser):
+    """The elements of a text in HTML, and what stands in its cells."""
+
+    def __init__(self):
+        super().__init__()
+        self.elements, self.cells = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        self.cells += [""] * (tag in ("td", "th", "strong"))
+
+    def handle_data(self, data):
+        if self.cells:
+            self.cells[-1] += data
+
+
+def test_in_a_notebook_it_is_a_sentence_and_a_table_and_names_are_text():
+    own = Implementation(np.random.default_rng(1), wrong="transposed")
+    arrays = own.written("BERT", "output")
+    bad = '<script>"&'
+    shown = Texts()
+    shown.feed(compare(None, {f"{bad}/{name}": each for name, each in arrays.items()} | {bad: np.eye(2)})._repr_html_())
+    assert shown.elements == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    headline = "The first stage that differs: output. W_V was used transposed."
+    assert any(each.startswith(headline) for each in shown.cells)
+    assert f"{bad}/attention.self.query.weight" in shown.cells
+    assert any("differs by up to" in each for each in shown.cells)

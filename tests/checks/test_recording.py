@@ -1,0 +1,402 @@
+"""Recording: a module's attention is heard by its hooks, layer by layer, and `compare` reads what was heard."""
+
+import lenscaches
+import numpy as np
+import pytest
+from fakemodules import (
+    AddsToResidual,
+    Attention,
+    BiasedByPosition,
+    LatentAttention,
+    LatentHeads,
+    Linear,
+    Model,
+    NormsAllHeads,
+    tensor,
+)
+from torchmodules import CASES, RECORDED, record_case
+
+from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
+from attnviz.checks.recording.call import Call
+
+X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
+REAL = np.load(RECORDED)
+
+
+def heard(model, **arguments):
+    with record(model, **arguments) as recorded:
+        model(X)
+    return recorded
+
+
+def test_each_layer_is_heard_under_names_that_compare_reads():
+    recorded = heard(Model(Attention(), Attention(seed=7)))
+    assert recorded.paths == ("layers.0", "layers.1")
+    assert len(recorded) == 2
+    for arrays in recorded:
+        assert {"x", "q", "k", "v", "attention", "concat", "output"} < set(arrays)
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert [each.stage for each in found.stages] == ["q", "k", "v", "attention", "concat", "output"]
+    np.testing.assert_array_equal(recorded[0]["x"], X[0])
+    np.testing.assert_array_equal(recorded[-1]["layers.1.W_query.weight"], recorded[1]["layers.1.W_query.weight"])
+
+
+def test_the_mistake_of_a_module_is_named():
+    said = str(compare(None, heard(Attention(scale=1.0))[0]))
+    assert "The scores were not divided by √d_k: computed so, all of your numbers agree." in said
+
+
+class CutByView(Attention):
+    """Attention whose heads are cut and joined by `view` alone, while its layers return what they should."""
+
+    def forward(self, x):
+        sentences, tokens, _ = x.shape
+        q, k, v = (rows.reshape(sentences, self.num_heads, tokens, -1) for rows in self.projected(x))
+        attention = self.shares(q @ np.swapaxes(k, 2, 3) * self.scale)
+        return self.out_proj((attention @ v).reshape(x.shape)), tensor(attention)
+
+
+def test_heads_that_are_cut_without_transposing_after_the_layers_that_are_heard_are_named():
+    found = compare(None, heard(CutByView())[0])
+    assert found.first.stage == "attention"
+    assert "Q, K and V were cut into heads without transposing" in str(found)
+    assert "the heads were joined without transposing" in str(found)
+    assert found.explained
+
+
+def test_any_sentence_of_a_batch_is_heard():
+    other = heard(Attention(), sentence=1)[0]
+    np.testing.assert_array_equal(other["x"], X[1])
+    assert compare(None, other).first is None
+    with pytest.raises(OwnArraysError, match="sentence must be one of 2, from 0 on; got 2"):
+        heard(Attention(), sentence=2)
+
+
+@pytest.mark.parametrize("hook", ["begin", "project", "end"])
+def test_what_cannot_be_read_breaks_no_forward_and_is_said_afterwards(hook, monkeypatch):
+    """Whatever fails in a hook of the second layer: the model goes on, and all else is recorded."""
+    model, before = Model(Attention(), Attention(seed=7), LatentAttention()), Call.__dict__[hook]
+    expected = model(X)
+
+    def fails(self, *args):
+        if self._attention.path == "layers.1":
+            raise RuntimeError("NestedTensorImpl doesn't support\nsizes")
+        return before(self, *args)
+
+    monkeypatch.setattr(Call, hook, fails)
+    outputs, forward = [], model.forward
+    model.forward = lambda x: outputs.append(forward(x)) or outputs[-1]
+    with pytest.warns(UserWarning, match=r"1 of 2 modules .* could not be read\. layers\.1: RuntimeError: Nested"):
+        recorded = heard(model)
+    np.testing.assert_array_equal(outputs, [expected])
+    assert compare(None, recorded[0]).first is None
+    with pytest.raises(OwnArraysError, match=r"layers\.1 could not be read\. RuntimeError: NestedTensorImpl"):
+        recorded[1]
+    assert str(recorded).splitlines()[2:4] == [
+        "1: layers.1: not read",
+        "not read: layers.2: LatentAttention has no projections of known names: kv_b_proj.weight",
+    ]
+    assert "not read: layers.1: RuntimeError: NestedTensorImpl doesn't support sizes" in str(recorded)
+
+
+class Nested:
+    """Sentences of several lengths in one tensor, as PyTorch has them: it has no shape."""
+
+    is_nested, ndim = True, 3
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def shape(self):
+        raise RuntimeError("NestedTensorImpl doesn't support sizes")
+
+    def unbind(self):
+        return self.rows
+
+    def detach(self):
+        return self
+
+
+class OfNested(Attention):
+    """Attention that makes all of a nested tensor in one piece, as PyTorch's fast path does."""
+
+    def forward(self, x):
+        alike = Attention()
+        return Nested([alike(each[np.newaxis])[0][0] for each in x.unbind()]), None
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_a_sentence_of_a_nested_tensor_is_read_without_padding(sentence):
+    model, rows = OfNested(), [X[0, :3], X[1]]
+    with record(model, sentence=sentence) as recorded:
+        made, _ = model(Nested(rows))
+    np.testing.assert_array_equal(recorded[0]["x"], rows[sentence])
+    np.testing.assert_array_equal(recorded[0]["output"], made.rows[sentence])
+    found = compare(None, recorded[0] | {"mask": np.tri(len(rows[sentence]), dtype=bool)})
+    assert [each.stage for each in found.stages] == ["output"]
+    assert found.first is None
+
+
+def test_where_torch_is_an_encoder_with_padding_is_called_and_read():
+    torch = pytest.importorskip("torch")
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    model, x = torch.nn.TransformerEncoder(layer, 2).eval(), torch.randn(2, 5, 8)
+    padding = torch.tensor([[False] * 3 + [True] * 2, [False] * 5])
+    with torch.no_grad():
+        expected = model(x, src_key_padding_mask=padding)
+        with record(model) as recorded:
+            assert torch.equal(model(x, src_key_padding_mask=padding), expected)
+    assert [each["x"].shape for each in recorded] == [(3, 8), (3, 8)]
+    assert all(compare(None, each).first is None and compare(None, each).stages for each in recorded)
+
+
+def test_what_fails_in_the_model_itself_is_raised_as_it_is():
+    class Failing(Attention):
+        def shares(self, scores):
+            raise ZeroDivisionError("theirs")
+
+    model = Failing()
+    with pytest.raises(ZeroDivisionError, match="theirs"), record(model):
+        model(X)
+    assert not any(module.before or module.after for _, module in model.named_modules())
+
+
+def test_it_says_what_was_found_and_what_was_not_read():
+    recorded = heard(Model(Attention(), LatentAttention()))
+    assert recorded.skipped == {"layers.1": "LatentAttention has no projections of known names: kv_b_proj.weight"}
+    assert str(recorded) == (
+        "Recorded: 1 of 1 modules of attention\n"
+        "0: layers.0: x, q, k, v, concat, output, attention\n"
+        "not read: layers.1: LatentAttention has no projections of known names: kv_b_proj.weight"
+    )
+    with pytest.raises(OwnArraysError, match=r"was found in LatentAttention\. the model: Latent"):
+        heard(LatentAttention())
+    with pytest.raises(OwnArraysError, match="No module of attention was found in Linear"):
+        heard(Linear(2, 2, 0))
+    with pytest.raises(OwnArraysError, match="record takes a PyTorch module; got int"):
+        heard(3)
+
+
+OF_THEIR_OWN = {
+    "all heads normed at once": (NormsAllHeads, {}, ["attention", "concat", "output"], "all heads of its queries"),
+    "a bias by position": (BiasedByPosition, {}, ["q", "k", "v", "attention", "concat", "output"], ""),
+    "a bias and a residual": (
+        AddsToResidual,
+        {"residual": X, "alibi": tensor(np.random.default_rng(6).normal(size=(4, 1, 5)))},
+        ["q", "k", "v", "attention", "concat", "output"],
+        "",
+    ),
+    "latents": (LatentHeads, {}, ["attention", "concat", "output"], "come from a latent"),
+}
+
+
+@pytest.mark.parametrize("what", OF_THEIR_OWN)
+def test_what_a_module_computes_beside_its_projections_is_heard(what):
+    kind, arguments, stages, note = OF_THEIR_OWN[what]
+    model = kind()
+    with record(model, sentence=1) as recorded:
+        model(X, **arguments)
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == stages
+    assert found.unread == ()
+    assert note in recorded.notes.get("", "")
+    assert (note in str(recorded)) == bool(note or not recorded.notes)
+    assert not any(module.before or module.after for _, module in model.named_modules())
+
+
+def test_hooks_are_gone_after_the_block_whatever_happened_in_it():
+    model = Attention()
+    with pytest.raises(ZeroDivisionError), record(model):
+        raise ZeroDivisionError
+    assert not any(module.before or module.after for _, module in model.named_modules())
+
+
+def test_the_first_of_several_calls_is_kept_and_what_was_not_called_is_said():
+    model = Attention()
+    with record(model) as recorded:
+        with pytest.raises(OwnArraysError, match="The model was not called inside the with block"):
+            recorded[0]
+        model(X)
+        model(X[:, :1])
+    assert recorded[0]["x"].shape == (5, 6)
+    with pytest.raises(IndexError, match="1 modules of attention were found, 0 to 0; got 1"):
+        recorded[1]
+
+
+def test_what_was_heard_is_a_copy():
+    model = Attention()
+    recorded = heard(model)
+    before = recorded[0]["W_query.weight"].copy()
+    model.W_query.weight[...] = 0
+    np.testing.assert_array_equal(recorded[0]["W_query.weight"], before)
+
+
+def test_a_recorded_layer_is_shown_with_its_words():
+    recorded = heard(Model(Attention(), Attention(scale=1.0)), tokens=["the", "cat", "sat", "on", "it"])
+    assert show(recorded).title == "the cat sat on it"
+    with pytest.raises(OwnArraysError, match=r"layer 1 of the recorded ones isn't\. Q, K and V agree"):
+        show(recorded, layer=1)
+    with pytest.raises(OwnArraysError, match="tokens must be the 5 words of the recorded sentence; got 2"):
+        show(heard(Attention(), tokens=["a", "b"]))
+
+
+def test_the_words_come_with_the_arrays_of_a_layer():
+    recorded = heard(Model(Attention(), Attention(seed=7)), tokens=["the", "cat", "sat", "on", "it"])
+    for arrays in recorded:
+        assert compare(None, arrays).trace.labels["key"] == ("the", "cat", "sat", "on", "it")
+    with pytest.raises(OwnArraysError, match=r"context_tokens must be a sequence of words; got text\. Write"):
+        heard(Attention(), tokens=["a"], context_tokens="le chat")
+
+
+class AsksOtherRows(Attention):
+    """Attention whose queries and keys are projected from rows of their own, perhaps equal ones."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def projected(self, x):
+        return self.W_query(x), self.W_key(self.rows), self.W_value(self.rows)
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_keys_have_the_queries_words_only_if_both_are_made_of_the_same_rows(is_other):
+    recorded = heard(AsksOtherRows(X[::-1] if is_other else tensor(X.copy())), tokens=["a", "b", "c", "d", "e"])
+    assert ("context" in recorded[0]) == is_other
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert found.trace.labels["key"] == (tuple("12345") if is_other else tuple("abcde"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_heard_of_a_real_module_is_read(name):
+    """As `tests/torchmodules.py` recorded it, with the versions in `about`."""
+    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert {each.stage for each in found.stages} >= CASES[name].stages
+    assert found.unread == ()
+
+
+SAYS = {
+    "t5": "Scores are multiplied by 1, your scale.",
+    "gemma3_text": "Scores are multiplied by 0.0625, your scale.\nTo your gains 1 was added, as Gemma does.",
+    "deepseek_v3": "(RoPE, in pairs of neighbours, the first 4 of 12 dimensions, base 10,000)",
+    "gpt_oss": "(RoPE, in halves, base 150,000)",
+}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_it_is_said_what_an_architecture_has_of_its_own(name):
+    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
+    assert SAYS[name] in str(compare(None, arrays))
+
+
+def test_a_scale_is_a_number_above_0():
+    arrays = {"q": X[0], "k": X[0], "v": X[0]}
+    shares = compare(None, {**arrays, "scale": 2.0}).trace["attention"].value
+    e = np.exp(2 * X[0] @ X[0].T)
+    np.testing.assert_allclose(shares[0], e / e.sum(axis=-1, keepdims=True), rtol=1e-10)
+    with pytest.raises(OwnArraysError, match="what scores are multiplied by, a number above 0; got 0"):
+        compare(None, {**arrays, "scale": 0})
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gpt_neox"])
+def test_a_layer_with_rope_has_a_pass_to_show(name):
+    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
+    trace = compare(None, arrays).trace
+    assert "q_rotated" in trace
+    np.testing.assert_allclose(trace["attention"].value, arrays["attention"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(trace["output"].value, arrays["output"], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_where_torch_is_the_same_is_heard_again(name):
+    pytest.importorskip("torch")
+    if CASES[name].configuration:
+        pytest.importorskip("transformers")
+    for each, array in record_case(name).items():
+        np.testing.assert_allclose(array, REAL[f"{name}/{each}"], rtol=0, atol=1e-5)
+
+
+def cached(n_layers=2, n_sentences=2):
+    """A cache as TransformerLens keeps it, and the model's parameters, of two heads of three dimensions."""
+    rng = np.random.default_rng(3)
+    cache, parameters = {}, {"embed.W_E": rng.normal(size=(9, 6))}
+    for layer in range(n_layers):
+        w = {each: rng.normal(size=(2, 6, 3)) for each in "QKV"} | {"O": rng.normal(size=(2, 3, 6))}
+        x = rng.normal(size=(n_sentences, 5, 6))
+        q, k, v = (np.einsum("bte,hed->bthd", x, w[each]) for each in "QKV")
+        scores = np.where(np.tri(5, dtype=bool), np.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(3), -np.inf)
+        pattern = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+        z = np.einsum("bhqk,bkhd->bqhd", pattern, v)
+        hooks = {"q": q, "k": k, "v": v, "attn_scores": scores, "pattern": pattern, "z": z}
+        cache |= {f"blocks.{layer}.attn.hook_{name}": tensor(value) for name, value in hooks.items()}
+        cache |= {
+            f"blocks.{layer}.ln1.hook_normalized": tensor(x),
+            f"blocks.{layer}.ln1.hook_scale": tensor(np.ones((n_sentences, 5, 1))),
+            f"blocks.{layer}.hook_attn_out": tensor(np.einsum("bqhd,hde->bqe", z, w["O"])),
+        }
+        parameters |= {f"blocks.{layer}.attn.W_{name}": tensor(value) for name, value in w.items()}
+    return cache, parameters
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_a_cache_of_transformerlens_is_read_layer_by_layer(sentence):
+    cache, parameters = cached()
+    recorded = Recorded.of(cache | parameters, sentence=sentence)
+    assert recorded.paths == ("blocks.0", "blocks.1")
+    for layer, arrays in enumerate(recorded):
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert [each.stage for each in found.stages] == ["q", "k", "v", "masked", "attention", "heads", "output"]
+        x = cache[f"blocks.{layer}.ln1.hook_normalized"]
+        np.testing.assert_array_equal(arrays[f"blocks.{layer}.ln1.hook_normalized"], x[sentence])
+    with pytest.raises(OwnArraysError, match=r"one of the 2 in blocks\.0\.attn\.hook_q, from 0 on; got 2"):
+        Recorded.of(cache, sentence=2)
+
+
+@pytest.mark.parametrize("case", lenscaches.CASES)
+def test_what_transformerlens_itself_recorded_is_called_correct(case):
+    recorded = Recorded.of(lenscaches.recorded(case), sentence=1)
+    assert recorded.paths == ("blocks.0", "blocks.1")
+    for arrays in recorded:
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert len(found.stages) == (9 if case == "rotary" else 7)
+        assert ("RoPE, in halves, base 10,000" in str(found)) == (case == "rotary")
+
+
+def test_what_is_wrong_in_a_layer_of_a_cache_is_named():
+    cache, parameters = cached()
+    scores = cache["blocks.1.attn.hook_attn_scores"] * np.sqrt(3)
+    unscaled = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    wrong = cache | {"blocks.1.attn.hook_attn_scores": scores, "blocks.1.attn.hook_pattern": tensor(unscaled)}
+    for name in ("hook_z", "hook_attn_out"):
+        wrong = {key: value for key, value in wrong.items() if not key.endswith(name)}
+    recorded = Recorded.of(wrong | parameters)
+    assert compare(None, recorded[0]).first is None
+    assert "The scores were not divided by √d_k" in str(compare(None, recorded[1]))
+
+
+def test_attentions_that_a_model_returns_are_a_layer_each():
+    cache, _ = cached()
+    attentions = tuple(cache[f"blocks.{layer}.attn.hook_pattern"] for layer in range(2))
+    returned = {"logits": tensor(np.ones((2, 5, 9))), "hidden_states": (X, X, X), "attentions": attentions}
+    recorded = Recorded.of(returned, sentence=1)
+    assert recorded.paths == ("attentions.0", "attentions.1")
+    np.testing.assert_array_equal(recorded[1]["attentions"], attentions[1][1])
+    assert compare(None, recorded[0]).stages == ()
+    trace = trace_of(Settings("a b c d e", mask="causal"))
+    found = compare(trace, recorded[0])
+    assert found.first.stage == "attention"
+
+
+def test_arrays_of_no_layer_are_refused_in_a_sentence():
+    with pytest.raises(OwnArraysError, match=r"have names with a number, .*; got q, k\."):
+        Recorded.of({"q": X[0], "k": X[0]})
+    with pytest.raises(OwnArraysError, match="got none"):
+        Recorded.of({})

@@ -1,0 +1,432 @@
+"""A room as a state machine: in any order of events followers are where the speaker is, and an answer counts once."""
+
+import bisect
+import json
+import math
+import random
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+from documents import fitted_at
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+from attnviz.classroom import commands, networks, room_door
+from attnviz.classroom import room as room_module
+from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code, new_seat, seat_age
+from attnviz.classroom.commands import Place, Takes, read, to_json
+from attnviz.classroom.networks import TokenBuckets, network_of
+from attnviz.classroom.places import moment_at, place_in
+from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.table import is_right
+from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.lesson import Fill
+
+PLACES = [
+    Place("model=who-is-it&step=scores"),
+    Place("model=who-is-it&step=softmax"),
+    Place("lesson=a&moment=1", takes=Takes(n_choices=3)),
+    Place("lesson=a&moment=2", takes=Takes(is_share=True)),
+    Place("lesson=a&moment=3", takes=Takes()),
+    Place("", is_own=True),
+    Place("model=who-is-it&step=scores", takes=Takes(n_choices=2), moment='{"at": "a"}'),
+    Place("model=who-is-it&step=scores", moment='{"at": "b"}'),
+]
+HOG = "192.0.2.7"
+MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
+VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
+
+
+class Class(RuleBasedStateMachine):
+    """A room beside the simplest model of one: where the speaker is, and who said what last in which round."""
+
+    seats = Bundle("seats")
+
+    def __init__(self):
+        super().__init__()
+        self.room, self.log, self.now = Room.made(MAKE), [to_json(MAKE)], ANSWER_SECONDS  # as any clock is past it
+        self.place, self.n_moves, self.shown = None, 0, False
+        self.said, self.rounds, self.open, self.last = {}, {}, {}, {}
+
+    def do(self, kind, **parts):
+        """Whether a command was done; what was refused has changed nothing."""
+        command = kind(time=self.now, **parts)
+        before = repr(self.room)
+        try:
+            self.room.apply(command)
+        except RoomError:
+            assert repr(self.room) == before
+            return False
+        self.log.append(to_json(command))
+        return True
+
+    @rule(target=seats)
+    def join(self):
+        seat = f"seat {len(self.room.seats)}"
+        assert self.do(commands.Join, seat=seat)
+        return seat
+
+    @rule(seat=seats)
+    def come_back(self, seat):
+        """A phone that slept, left or lost its network has its seat still, and its answers."""
+        before = self.room.seats[seat]
+        assert self.do(commands.Join, seat=seat)
+        assert self.room.seats[seat] == before
+
+    @rule(seconds=st.floats(0, 100))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @rule(place=st.sampled_from(PLACES), is_shown=st.booleans())
+    def move(self, place, is_shown):
+        assert self.do(commands.Move, place=place, is_shown=is_shown)
+        self.n_moves += place != self.place
+        self.place, self.shown = place, is_shown
+        if place.takes:
+            self.rounds.setdefault(place, 1)
+            self.open[place] = self.open.get(place, True) and not is_shown
+
+    @rule(is_open=st.booleans())
+    def open_or_close(self, is_open):
+        may = self.asks() and not (self.shown and is_open)
+        assert self.do(commands.Open, is_open=is_open) == may
+        if may:
+            self.open[self.place] = is_open
+
+    @rule()
+    def ask_again(self):
+        may = self.asks() and not self.shown and self.rounds[self.place] == 1
+        assert self.do(commands.Again) == may
+        if may:
+            self.rounds[self.place], self.open[self.place] = 2, True
+
+    @rule(seat=seats, value=VALUES, late=st.booleans())
+    def answer(self, seat, value, late):
+        if late:
+            self.now += ANSWER_SECONDS
+        asked = {"number": self.n_moves, "round": self.rounds.get(self.place, 1)}
+        is_early = self.now - self.last.get(seat, -math.inf) < ANSWER_SECONDS
+        is_same = self.asks() and self.said.get((self.place, asked["round"], seat)) == value
+        may = self.asks() and self.open[self.place] and self.fits(value) and (is_same or not is_early)
+        done = self.do(commands.Answer, seat=seat, value=value, **asked)
+        assert done == may
+        if done:
+            assert self.do(commands.Answer, seat=seat, value=value, **asked), "what is sent twice counts once"
+            self.said[self.place, asked["round"], seat] = value
+            self.last[seat] = self.now
+
+    @rule(seat=seats, number=st.integers(0, 3), nth=st.integers(1, 3))
+    def answer_what_is_over(self, seat, number, nth):
+        if not self.asks() or (number, nth) != (self.n_moves, self.rounds[self.place]):
+            assert not self.do(commands.Answer, seat=seat, value=0, number=number, round=nth)
+
+    @rule(value=VALUES)
+    def answer_without_a_seat(self, value):
+        number, nth = self.n_moves, self.rounds.get(self.place, 1)
+        assert not self.do(commands.Answer, seat="nobody", value=value, number=number, round=nth)
+
+    @rule(by=st.sampled_from([1, -1]))
+    def press(self, by):
+        """Another device turns a talk, and nothing else."""
+        before, may = self.room.pressed, self.place is not None and (bool(self.place.moment) or self.place.is_own)
+        assert self.do(commands.Press, by=by) == may
+        assert self.room.pressed == before + by * may
+
+    @rule(seat=seats, cell=st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]))
+    def point(self, seat, cell):
+        self.do(commands.Point, seat=seat, cell=cell)
+
+    @rule()
+    def kill(self):
+        """Another process has nothing but what was done, and knows the same."""
+        made, *rest = map(read, self.log)
+        room = Room.made(made)
+        for each in rest:
+            room.apply(each)
+        assert repr(room) == repr(self.room)
+        self.room = room
+
+    @invariant()
+    def followers_are_where_the_speaker_is(self):
+        assert (self.room.place, self.room.is_shown) == (self.place, self.shown)
+        assert self.room.number == self.n_moves
+
+    @invariant()
+    def each_answer_counts_once(self):
+        found = {
+            (place, nth, seat): value
+            for place, question in self.room.questions.items()
+            for nth, answers in enumerate(question.rounds, start=1)
+            for seat, value in answers.items()
+        }
+        assert found == self.said
+        for question in self.room.questions.values():
+            for counts, answers in zip(question.counts, question.rounds, strict=True):
+                assert sum(n for _, n in counts) == len(answers)
+
+    def asks(self):
+        return self.place is not None and self.place.takes is not None
+
+    def fits(self, value):
+        takes = self.place.takes
+        if isinstance(value, bool):
+            return False
+        if takes.n_choices:
+            return isinstance(value, int) and value in range(takes.n_choices)
+        return math.isfinite(value) and ((0 <= value <= 1) if takes.is_share else abs(value) <= 1e12)
+
+
+Class.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestClass = Class.TestCase
+
+
+def room():
+    return Room.made(MAKE)
+
+
+def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move():
+    own, join = room(), commands.Join(time=SECONDS + 1.0, seat="late")
+    with pytest.raises(RoomError, match="has ended"):
+        own.apply(join)
+    own.apply(commands.Move(time=60.0, place=PLACES[0]))
+    own.apply(join)
+    own.apply(commands.End(time=SECONDS + 2.0))
+    with pytest.raises(RoomError, match="has ended"):
+        own.apply(commands.Move(time=SECONDS + 3.0, place=PLACES[0]))
+
+
+def test_what_followers_see_is_asked_for_again_only_where_it_is_another_pass_or_question():
+    own, seen = room(), []
+    lesson = Place("lesson=a&moment=1", takes=Takes(n_choices=3))
+    for place in (*PLACES[:2], Place("model=recall&step=softmax"), lesson, PLACES[0], *PLACES[-2:]):
+        own.apply(commands.Move(time=1.0, place=place))
+        seen.append(own.shows)
+    assert seen == [1, 1, 3, 4, 5, 6, 7]
+
+
+def test_a_second_code_lets_one_device_in_for_a_while():
+    own = room()
+    take = commands.Take(time=HAND_SECONDS + 2.0, code="BCDFGH", key=hash_of("other"), seat="other")
+    own.apply(commands.Hand(time=1.0, code="BCDFGH"))
+    with pytest.raises(RoomError, match="too old"):
+        own.apply(take)
+    own.apply(commands.Hand(time=2.0, code="BCDFGH"))
+    own.apply(take)
+    assert own.has_key("other")
+    assert "other" in own.speakers
+    with pytest.raises(RoomError, match="used"):
+        own.apply(commands.Take(time=5.0, code="BCDFGH", key=hash_of("third"), seat="third"))
+
+
+def test_a_room_keeps_hashes_of_its_secrets():
+    own = room()
+    assert own.has_key("key")
+    assert own.has_link("link")
+    assert not own.has_key(hash_of("key")), "who reads what is kept can't speak"
+    assert "'key'" not in repr(own)
+
+
+ASKED = {
+    ("sentence=the cat sat on&heads=2", "share", "attention[1,2,0]"): (
+        "What share of its attention does “sat” give to “the”, in head 2? Up to 5 points off counts as right."
+    ),
+    ("sentence=the cat sat on&heads=1", "word", "attention[0,2,0]"): "Which word does “sat” look at most?",
+    ("model=recall", "word", "scores_2[0,5,2]"): "Which word does “1” have the largest score with, in layer 2?",
+    ("model=recall", "number", "attention_2[0,5,2]"): (
+        "Which number stands in Attention of layer 2 at “1”, “d”? Up to 0.01 off counts as right."
+    ),
+    ("sentence=the cat sat on&heads=2", "number", "q[1,2,0]"): (
+        "Which number stands in Queries at head 2, “sat”, dimension 1? Up to 0.02 off counts as right."
+    ),
+    ("sentence=the cat sat on&heads=4&sharing=pairs", "number", "k[1,2,1]"): (
+        "Which number stands in Keys at group 2, “sat”, dimension 2? Up to 0.01 off counts as right."
+    ),
+    ("model=microgpt&sentence=eliza", "word", "scores[0,5,2]"): (
+        "Which letter does “a” have the largest score with, in head 1?"
+    ),
+    ("model=microgpt&sentence=eliza", "number", "hidden[3,40]"): (
+        "Which number stands in Neurons at “i”, neuron 41? Up to 0.02 off counts as right."
+    ),
+}
+
+
+def test_a_question_of_a_cell_names_it_and_has_its_answer():
+    for (at, kind, cell), asked in ASKED.items():
+        at = f"?{at.replace(' ', '+')}"
+        question = json.loads(moment_at(place_in(at, CellQuestion(kind=kind, cell=cell))))["question"]
+        assert "".join(text for _, text in question["prompt"]) == asked
+        trace = fitted_at(dict(parse_qsl(at[1:]))).trace
+        stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
+        *row, last = map(int, index.split(","))
+        numbers = trace[stage].value[tuple(row)].tolist()
+        if kind == "word":
+            assert question["right"] == [numbers.index(max(numbers))]
+        else:
+            assert question["right"] == numbers[last]
+
+
+def asked(at, kind, cell):
+    return json.loads(moment_at(place_in(f"?{at.replace(' ', '+')}", CellQuestion(kind=kind, cell=cell))))
+
+
+def test_who_multiplies_what_a_class_is_shown_for_a_query_or_a_score_has_the_answer():
+    at = "sentence=the cat sat on the mat&heads=4&sharing=pairs&rope=halves&layers=2&step=qkv-2"
+    for cell in ("q_2[3,1,1]", "k_2[1,4,0]", "v_2[0,5,1]", "scores_2[3,1,4]", "heads_1[2,0,1]", "output_2[5,7]"):
+        moment = asked(at, "number", cell)
+        (table,), question = moment["working"]["tables"], moment["question"]
+        pairs = [[float(text.replace("−", "-")) for text in numbers] for _, *numbers in table["lines"]]
+        total = sum(one * other for one, other in pairs)
+        assert abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])
+
+
+def test_no_score_that_a_class_sees_is_largest_at_the_word_that_it_is_asked_for():
+    at = "sentence=a cat sat on the mat&heads=2&alibi=true&softcap=5"
+    trace = fitted_at(dict(parse_qsl(at))).trace
+    rows = [stage for stage in trace.stages if stage.axes == ("head", "query", "key")]
+    assert {"scores", "scaled", "capped", "biased", "masked", "attention"} <= {stage.name for stage in rows}
+    for stage in ("scores", "scaled", "masked", "attention"):
+        for query in range(6):
+            moment = asked(at, "word", f"{stage}[1,{query},0]")
+            seen = [each for each in rows if each.name not in moment["covers"]]
+            assert moment["question"]["right"] == [int(trace[stage].value[1, query].argmax())]
+            assert not [each.name for each in seen if [each.value[1, query].argmax()] == moment["question"]["right"]]
+
+
+REFUSED = {
+    ("number", "w_q[0,1,0]"): "given",
+    ("number", "embeddings[1,0]"): "given",
+    ("number", "masked[0,1,2]"): "hides",
+    ("share", "attention[0,1,2]"): "hides",
+    ("share", "attention[0,0,0]"): "or all others",
+}
+
+
+@pytest.mark.parametrize(("kind", "cell"), REFUSED)
+def test_nobody_is_asked_for_what_is_given_or_hidden(kind, cell):
+    with pytest.raises(RoomError, match=REFUSED[kind, cell]):
+        asked("sentence=the cat sat on&heads=2&mask=causal", kind, cell)
+
+
+def test_a_code_is_read_in_either_case_and_has_no_look_alikes():
+    assert (len(set(LETTERS)), LETTERS) == (20, LETTERS.upper())
+    assert not set("AEIOULI01") & set(LETTERS)
+    code = new_code()
+    assert len(code) == LENGTH
+    assert code_in(code.lower()) == code
+    assert [code_in(each) for each in ("audit", "KTQWR", "KTQWRMB", "KTQWRA", "ktqwr1", "")] == [None] * 6
+
+
+def as_new(buckets):
+    return TokenBuckets(buckets.burst, 1 / buckets.seconds, buckets.longest_wait)
+
+
+def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
+    """It asks as often as it can: a code is read at once, in its turn, or not at all."""
+    codes, now, ends, n_read, last, free = as_new(room_door.CODES), 0.0, [], 0, 0.0, 0
+    while now < SECONDS:
+        wait = codes.take(HOG, now)
+        if wait is None:
+            now += 0.05
+            continue
+        assert 0 <= wait <= 10 + 1e-6
+        assert now + wait >= last, "in order"
+        last, n_read, free = now + wait, n_read + 1, free + (wait == 0)
+        ends.append(last)
+    assert free == 30
+    assert n_read == pytest.approx(30 + 9 * (SECONDS + 10), abs=2)
+    assert max(bisect.bisect_left(ends, start + 1) - n for n, start in enumerate(ends[30:], start=30)) <= 10
+    assert round(100 * n_read / len(LETTERS) ** LENGTH, 1) == 0.1
+    assert codes.take("198.51.100.7", now) == 0, "another network may"
+
+
+@pytest.mark.parametrize("buckets", ["CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"])
+def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
+    own, draw, now = getattr(room_door, buckets), random.Random(1), 1_000.0
+    fresh, taken = as_new(own), []
+    for _ in range(5 * own.burst):
+        now += draw.choice([0.0, 0.0, own.seconds / 2, own.seconds * draw.randrange(4)])
+        wait = fresh.take(HOG, now)
+        if wait is None:
+            assert fresh.wait(HOG, now) > own.longest_wait
+        else:
+            taken.append(now + wait)
+            assert now + wait <= now + own.longest_wait + 1e-6
+    for n, start in enumerate(taken):
+        in_a_minute = bisect.bisect_left(taken, start + 60) - n
+        assert in_a_minute <= own.burst + 60 / own.seconds + 1
+    assert fresh.take(HOG, now + own.burst * own.seconds + 20) == 0, "after a while all is as at the beginning"
+
+
+def test_a_school_that_types_right_codes_uses_up_nothing():
+    codes = as_new(room_door.CODES)
+    for _ in range(500):
+        assert codes.take(HOG, 0.0) == 0
+        codes.give_back(HOG)
+    for _ in range(30):
+        assert codes.take(HOG, 0.0) == 0
+    assert codes.take(HOG, 0.0) == pytest.approx(1 / 9)
+
+
+def test_only_so_many_networks_are_remembered(monkeypatch):
+    monkeypatch.setattr(networks, "MAX_NETWORKS", 100)
+    buckets, n_taken = TokenBuckets(2, 1 / 1_000_000), 0
+    for n in range(1_000):
+        buckets.take(f"network {n}", n)
+        n_taken += buckets.take(HOG, n) is not None
+        assert len(buckets._full_at) <= 100
+    assert n_taken == 2, "one that asks on is not forgotten"
+
+
+def test_a_network_is_an_address_or_in_ipv6_the_first_half_of_one():
+    assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") != network_of("192.0.2.8")
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:0:1::1")
+    assert network_of("no address") == "no address"
+
+
+def test_a_seat_is_one_that_the_room_gave_out_and_says_how_long_ago():
+    key, other = hash_of("key"), hash_of("other")
+    seat = new_seat(key, 1_000.9)
+    assert len(seat) <= 64, "as requests have it"
+    assert seat_age(seat, key, 1_060) == 60
+    assert len({new_seat(key, 0) for _ in range(100)}) == 100
+    given, time, mark = seat.split(".")[1], *seat.split(".")[::2]
+    for forged in (
+        f"ffff.{given}.{mark}",
+        f"{time}.{given[::-1]}.{mark}",
+        f"{time}.{given}.{mark[:-1]}",
+        f"{time}.{given}.",
+        given,
+        "",
+        "é.é.é",
+    ):
+        assert seat_age(forged, key, 1_000) == math.inf, forged
+    assert seat_age(seat, other, 1_000) == math.inf, "another room's"
+
+
+def test_a_room_that_remembers_all_its_seats_forgets_the_oldest_that_never_said_anything(monkeypatch):
+    monkeypatch.setattr(room_module, "MAX_SEATS", 5)
+    own = room()
+    own.apply(commands.Move(time=0.0, place=Place("lesson=a&moment=1", takes=Takes(n_choices=3))))
+    for seat in "abcd":
+        own.apply(commands.Join(time=1.0, seat=seat))
+    own.apply(commands.Answer(time=2.0, seat="a", number=1, round=1, value=0))
+    own.apply(commands.Point(time=2.0, seat="b", cell="scores[0,1,2]"))
+    own.apply(commands.Join(time=3.0, seat="e"))
+    assert list(own.seats) == ["speaker", "a", "b", "d", "e"]
+    own.apply(commands.Join(time=3.0, seat="d"))
+    assert list(own.seats) == ["speaker", "a", "b", "d", "e"], "who is back takes nobody's"
+    for seat, when in (("d", 4.0), ("e", 5.0)):
+        own.apply(commands.Answer(time=when, seat=seat, number=1, round=1, value=0))
+    with pytest.raises(RoomError, match="have answered"):
+        own.apply(commands.Join(time=6.0, seat="f"))
+    assert own.question.counts == [[(0, 3)]]
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05, 3.0])
+def test_a_number_counts_as_right_as_far_off_as_its_question_says_and_no_further(tolerance):
+    question = Fill(prompt=[], right=2.0, text="2", tolerance=tolerance, is_share=False, nears=[])
+    for sign in (-1, 1):
+        assert is_right(question, 2.0 + sign * tolerance * (1 - 1e-9))
+        assert not is_right(question, 2.0 + sign * (tolerance * (1 + 1e-9) + 1e-9))

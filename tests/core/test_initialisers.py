@@ -1,0 +1,139 @@
+"""Initialisers: their spread, their bands, and torch's very matrices."""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, attend
+from attnviz.core.initialisers import INITIALISERS, pytorch
+from attnviz.core.parameters import banded
+from attnviz.core.torchstream import rand, seeded
+
+RECORDED = json.loads(
+    (Path(__file__).parents[1] / "data" / "torch_multihead_attention.json").read_text(encoding="utf-8")
+)
+WHOLE = ("w_q", "w_k", "w_v", "w_o")
+
+
+def whole(parameters: Parameters, name: str) -> np.ndarray:
+    """A parameter as the one big matrix, its bands side by side again."""
+    w = getattr(parameters, name)
+    return w if name == "w_o" else np.concatenate(w, axis=-1)
+
+
+def from_hex(texts) -> np.ndarray:
+    return np.vectorize(float.fromhex)(texts)
+
+
+@pytest.mark.parametrize("name", INITIALISERS)
+def test_shapes_and_no_biases(name):
+    parameters = INITIALISERS[name](12, 3, 42)
+    assert {each: w.shape for each, w in parameters.stages.items()} == {
+        "w_q": (3, 12, 4),
+        "w_k": (3, 12, 4),
+        "w_v": (3, 12, 4),
+        "w_o": (12, 12),
+    }
+
+
+@pytest.mark.parametrize("name", INITIALISERS)
+def test_a_seed_decides_and_no_two_matrices_are_the_same(name):
+    one, again, other = (INITIALISERS[name](8, 2, seed) for seed in (1, 1, 2))
+    matrices = [whole(parameters, each).tobytes() for parameters in (one, other) for each in WHOLE]
+    assert len(set(matrices)) == 8
+    assert [whole(again, each).tobytes() for each in WHOLE] == matrices[:4]
+
+
+@pytest.mark.parametrize("name", ["normal", "uniform", "standard normal", "pytorch"])
+def test_another_number_of_heads_only_cuts_elsewhere(name):
+    for each in WHOLE:
+        assert np.array_equal(whole(INITIALISERS[name](12, 2, 7), each), whole(INITIALISERS[name](12, 6, 7), each))
+
+
+def test_a_band_is_its_columns():
+    matrix = np.arange(30.0).reshape(5, 6)
+    assert [band.tolist() for band in banded(matrix, 3)] == [
+        matrix[:, 0:2].tolist(),
+        matrix[:, 2:4].tolist(),
+        matrix[:, 4:6].tolist(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "spread"),
+    [
+        ("normal", 0, 128**-0.5),
+        ("standard normal", 0, 1),
+        ("uniform", 0.5, 12**-0.5),
+    ],
+)
+def test_the_spread_is_the_named_one(name, mean, spread):
+    for each in WHOLE:
+        w = whole(INITIALISERS[name](128, 8, 3), each)
+        assert w.mean() == pytest.approx(mean, abs=0.03 * spread)
+        assert w.std() == pytest.approx(spread, rel=0.03)
+
+
+def test_uniform_is_on_0_to_1():
+    w = whole(INITIALISERS["uniform"](128, 8, 3), "w_q")
+    assert 0 <= w.min() < 0.001
+    assert 0.999 < w.max() < 1
+
+
+@pytest.mark.parametrize(("each", "columns"), [("w_q", 16), ("w_k", 16), ("w_v", 16), ("w_o", 128)])
+def test_xavier_fills_its_limits(each, columns):
+    limit = (6 / (128 + columns)) ** 0.5  # Glorot and Bengio 2010, equation 16, for the matrix that is used at once
+    w = getattr(INITIALISERS["xavier"](128, 8, 3), each)
+    assert 0.999 * limit < w.max() < limit
+    assert -limit <= w.min() < -0.999 * limit
+
+
+def test_the_normal_initialiser_keeps_the_scores_spread_near_1():
+    random = np.random.RandomState(0)
+    for d_model in (8, 32, 128):
+        x = random.standard_normal((64, d_model))
+        scaled = attend(x, parameters=INITIALISERS["normal"](d_model, 2, 42))["scaled"].value
+        assert 0.7 < scaled.std() < 1.4
+
+
+@pytest.mark.parametrize("case", RECORDED["parameters"], ids=lambda case: f"{case['seed']}-{case['d_model']}")
+def test_pytorch_is_torch_bit_for_bit(case):
+    """torch keeps (outputs, inputs), the rows of in_proj_weight being those of q, k and v; see data/README.md."""
+    parameters = pytorch(case["d_model"], case["n_heads"], case["seed"])
+    rebuilt = {
+        "in_proj_weight": np.concatenate([whole(parameters, name).T for name in ("w_q", "w_k", "w_v")]),
+        "out_proj.weight": parameters.w_o.T,
+    }
+    for name, matrix in rebuilt.items():
+        assert [value.hex() for value in matrix[0, :4].tolist()] == case[name]["first"]
+        assert [value.hex() for value in matrix[-1, -4:].tolist()] == case[name]["last"]
+        assert hashlib.sha256(matrix.astype("<f4").tobytes()).hexdigest() == case[name]["sha256"]
+        assert np.array_equal(matrix, matrix.astype(np.float32))
+
+
+def test_pytorch_makes_the_module_of_a_second_layer_of_the_numbers_that_come_next():
+    """Of torch's own stream: a weight and a bias of `out_proj`, then q, k and v; and so for each module."""
+    d_model = 4
+    numbers = rand(seeded(7), (2 * (4 * d_model**2 + d_model),))
+    out = numbers[4 * d_model**2 + d_model :][: d_model**2].reshape(d_model, d_model)
+    np.testing.assert_allclose(pytorch(d_model, 2, 7, layer=2).w_o.T, out - 0.5, rtol=0, atol=1e-7)
+    in_ = numbers[-3 * d_model**2 :].reshape(3, d_model, d_model)
+    w_q = whole(pytorch(d_model, 2, 7, layer=2), "w_q").T
+    np.testing.assert_allclose(w_q, (2 * in_[0] - 1) * math.sqrt(6 / (4 * d_model)), rtol=0, atol=1e-7)
+
+
+def test_the_whole_pass_of_torch():
+    """Cross-attention under a causal mask, in float64; torch's mask says True where a key is hidden."""
+    case = RECORDED["forward"]
+    trace = attend(
+        from_hex(case["x"]),
+        from_hex(case["context"]),
+        parameters=pytorch(case["d_model"], case["n_heads"], case["seed"]),
+        mask=~np.array(case["attn_mask"], dtype=bool),
+    )
+    np.testing.assert_allclose(trace["attention"].value, from_hex(case["attention"]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(trace["output"].value, from_hex(case["output"]), rtol=0, atol=1e-12)

@@ -1,0 +1,370 @@
+"""What if: laws of changing a number, of the text in the address, and of what moved."""
+
+import contextlib
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from masking import unseeing
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.differences import difference
+from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggled
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.terms import Given
+from attnviz.explain.bands import marks, sentence
+from attnviz.explain.movement import caption
+
+SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
+
+
+@pytest.fixture
+def trace():
+    return trace_of(SENTENCE)
+
+
+def arrays(random, biases=True):
+    """Inputs of `attend` whose sizes are distinct primes: 5 queries, 7 keys, 2 heads, d_k 3, d_v 11, d_out 13."""
+    draw = random.standard_normal
+    parameters = {"w_q": draw((2, 17, 3)), "w_k": draw((2, 19, 3)), "w_v": draw((2, 19, 11)), "w_o": draw((22, 13))}
+    if biases:
+        parameters |= {"b_q": draw((2, 3)), "b_k": draw((2, 3)), "b_v": draw((2, 11)), "b_o": draw(13)}
+    return {"x": draw((5, 17)), "context": draw((7, 19)), "mask": random.random((2, 5, 7)) < 0.7}, parameters
+
+
+def attended(inputs, parameters):
+    return attend(inputs["x"], inputs["context"], mask=inputs["mask"], parameters=Parameters(**parameters))
+
+
+def same_bits(a, b):
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def test_setting_a_cell_to_its_own_number_moves_nothing(trace):
+    for stage in trace.stages:
+        index = tuple(n - 1 for n in stage.shape)
+        after = trace.with_change(stage.name, index, stage.value[index])
+        for before in trace.stages:
+            assert same_bits(after[before.name].value, before.value), (stage.name, before.name)
+
+
+def test_stages_that_a_change_does_not_reach_are_the_same_objects(trace):
+    after = trace.with_change("k", (1, 2, 3), 5.0)
+    untouched = {stage.name for stage in trace.stages if after[stage.name] is stage}
+    assert untouched == {"embeddings", "positions", "x", "w_q", "w_k", "w_v", "w_o", "q", "v", "mask"}
+
+
+INPUTS = ["x", "context", "mask", "w_q", "w_k", "w_v", "w_o"]
+BIASES = ["b_q", "b_k", "b_v", "b_o"]
+
+
+@pytest.mark.parametrize(("name", "biases"), [(n, False) for n in INPUTS] + [(n, True) for n in INPUTS + BIASES])
+def test_a_changed_input_gives_what_a_fresh_pass_gives(name, biases):
+    inputs, parameters = arrays(np.random.default_rng(1), biases)
+    source = inputs if name in inputs else parameters
+    before = attended(inputs, parameters)
+    index = tuple(n // 2 for n in source[name].shape)
+    value = 0 if name == "mask" else 2.5
+    after = before.with_change(name, index, value)
+    source[name] = source[name].copy()
+    source[name][index] = value
+    for fresh in attended(inputs, parameters).stages:
+        assert same_bits(after[fresh.name].value, fresh.value), fresh.name
+
+
+def test_changes_compose_in_any_order(trace):
+    changes = [Change("scores", (0, 2, 1), 9.0), Change("embeddings", (1, 3), -2.0), Change("heads", (1,), 0.0)]
+    at_once = trace.with_changes(*changes)
+    one_by_one = trace.with_changes(changes[2]).with_changes(changes[0]).with_changes(changes[1])
+    for stage in at_once.stages:
+        assert same_bits(stage.value, one_by_one[stage.name].value), stage.name
+    assert at_once["scores"].value[0, 2, 1] == 9.0
+    assert at_once["embeddings"].value[1, 3] == -2.0
+    assert not at_once["heads"].value[1].any()
+
+
+def test_a_changed_cell_stays_when_its_stage_is_made_again(trace):
+    after = trace.with_change("scores", (0, 2, 1), 9.0).with_change("q", (0, 2, 0), 7.0)
+    assert after["scores"].value[0, 2, 1] == 9.0
+    assert not np.array_equal(after["scores"].value[0, 2], trace["scores"].value[0, 2])
+    assert after["scaled"].value[0, 2, 1] == 4.5
+
+
+def test_of_two_changes_of_a_cell_the_later_holds(trace):
+    assert trace.with_changes(muted(1), Change("heads", (1, 0, 0), 3.0))["heads"].value[1, 0, 0] == 3.0
+    assert trace.with_changes(Change("heads", (1, 0, 0), 3.0), muted(1))["heads"].value[1, 0, 0] == 0.0
+
+
+def test_a_muted_head_leaves_the_output_to_the_others(trace):
+    after = trace.with_changes(muted(0))
+    np.testing.assert_allclose(after["output"].value, trace["contributions"].value[1], atol=1e-14)
+    assert not after["contributions"].value[0].any()
+    assert after["attention"] is trace["attention"]
+
+
+def test_a_changed_cell_says_that_it_is_set_by_you(trace):
+    after = trace.with_change("scores", (0, 2, 1), 9.0)
+    assert after.terms("scores", (0, 2, 1)) == Given(9.0, "set by you")
+    assert after.terms("scores", (0, 2, 0)).cells == trace.terms("scores", (0, 2, 0)).cells
+    assert after.terms("scaled", (0, 2, 1)).total() == 4.5
+    assert after["scores"].overridden == {(0, 2, 1)}
+    assert after["scaled"].overridden == set()
+
+
+def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(trace):
+    masked = trace["scores"].value + np.tri(6)  # neither scaled nor hidden
+    after = trace.with_stages({"masked": masked}, "as your code computed it")
+    shares = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
+    np.testing.assert_array_equal(after["masked"].value, masked)
+    np.testing.assert_allclose(after["attention"].value, shares, rtol=1e-12)
+    np.testing.assert_allclose(after["heads"].value, shares @ trace["v"].value, atol=1e-12)
+    assert after["scaled"] is trace["scaled"]
+    assert after.terms("masked", (1, 2, 5)) == Given(masked[1, 2, 5], "as your code computed it")
+    assert after.terms("attention", (1, 2, 5)).total() == pytest.approx(shares[1, 2, 5])
+    assert trace.with_stages({"masked": trace["masked"].value}, "")["masked"] is trace["masked"]
+    with pytest.raises(ArrayError, match=r"masked must have the shape \(2, 6, 6\); got \(2, 6, 5\)\."):
+        trace.with_stages({"masked": masked[..., 1:]}, "")
+    with pytest.raises(ArrayError, match="scaled must hold finite numbers; got 30 that are not"):
+        trace.with_stages({"scaled": np.where(np.tri(6), masked, -np.inf)[:1].repeat(2, axis=0)}, "")
+
+
+def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_computed_as_ever(trace):
+    right = trace["masked"].value
+    theirs = np.where(np.isfinite(right), right * (1 + 1e-15), right)
+    theirs[0, 2, 0] += 0.5
+    theirs[1, 4] = 1.0
+    theirs[1, 5, 0] = -np.inf
+    after = trace.with_stages({"masked": theirs}, "as your code computed it")
+    marked = {index for index in np.ndindex(right.shape) if after["masked"].is_overridden(index)}
+    assert marked == {(0, 2, 0), *((1, 4, key) for key in range(6)), (1, 5, 0)}
+    for index in np.ndindex(right.shape):
+        assert after["masked"].value[index] == (theirs if index in marked else right)[index]
+    assert after.terms("masked", (0, 2, 1)).cells == trace.terms("masked", (0, 2, 1)).cells
+    assert marks(after["masked"]) == "What is marked is as your code computed it."
+    whole = trace.with_stages({"masked": np.ones(right.shape)}, "as your code computed it")
+    assert marks(whole["masked"]) == "These numbers are as your code computed it."
+    assert marks(trace.with_change("masked", (0, 2, 0), 1.0)["masked"]) == ""
+    assert sentence(after, "masked") == sentence(trace, "masked")  # of a row without a mark
+
+
+def test_a_toggled_mask_cell_hides_and_shows(trace):
+    hidden = trace.with_changes(toggled(trace["mask"].value, (2, 1)))
+    assert (hidden["masked"].value[:, 2, 1] == -np.inf).all()
+    assert (hidden["attention"].value[:, 2, 1] == 0).all()
+    assert np.allclose(hidden["attention"].value.sum(axis=-1), 1)
+    shown = hidden.with_changes(toggled(hidden["mask"].value, (2, 1)))
+    assert same_bits(shown["output"].value, trace["output"].value)
+
+
+def test_a_float_mask_is_toggled_between_0_and_minus_infinity():
+    trace = attend(np.eye(3), parameters=Parameters(), mask=np.zeros((3, 3)))
+    change = toggled(trace["mask"].value, (0, 1))
+    assert change == Change("mask", (0, 1), -math.inf)
+    hidden = trace.with_changes(change)
+    assert hidden["attention"].value[0, 0, 1] == 0
+    assert toggled(hidden["mask"].value, (0, 1)) == Change("mask", (0, 1), 0.0)
+
+
+@pytest.mark.parametrize("number", [0.5, -3.0, -1e300])
+def test_a_finite_number_of_a_float_mask_is_visible_and_hides_when_toggled(number):
+    assert toggled(np.full((2, 2), number), (0, 1)) == Change("mask", (0, 1), -math.inf)
+
+
+def test_a_trace_keeps_all_its_changes_in_order(trace):
+    first, second, third = Change("scores", (0, 2, 1), 9.0), Change("heads", (1,), 0.0), Change("output", (0, 0), 1.0)
+    after = trace.with_changes(first).with_changes(second, third)
+    assert after.changes == (first, second, third)
+    assert after.lines("scores")[-1] == "scores[0, 2, 1] = 9.0  # set by hand"
+    assert trace.changes == ()
+
+
+def test_hiding_all_keys_of_a_query_masks_it_fully(trace):
+    after = trace.with_change("masked", (1, 3), -math.inf)
+    assert unseeing(after) == ((1, 3),)
+    assert not after["attention"].value[1, 3].any()
+    assert unseeing(after.with_change("attention", (1, 3, 0), 1.0)) == ((1, 3),)
+
+
+def test_a_query_whose_attention_is_set_to_zeros_still_sees_its_keys(trace):
+    assert unseeing(trace.with_change("attention", (1, 3), 0.0)) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "value", "says"),
+    [
+        ("nothing", (0,), 1.0, "names a stage of the pass: embeddings, positions"),
+        ("scores", (0, 0, 6), 1.0, r"lengths \(2, 6, 6\).*got the index \(0, 0, 6\)"),
+        ("scores", (0, 0, 0, 0), 1.0, "got the index"),
+        ("scores", (0, 0, -1), 1.0, "counts from 0"),
+        ("scores", (), 1.0, "at least one number"),
+        ("scores", (0, 0, 0.5), 1.0, "an index of whole numbers"),
+        ("scores", (0, 0, 0), math.nan, "finite, or -inf to hide a key; got nan"),
+        ("masked", (0, 0, 0), math.inf, "got inf"),
+        ("scores", (0, 0, 0), -math.inf, "masked and mask alone; got it for scores"),
+        ("scores", (0, 0, 0), "one", "got 'scores'"),
+        ("mask", (0, 0), 0.5, r"1 \(visible\) or 0 \(hidden\); got 0.5"),
+        ("mask", (0, 0), -math.inf, "1 .visible. or 0"),
+    ],
+)
+def test_a_change_that_does_not_fit_says_why(trace, name, index, value, says):
+    with pytest.raises(ChangeError, match=says):
+        trace.with_change(name, index, value)
+
+
+def test_a_change_beyond_float64_is_refused(trace):
+    with pytest.raises(ArrayError, match=r"scores holds numbers beyond float64"):
+        trace.with_change("q", (0, 0), 1e308)
+
+
+def test_a_sum_that_overflows_to_minus_infinity_hides_no_key():
+    trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.0, -np.inf))
+    with pytest.raises(ArrayError, match=r"masked holds numbers beyond float64"):
+        trace.with_changes(Change("mask", (1, 0), -1e308), Change("scaled", (0, 1, 0), -1e308))
+    with pytest.raises(ArrayError, match=r"masked holds numbers beyond float64"):
+        attend(np.array([[-1e150], [1e150]]), parameters=Parameters(), scale=1e8, mask=np.full((2, 2), -1e308))
+    hidden = trace.with_change("scaled", (0, 0, 2), -1e308)  # the mask hides it
+    assert hidden["masked"].value[0, 0, 2] == -np.inf
+
+
+changes = st.builds(
+    Change,
+    st.sampled_from(["scores", "w_q", "context_embeddings"]),
+    st.lists(st.integers(0, 127), min_size=1, max_size=4).map(tuple),
+    st.floats(allow_nan=False, allow_infinity=False) | st.just(-math.inf),
+)
+
+
+@given(st.lists(changes, max_size=16))
+def test_the_text_of_changes_gives_them_back_bit_for_bit(written):
+    text = format_changes(written)
+    read = [parse_change(part) for part in text.split(";") if part]
+    assert [repr(change) for change in read] == [repr(change) for change in written]
+    assert "+" not in text
+    assert " " not in text
+
+
+@pytest.mark.parametrize("value", [-0.00012345678901234567, -1.7976931348623157e308, 5e-324, 1234567890123456.7, -0.0])
+def test_the_longest_numbers_are_read_back(value):
+    read = parse_change(format_changes([Change("scores", (0,), value)]))
+    assert repr(read.value) == repr(value)
+
+
+@given(st.text(alphabet="scores[]=0123456789,.;-einfa _", max_size=60) | st.text(max_size=60))
+def test_any_text_is_read_or_refused(text):
+    with contextlib.suppress(ChangeError):
+        read = parse_change(text)
+        assert parse_change(str(read)) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scores",
+        "scores[]=1",
+        "scores[0]=",
+        "scores[0]=nan",
+        "scores[0]=inf",
+        "scores[0]=1e999",
+        "scores[0]=1_0",
+        "scores[0]=+1",
+        "scores[-1]=1",
+        "scores[0 ,1]=1",
+        "scores[٣]=1",
+        "scores[0]=1;",
+        "scores[0]=1\n",
+        "__class__[0].x=1",
+        "scores[" + "9" * 1000 + "]=1",
+        "scores[0]=" + "9" * 1000,
+    ],
+)
+def test_text_that_is_no_change_is_refused_briefly(text):
+    with pytest.raises(ChangeError) as refusal:
+        parse_change(text)
+    assert len(str(refusal.value)) < 200
+
+
+def test_at_most_16_changes_are_read():
+    sixteen = ";".join(["scores[0]=1"] * 16)
+    assert len(split_changes(sixteen)) == 16
+    with pytest.raises(ChangeError, match="at most 16 changes at once; got 17"):
+        split_changes(f"{sixteen};scores[0]=1")
+
+
+def test_no_text_is_no_change():
+    assert split_changes("") == []
+    assert format_changes(()) == ""
+
+
+def test_a_change_replaces_an_earlier_one_of_the_same_cell():
+    first, second = Change("scores", (0, 1, 2), 1.0), muted(1)
+    again = Change("scores", (0, 1, 2), 2.0)
+    assert replaced((first, second), again) == (second, again)
+
+
+def test_difference_is_zero_where_a_key_stays_hidden_and_infinite_where_it_turns(trace):
+    after = trace.with_change("masked", (0, 2, 3), 1.0).with_change("masked", (0, 2, 0), -math.inf)
+    moved = difference(trace, after, "masked")
+    assert moved[0, 2, 3] == np.inf
+    assert moved[0, 2, 0] == -np.inf
+    assert np.count_nonzero(moved) == 2
+    assert difference(trace, trace.with_change("mask", (2, 1), 0), "mask")[2, 1] == -1
+
+
+def test_difference_of_linear_stages_is_the_step_itself(trace):
+    moved = difference(trace, trace.with_change("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1), "heads")
+    np.testing.assert_allclose(moved[0, 2], trace["v"].value[0, 1], atol=1e-14)
+    moved[0, 2] = 0
+    assert not moved.any()
+
+
+def test_the_caption_names_the_row_that_moved_furthest():
+    # one head, no projections: the output of a word is its attention times the words themselves
+    trace = attend(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), parameters=Parameters(), scale=1.0)
+    trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
+    share = trace["attention"].value[0, 1, 2]
+    after = trace.with_change("attention", (0, 1, 2), share + 0.1)
+    assert caption(trace, after, "concat") == "Concatenation: only the row of “b” changed, by 0.30 at most."
+    assert caption(trace, after, "heads") == "Head outputs: only the row of “b” in head 1 changed, by 0.30 at most."
+    assert caption(trace, after, "scaled") == "Scaled scores: nothing changed."
+    a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
+    assert caption(trace, a_little, "concat") == "Concatenation: only the row of “b” changed, by 3.00e−5 at most."
+
+
+def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
+    hidden = trace.with_change("masked", (0, 1, 1), -math.inf)
+    assert (
+        caption(trace, hidden, "masked")
+        == "Masked scores: “cat” can no longer see “cat” in head 1; no other row changed."
+    )
+    shown = trace.with_change("masked", (0, 1, 3), 0.0)
+    assert caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; no other row changed."
+    shown = trace.with_change("mask", (1, 3), 1)
+    assert caption(trace, shown, "mask") == "Mask: “cat” can see “on”; no other row changed."
+    assert (
+        caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; 10 of 12 rows did not change."
+    )
+    parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
+    assert caption(trace, parameter, "w_q").startswith("Query parameters: only row 3 in head 2 changed, by ")
+    assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row changed.")
+
+
+def test_the_caption_of_a_bias_has_no_rows():
+    inputs, parameters = arrays(np.random.default_rng(2))
+    trace = attended(inputs, parameters)
+    after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
+    assert caption(trace, after, "b_o") == "Output bias: changed by 0.50 at most."
+
+
+@pytest.mark.parametrize("step", [1e-13, 1e-300, 5e-324])
+def test_what_moved_by_next_to_nothing_moved(step):
+    trace = attend(np.array([[0.0], [1.0]]), parameters=Parameters())
+    after = trace.with_change("scores", (0, 0, 1), step)
+    assert caption(trace, after, "scores").startswith("Scores: only row 1 in head 1 changed, by ")
+
+
+def test_under_a_causal_mask_earlier_words_do_not_move(trace):
+    moved = difference(trace, trace.with_change("embeddings", (3,), 1.0), "output")
+    assert not moved[:3].any()
+    assert moved[3:].any(axis=-1).all()

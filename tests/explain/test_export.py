@@ -1,0 +1,268 @@
+"""The exported script computes a pass; it calls a correct one right, whatever its last bits, and a wrong one wrong."""
+
+import functools
+import io
+import re
+
+import numpy as np
+import pytest
+from page import changes_of
+from passes import MODELS
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.examples import EXAMPLES
+from attnviz.explain import export
+
+OWN = Settings("the cat sat on the mat")
+TINY = np.random.default_rng(1).normal(size=(3, 4, 4)) * 1e-150
+PASSES = {
+    "own": trace_of(OWN),
+    "from another sentence": trace_of(
+        Settings("one two", "drei vier fünf", d_model=6, n_heads=3, mask="window", mask_size=0, positions="sinusoidal")
+    ),
+    "padding": trace_of(Settings("a b c", mask="padding", mask_size=3, scaled=False, initialiser="pytorch")),
+    "large": trace_of(Settings(" ".join(f"w{i}" for i in range(64)), d_model=128, mask="causal")),
+    "set by hand": trace_of(OWN).with_changes(
+        *changes_of("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+    ),
+    "huge": trace_of(OWN).with_changes(*changes_of("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
+    "far apart": trace_of(OWN).with_changes(*changes_of("scaled[0,0,0]=1.7e308;scaled[0,0,1]=-1.7e308")),
+    "beside a large number": trace_of(OWN).with_changes(*changes_of("scores[0,0,0]=1e12;v[1,2,3]=-1e12")),
+    "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
+    "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
+    "two layers": MODELS["two layers that learnt"],
+    "a head of a layer set by hand": MODELS["two layers built by hand"].with_changes(*changes_of("heads_2[0]=0")),
+    **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
+}
+
+
+def computed(trace):
+    return [stage.name for stage in trace.stages if not stage.is_given]
+
+
+script_of = functools.cache(export.script)
+
+
+@functools.cache
+def compiled(script):
+    return compile(script.replace('np.load("attnviz.npz")', "beside"), "script", "exec")
+
+
+def run(trace, capsys, arrays=None, script=None, mine=None, precision="float64"):
+    """Run the script beside arrays, by default its own: what it says of each stage, and at the end."""
+    with np.errstate():
+        exec(compiled(script or script_of(trace)), {"beside": written(trace) | (arrays or {}), "mine": mine})
+    *stages, verdict = capsys.readouterr().out.splitlines()
+    line = rf"(\w+) in {precision}: (.+), off by \S+, \S+ allowed"
+    said = dict(re.fullmatch(line, each).groups() for each in stages)
+    assert list(said) == computed(trace)
+    return said, verdict
+
+
+@functools.cache
+def written(trace):
+    return {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
+
+
+def implemented(trace, dtype, script):
+    """The stages as someone else's code computes the pass in a precision of its own, from beginning to end."""
+    lines = script.partition("    return expected\n")[2]
+    given = {name: value if value.dtype != float else value.astype(dtype) for name, value in written(trace).items()}
+    made = {}
+
+    def compared(name, value):
+        made[name] = value.astype(dtype)
+        return made[name]
+
+    with np.errstate(all="ignore"):
+        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    return made
+
+
+def said_of(trace, mine, capsys):
+    """What the script says of stages that someone else's code has made."""
+    script = re.sub(r'compared\("(\w+)", \w+\)', r'compared("\1", mine["\1"])', export.script(trace))
+    (precision,) = {str(value.dtype) for value in mine.values()}
+    return run(trace, capsys, script=script, mine=mine, precision=precision)
+
+
+def one_bit_off(trace):
+    """The arrays, each number that is computed and not set by hand one bit off, up or down."""
+    random = np.random.default_rng(0)
+    arrays = {}
+    for name in computed(trace):
+        value = np.array(trace[name].value)
+        moved = np.nextafter(value, random.choice([-np.inf, np.inf], value.shape))
+        by_hand = [trace[name].is_overridden(index) for index in np.ndindex(value.shape)]
+        kept = np.isinf(value) | np.isinf(moved) | np.reshape(by_hand, value.shape)
+        arrays[name] = np.where(kept, value, moved)
+    return arrays
+
+
+@pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+def test_beside_its_own_arrays_every_stage_is_identical(trace, capsys):
+    assert run(trace, capsys) == (dict.fromkeys(computed(trace), "identical"), "Every stage agrees.")
+
+
+@pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+def test_beside_arrays_of_another_processor_every_stage_agrees_to_rounding(trace, capsys):
+    said, verdict = run(trace, capsys, one_bit_off(trace))
+    assert "agrees to rounding" in said.values()
+    assert set(said.values()) <= {"identical", "agrees to rounding"}
+    assert verdict == "Every stage agrees."
+
+
+def test_terms_that_cancel_out_may_be_added_in_another_order(capsys):
+    trace = trace_of(OWN).with_changes(*changes_of("concat[0,0]=1e12;w_o[0]=1;concat[0,1]=-1e12;w_o[1]=1"))
+    backwards = trace["concat"].value[:, ::-1] @ trace["w_o"].value[::-1]
+    assert np.abs(backwards - trace["output"].value).max() > 1e-9 * np.abs(trace["output"].value).max()
+    said, _ = run(trace, capsys, {"output": backwards})
+    assert said["output"] == "agrees to rounding"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["set by hand", "beside a large number", "tiny", "float mask", "two layers"],
+)
+def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(name, capsys):
+    trace = PASSES[name]
+    for stage in computed(trace):
+        value = np.array(trace[stage].value)
+        free = np.isfinite(value)
+        for index in trace[stage].overridden:
+            free[index] = False
+        if not (free & (np.abs(value) > 1e-300)).any():
+            continue  # set by hand throughout, or too small for float64 to hold all its bits
+        sizes = np.where(free & (np.abs(value) > 1e-300), np.abs(value), np.nan)
+        of_rows = np.nanmax(sizes, axis=-1, keepdims=True, initial=0)
+        smallest = of_rows == of_rows[of_rows > 0].min()  # the largest number of the row with the smallest ones
+        for found in (np.nanargmax(sizes), np.nanargmax(np.where(smallest, sizes, np.nan))):
+            wrong = value.copy()
+            wrong.flat[found] *= 1 - 1e-6
+            said, verdict = run(trace, capsys, {stage: wrong})
+            assert said.pop(stage) == "DIFFERS"
+            assert "DIFFERS" not in [said[each] for each in said if stage not in trace[each].inputs]
+            assert verdict == "Not every stage agrees."
+
+
+@pytest.mark.parametrize(
+    ("stage", "right", "wrong"),
+    [
+        ("q", "x @ w_q", "x @ w_k"),
+        ("scores", "q @ k.swapaxes(-1, -2)", "k @ q.swapaxes(-1, -2)"),
+        ("scaled", "np.sqrt(4)", "np.sqrt(8)"),
+        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask, scaled, -1e9)"),
+        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask.T, scaled, -np.inf)"),
+        ("attention", "axis=-1", "axis=-2"),
+        ("heads", "attention @ v", "attention.swapaxes(-1, -2) @ v"),
+        ("output", "concat @ w_o", "concat @ w_o.T"),
+    ],
+)
+def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
+    lines = "\n".join(trace.lines(stage))
+    script = export.script(trace)
+    assert right in lines
+    assert lines in script
+    with np.errstate(all="ignore"):
+        said, verdict = run(trace, capsys, script=script.replace(lines, lines.replace(right, wrong)))
+    assert said == {name: "DIFFERS" if name == stage else "identical" for name in computed(trace)}
+    assert verdict == "Not every stage agrees."
+
+
+BEYOND = {
+    np.float64: set(),
+    np.float32: {"huge", "far apart", "beside a large number"},
+    np.float16: {"huge", "far apart", "beside a large number", "004 sum", "004 softmax", "004 code"},
+}
+"""The passes with numbers too large for a precision."""
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        (name, dtype)
+        for place, dtype in enumerate(BEYOND)
+        for name in [*PASSES][place % 2 :: 2]
+        if name not in BEYOND[dtype]
+    ],
+)
+def test_a_correct_pass_agrees_in_the_precision_that_it_was_made_in(name, dtype, capsys):
+    trace = PASSES[name]
+    said, verdict = said_of(trace, implemented(trace, dtype, export.script(trace)), capsys)
+    assert verdict == "Every stage agrees.", said
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if name not in BEYOND[np.float32]])
+def test_no_line_of_the_script_makes_float64_of_float32(name):
+    trace = PASSES[name]
+    lines = export.script(trace).partition("    return expected\n")[2]
+    given = {name: each.astype(np.float32) if each.dtype == float else each for name, each in written(trace).items()}
+    found = {}
+
+    def compared(name, value):
+        found[name] = value.dtype
+        return value
+
+    with np.errstate(all="ignore"):
+        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    assert set(found.values()) == {np.dtype("float32")}, found
+
+
+@pytest.mark.parametrize("dtype", BEYOND)
+@pytest.mark.parametrize(
+    ("stage", "right", "wrong"),
+    [
+        ("q", "x @ w_q", "x @ w_k"),
+        ("scaled", "np.sqrt(4)", "np.sqrt(5)"),
+        ("attention", "axis=-1", "axis=-2"),
+        ("output", "concat @ w_o", "concat @ w_o.T"),
+    ],
+)
+def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, right, wrong, dtype, capsys):
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
+    lines = "\n".join(trace.lines(stage))
+    script = export.script(trace).replace(lines, lines.replace(right, wrong))
+    said, verdict = said_of(trace, implemented(trace, dtype, script), capsys)
+    assert said[stage] == "DIFFERS"
+    assert "DIFFERS" not in [said[each] for each in list(said)[: list(said).index(stage)]]
+    assert verdict == "Not every stage agrees."
+
+
+@pytest.mark.parametrize("made", ["np.nan * (x @ w_q)", "np.inf + x @ w_q", "(x @ w_q)[0]", "(x @ w_q)[..., :2]"])
+def test_nan_infinity_and_other_shapes_differ(made, capsys):
+    trace = trace_of(OWN)
+    said, _ = run(trace, capsys, script=export.script(trace).replace("q = x @ w_q", f"q = {made}"))
+    assert said["q"] == "DIFFERS"
+
+
+@pytest.mark.parametrize("name", ["from another sentence", "two layers"])
+def test_beside_each_stage_stands_its_shape_with_the_names_of_its_axes(name):
+    """Those of one name are of one length, but for what layers have of their own."""
+    trace, lengths = PASSES[name], {}
+    script, arrays = export.script(trace), written(trace)
+    said = re.findall(r"^(\w+) = given\[.+\]  # \((.+)\): (.+)$", script, re.MULTILINE)
+    said += [
+        (stage, shape, axes)
+        for shape, axes, stage in re.findall(r"^# .+, \((.+)\): (.+)\n(?:.*\n)*?(\w+) = compared", script, re.MULTILINE)
+    ]
+    assert {stage for stage, *_ in said} == {stage.name for stage in trace.stages}
+    for stage, shape, axes in said:
+        shape = tuple(int(length) for length in shape.split(",") if length)
+        assert shape == arrays[stage].shape, stage
+        for axis, length in zip(axes.split(", "), shape, strict=True):
+            assert lengths.setdefault(axis, length) == length, (stage, axis)
+    numbers = {axis: lengths[axis] for axis in ("query", "key", "d_model") if axis in lengths}
+    assert (
+        numbers
+        == {
+            "from another sentence": {"query": 2, "key": 3, "d_model": 6},
+            "two layers": {"query": 5, "key": 5, "d_model": 4},
+        }[name]
+    )
+
+
+def test_the_arrays_hold_the_words():
+    arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
+    assert arrays["words_query"].tolist() == ["one", "two"]
+    assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]

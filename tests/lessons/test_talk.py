@@ -1,0 +1,280 @@
+"""Talks of one's own: a file and a link give back what was written; reading raises nothing but `TalkError`."""
+
+import json
+import random
+from itertools import islice
+
+import msgspec
+import pytest
+from documents import whole
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_site import Links
+
+from attnviz.contract.lesson import Moment
+from attnviz.core.limits import MAX_TALK_BYTES
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import moment
+from attnviz.lessons.questions import AnyAsk
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
+from attnviz.lessons.talk_moment import talk_moment
+from attnviz.viewer.site.lessons import talk_pages
+
+CAT = "sentence=the+cat+sat&heads=1&view=sheet"
+
+
+TALKS = {name: as_talk(lesson) for name, lesson in LESSONS.items()}
+ASKS = [each.ask for talk in TALKS.values() for each in talk.moment if each.ask]
+PICTURES = [each.picture for talk in TALKS.values() for each in talk.moment if each.picture]
+
+
+def of(**parts):
+    return json.loads(msgspec.json.encode(talk_moment(TalkMoment(**{"at": CAT} | parts))))
+
+
+texts = st.text(max_size=60)
+moments = st.builds(
+    TalkMoment,
+    at=texts,
+    text=texts,
+    after=texts,
+    title=texts,
+    notes=texts,
+    ask=st.none()
+    | st.sampled_from(ASKS).flatmap(lambda ask: st.builds(msgspec.structs.replace, st.just(ask), prompt=texts)),
+    picture=st.none() | st.sampled_from(PICTURES),
+    says_words_alone=st.booleans(),
+    minutes=st.floats(0, 120),
+)
+talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tuple))
+
+
+@given(talks)
+@settings(max_examples=30)
+def test_a_talk_is_read_as_it_was_written_from_a_file_and_from_json(talk):
+    assert read(write(talk).encode()) == talk
+    assert read_json(to_json(talk)) == talk
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_lesson_is_a_talk_too(name):
+    assert read(write(TALKS[name]).encode()) == TALKS[name]
+
+
+def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
+    for number, made in enumerate(TALKS["masks"].moment[:-1], 1):  # none asks for the largest of a row
+        assert msgspec.json.encode(talk_moment(made)) == moment("masks", number)
+
+
+def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_is_shown():
+    """Whoever collects a moment may have picked the answer."""
+    ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyAsk)
+    assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
+
+
+def broken(seed):
+    """Ten thousand files that are broken somewhere."""
+    drawn = random.Random(seed)
+    files = [write(Talk(moment=talk.moment[:2])).encode() for talk in TALKS.values()]
+    pieces = [
+        b'"',
+        b"'''",
+        b"[[moment]]",
+        b"\n",
+        b"=",
+        b"{",
+        b"}",
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"\xff",
+        b"\\ud800",
+        b".a" * 20,
+    ]
+    pieces += [b"9" * 5_000, b"[" * 2_000, b"at = 1", b"ask = {}", b"1979-05-27", b"\x00", b"-1", b"true", b"kind"]
+    for _ in range(10_000):
+        content = bytearray(drawn.choice(files))
+        start = drawn.randrange(len(content))
+        del content[drawn.randrange(len(content)) :]
+        for _ in range(drawn.randrange(1, 4)):
+            at = drawn.randrange(len(content) + 1)
+            content[at : at + drawn.choice([0, 0, 1, 8])] = drawn.choice(pieces)
+        yield bytes(content[start % 40 :] if drawn.random() < 0.1 else content)
+
+
+def said_of(reader, content):
+    """What our own error says of it; empty where it is a talk."""
+    try:
+        return "" if isinstance(reader(content), Talk) else "no talk"
+    except TalkError as error:
+        return str(error)
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_broken_files_none_raises_anything_else():
+    refused = [said for said in (said_of(read, content) for content in broken(1)) if said]
+    assert len(refused) > 8_000
+    assert all(20 < len(said) < 400 for said in refused)
+
+
+def page_of(talk):
+    """Its page, or what our own error says."""
+    try:
+        return next(talk_pages(talk)).text
+    except TalkError as error:
+        return str(error)
+
+
+SIZES = [(8, 128, 16, True), (64, 32, 4, True), (32, 32, 4, False), (3, 8, 1, False)]
+
+
+def test_the_page_of_a_talk_says_of_which_passes_it_has_not_all_numbers():
+    """Of words x d_model x heads: a large pass has one head in its moment already."""
+    addresses = [
+        f"sentence={'+'.join(f'w{n}' for n in range(words))}&d_model={d_model}&heads={heads}&step=softmax"
+        for words, d_model, heads, _ in SIZES
+    ]
+    page = page_of(Talk(title="T", moment=tuple(TalkMoment(at=at, text="x") for at in addresses)))
+    given = Links(page).given
+    assert given["lightened"] == [n for n, (*_, is_lighter) in enumerate(SIZES, 1) if is_lighter]
+    parts = given["moments"]["parts"]
+    for n, (words, d_model, heads, is_lighter) in enumerate(SIZES):
+        document = unpooled(given["moments"]["whole"], parts)[n]["document"]
+        numbers = document["stages"] | document["parameters"]["parts"]["stages"]
+        missing = {name for name, stage in numbers.items() if None in stage.get("values", ())}
+        assert bool(missing) == is_lighter, (words, d_model, heads)
+
+
+def unpooled(data, parts):
+    """Data with its parts in their places again."""
+    if isinstance(data, dict):
+        if data.keys() == {"$"}:
+            return unpooled(parts[data["$"]], parts)
+        return {name: unpooled(each, parts) for name, each in data.items()}
+    return [unpooled(each, parts) for each in data] if isinstance(data, list) else data
+
+
+@pytest.mark.slow
+def test_a_page_of_a_broken_talk_is_made_or_refused_in_a_sentence():
+    """Of files that are broken and are talks all the same; what they say is data in it."""
+    talks = [read(content) for content in islice((each for each in broken(4) if not said_of(read, each)), 20)]
+    for made in map(page_of, talks):
+        assert 20 < len(made) < 600 or made.count("</script>") == 2
+    assert any(len(page_of(talk)) > 10_000 for talk in talks[:5])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"title = 1",
+        b'title = "a"\nunknown = 1',
+        b'[[moment]]\ntext = "no address"',
+        b'[[moment]]\nat = "a"\nminutes = nan',
+        b'[[moment]]\nat = "a"\nminutes = -1',
+        b'[[moment]]\nat = "a"\nask = { kind = "riddle", prompt = "" }',
+        b'[[moment]]\nat = "a"\nask = { kind = "share", of = "a", prompt = "", tolerance = inf }',
+        b'[[moment]]\nat = "a"\nclaims = ["1 == 1"]',
+        b"[[moment]]\nat = '" + b"x" * 40_001 + b"'",
+        b"[[moment]]\nat = ''\ntext = '" + b"x" * 3_001 + b"'",
+        b"[[moment]]\nat = ''\nask = { kind = 'share', prompt = '', of = '" + b"x" * 3_001 + b"' }",
+        b"[[moment]]\nat = ''\n" * 61,
+        b"[" * 100_000,
+        b"a = " + b"[" * 100_000,
+        b"a." * 100_000 + b"a = 1",
+        b"'a'." * 50_000 + b"a = 1",
+        b"[a" + b".a" * 100_000 + b"]",
+        b"x = { b" + b" . b" * 50_000 + b" = 1 }",
+        b"x = " + b"9" * 100_000,
+        b"#" * (MAX_TALK_BYTES + 1),
+        b"\xff\xfe",
+        b"title = 'a'\x00",
+    ],
+)
+def test_a_file_that_is_no_talk_is_refused_at_once(content):
+    with pytest.raises(TalkError):
+        read(content)
+
+
+def test_points_in_a_text_are_no_deep_key():
+    talk = Talk(title="a.b.c.d.e.f.g.h.i.j.k.l ''' \"\"\" a.b.c.d.e.f.g.h.i.j.k", moment=())
+    assert read(write(talk).encode()) == talk
+
+
+def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
+    found = of(text="{attention[cat, sat]:%} of it", notes="say it")
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
+    assert found["text"][0][0] == "number"
+    assert found["notes"] == "say it"
+
+
+@pytest.mark.parametrize(
+    "text", ["{nothing}", "{a} {{b}} {", "{attention[dog, sat]}", "{1 / 0}", '{"a" * 99999999999}', "{x:y}"]
+)
+def test_a_slot_for_which_there_is_nothing_stands_as_it_was_typed(text):
+    assert "".join(run for _, run in of(text=text)["text"]) == text
+
+
+def test_a_slot_in_strong_text_is_its_number():
+    assert of(text="**{count.words} words**")["text"] == [["strong", "3 words"]]
+
+
+HOSTILE = [
+    "1 / 0",
+    "exp(9999)",
+    "log(-1)",
+    "log(0)",
+    "'a' * 9999999999",
+    "attention[cat, *]",
+    "attention[*, *, *] * attention[cat, *]",
+    "sweep('none', 1, '__class__')",
+    "sweep('none', 2.5, 'spread')",
+    "sweep('nothing', 1, 'spread')",
+    "max()",
+    "max",
+    "__import__('os')",
+    "count.words.real",
+    "1 > 0",
+    "round('a')",
+    "round(1e300, 'a')",
+    "(" * 300 + "1" + ")" * 300,
+    "-" * 2_000 + "1",
+    "1" + "0" * 2_900,
+    "",
+    "\x00",
+    "attention[" + '"' * 999,
+    "softmax(attention[cat, sat])",
+    "spread(1)",
+    "'a'",
+    "1e999",
+    "\u00e9[cat]",
+]
+
+
+def refused_or_made(ask):
+    try:
+        return "", of(ask=ask)
+    except TalkError as error:
+        return str(error), {}
+
+
+@pytest.mark.parametrize("kind", ["share", "number", "word", "cell", "count", "compare", "code", "answer"])
+def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
+    for hostile in HOSTILE:
+        ask = (
+            {"kind": kind, "prompt": "?"}
+            | ({} if kind == "answer" else {"of": hostile})
+            | ({"unit": "x"} if kind == "count" else {})
+        )
+        made = msgspec.convert(ask, AnyAsk)
+        said, found = refused_or_made(made)
+        assert 20 < len(said) < 600 or msgspec.convert(
+            found | {"document": whole(found["document"])}, Moment, str_keys=True
+        )
+
+
+@pytest.mark.parametrize(
+    "at", ["%", "model=who-is-it&seed=99", "=", "sentence=", "source=own", "a=b", "model=nothing", "x" * 40_000]
+)
+def test_an_address_that_opens_no_pass_as_it_is_is_refused(at):
+    with pytest.raises(TalkError):
+        of(at=at)

@@ -1,0 +1,255 @@
+"""The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
+
+import base64
+import json
+import re
+import zlib
+from urllib.parse import parse_qsl
+
+import msgspec
+import pytest
+from asgi import APP, ask
+from documents import fitted_at, whole
+from test_talk import CAT, TALKS
+
+from attnviz.app.server.talk_route import MAX_REQUEST_BYTES, PATH
+from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
+from attnviz.lessons.talk import read_json, to_json, write
+from attnviz.viewer.bundle import module
+
+DECLARED = {
+    "questions": OfferedQuestions,
+    "file": WrittenFile,
+    "export": WrittenFile,
+    "talk": OpenedTalk,
+    "page": WrittenPage,
+    "uploads": ShownUploads,
+}
+
+
+def post(**said):
+    """The answer to a request, which is as the contract declares it unless it refuses."""
+    answer = ask(APP, PATH, "POST", body=json.dumps(said).encode())
+    if answer.status == 200 and said["kind"] in DECLARED:
+        msgspec.json.decode(answer.text, type=DECLARED[said["kind"]])
+    return answer
+
+
+def test_a_moment_comes_with_its_pass_and_its_answer():
+    answer = post(
+        kind="moment",
+        moment={"at": CAT, "text": "{count.words}", "ask": {"kind": "word", "of": "attention[cat, *]", "prompt": "?"}},
+    )
+    found = json.loads(answer.text)
+    assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
+    assert found["text"] == [["", "3"]]
+    row = [
+        json.loads(post(kind="moment", moment={"at": CAT, "text": f"{{attention[cat, {word}]:digits}}"}).text)["text"][
+            0
+        ][1]["text"]
+        for word in ("the", "cat", "sat")
+    ]
+    assert found["question"]["right"] == [max(range(3), key=lambda place: float(row[place]))]
+    assert whole(found["document"])["words"]["query"] == ["the", "cat", "sat"]
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "",
+        CAT,
+        "model=microgpt&step=neurons",
+        "model=recall",
+        "model=who-is-it&view=sheet&beside=checkpoint%3D0",
+        "sentence=%7Ba%7D+*b*+%22&view=sheet",
+    ],
+)
+def test_every_question_that_is_offered_has_the_answer_that_is_told(at):
+    offered = json.loads(post(kind="questions", at=at).text)["questions"]
+    assert offered
+    for each in offered:
+        made = json.loads(post(kind="moment", moment={"at": at, "ask": each["ask"]}).text)["question"]
+        right = (
+            [made["candidates"][place]["label"] for place in made["right"]] if "candidates" in made else [made["text"]]
+        )
+        assert all(label in each["answer"] for label in right)
+
+
+def test_a_question_s_prompt_asks_for_what_its_answer_is():
+    """The word with the largest share, the share of the two words that it names, the pairs that are hidden."""
+    at = "sentence=the+cat+sat&heads=2&mask=causal&view=sheet"
+    asked = {
+        each["ask"]["kind"]: each
+        for each in json.loads(post(kind="questions", at=at).text)["questions"]
+        if each["ask"]["kind"] in ("word", "share", "count")
+    }
+    rows = {
+        word: [
+            float(json.loads(post(kind="moment", moment={"at": at, "text": text}).text)["text"][0][1]["text"])
+            for text in (f"{{attention[head 1, {word}, {key}]:digits}}" for key in ("the", "cat", "sat"))
+        ]
+        for word in ("the", "cat", "sat")
+    }
+    word, key = re.search(r"does “(\w+)” give to “(\w+)” in head 1\?", asked["share"]["ask"]["prompt"]).groups()
+    share = rows[word][["the", "cat", "sat"].index(key)]
+    assert asked["share"]["answer"].startswith(f"{100 * share:.0f}")
+    most = re.fullmatch(r"Which word will “(\w+)” look at most in head 1\?", asked["word"]["ask"]["prompt"])[1]
+    assert asked["word"]["answer"] == ["the", "cat", "sat"][rows[most].index(max(rows[most]))]
+    assert asked["count"]["ask"]["prompt"] == "How many pairs of words does the mask hide?"
+    assert asked["count"]["answer"] == "3 pairs"
+
+
+def test_a_pair_is_asked_whether_the_share_of_the_words_that_are_named_is_more_in_b():
+    for mask, seed, query, key in (("", 3, 0, 2), ("&mask=causal", 4, 2, 0), ("", 7, 1, 2)):
+        at = f"sentence=the+cat+sat&heads=2{mask}&view=sheet&step=softmax&cell=1.{query + 1}.{key + 1}.1.1"
+        offered = json.loads(post(kind="questions", at=f"{at}&beside=seed%3D{seed}").text)["questions"]
+        (asked,) = (each for each in offered if each["ask"]["kind"] == "compare")
+        pattern = r"Does “(\w+)” give “(\w+)” more in head 1 than in A, less or the same\?"
+        names = re.fullmatch(pattern, asked["ask"]["prompt"]).groups()
+        assert names == tuple(("the", "cat", "sat")[place] for place in (query, key))
+        b, a = (fitted_at(dict(parse_qsl(f"{at}{more}"))).trace for more in ("", f"&seed={seed}"))
+        one, other = (each["attention"].value[0, query, key] for each in (b, a))
+        assert asked["answer"] == ("more" if one > other else "less")
+
+
+OFFERED = {
+    "sentence=the+cat+sat&heads=2&step=qkv&picked=q&cell=2.2.1.3.2": (
+        "Which number stands in Queries at head 2, “cat”, dimension 3?",
+        "q[1,1,2]",
+    ),
+    "sentence=the+cat+sat&heads=2&step=scores&cell=2.2.1.3.2": (
+        "What is the score of “cat” and “the” in head 2?",
+        "scores[1,1,0]",
+    ),
+    "model=recall&step=scores-1&cell=1.3.2.1.1": ("What is the score of “d” and “5” in layer 1?", "scores_1[0,2,1]"),
+    "model=recall&step=softmax-2&cell=1.3.2.1.1": (
+        "What share of its attention does “d” give to “5” in layer 2?",
+        "attention_2[0,2,1]",
+    ),
+    "model=microgpt&sentence=eliza&step=neurons&cell=1.3.2.1.1": (
+        "Which number stands in Firing at “l”, neuron 1?",
+        "active[2,0]",
+    ),
+}
+"""For a scene the question of its number, and the number that it asks for."""
+
+
+@pytest.mark.parametrize("at", OFFERED)
+def test_the_question_of_a_number_says_of_which_stage_head_and_layer_it_is(at):
+    prompt, cell = OFFERED[at]
+    asked = {each["ask"]["prompt"]: each for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+    assert prompt in asked, list(asked)
+    stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
+    number = fitted_at(dict(parse_qsl(at))).trace[stage].value[tuple(map(int, index.split(",")))]
+    made = json.loads(post(kind="moment", moment={"at": at, "ask": asked[prompt]["ask"]}).text)["question"]
+    assert made["right"] == pytest.approx(number, rel=1e-12)
+
+
+def test_the_answer_before_a_change_is_said_to_be_it_and_no_other():
+    """Where “tired” looks less at “animal”, the model answers “horse” (`text/flips.sentence`)."""
+    ask = {"kind": "answer", "prompt": "Which?"}
+    told = {}
+    for changes in ("", "&changes=scores[0,11,1]=30.15"):
+        made = json.loads(post(kind="moment", moment={"at": f"model=who-is-it{changes}", "ask": ask}).text)["question"]
+        right = [made["candidates"][place]["label"] for place in made["right"]]
+        said = {each["label"]: "".join(str(text) for _, text in each["feedback"]) for each in made["candidates"]}
+        told[changes] = right, [label for label, text in said.items() if "It was the answer before the change" in text]
+    assert list(told.values()) == [(["animal"], []), (["horse"], ["animal"])]
+
+
+def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
+    def kinds(at):
+        return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+
+    pair, masked, plain = kinds(f"{CAT}&beside=seed%3D3"), kinds(f"{CAT}&mask=causal"), kinds(CAT)
+    assert {"compare", "count"} <= pair
+    assert masked - plain == {"count"}
+    assert "answer" not in plain
+
+
+@pytest.mark.parametrize(("at", "unit"), [("model=microgpt", "letter"), ("model=mirror", "digit"), ("", "word")])
+def test_a_model_is_asked_about_what_it_reads(at, unit):
+    prompts = [each["ask"]["prompt"] for each in json.loads(post(kind="questions", at=at).text)["questions"]]
+    said = {each for each in ("letter", "digit", "word") for prompt in prompts if each in prompt.split("“")[0]}
+    assert said == {unit}
+
+
+def test_nothing_is_asked_to_which_every_answer_is_right():
+    """Of a single word, three lines of NumPy give the same share."""
+    offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]
+    assert "code" not in {each["ask"]["kind"] for each in offered}
+
+
+def test_a_file_is_written_and_read():
+    talk = TALKS["masks"]
+    file = json.loads(post(kind="file", talk=json.loads(to_json(talk))).text)["file"]
+    assert file == write(talk)
+    assert read_json(json.dumps(json.loads(post(kind="talk", file=file).text)["talk"]).encode()) == talk
+    assert (
+        read_json(json.dumps(json.loads(post(kind="talk", json=to_json(talk).decode()).text)["talk"]).encode()) == talk
+    )
+
+
+def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
+    masks = json.loads(to_json(TALKS["masks"])) | {"title": "</script><b>"}
+    page = json.loads(post(kind="page", talk=masks).text)["page"]
+    assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
+    assert page.count("</script>") == 2
+    twice = masks | {"moment": masks["moment"] * 2}
+    assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
+
+
+def test_a_lesson_comes_as_the_start_of_a_talk():
+    found = json.loads(post(kind="talk", lesson="masks").text)["talk"]
+    assert read_json(json.dumps(found).encode()) == TALKS["masks"]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b'{"kind": "riddle"}', 400),
+        (b'{"kind": "moment", "moment": {"at": 1}}', 400),
+        (b'{"kind": "moment", "moment": {"at": "a=b"}}', 400),
+        (b'{"kind": "moment", "moment": {"at": "", "claims": []}}', 400),
+        (b'{"kind": "questions", "at": "%"}', 400),
+        (b'{"kind": "talk", "file": "["}', 400),
+        (b'{"kind": "talk", "json": "["}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"kind": "talk", "file": "' + b"#" * MAX_REQUEST_BYTES + b'"}', 413),
+    ],
+)
+def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
+    answer = ask(APP, PATH, "POST", body=said)
+    assert answer.status == status
+    assert 20 < len(answer.text) < 600
+
+
+def test_nobody_asks_for_a_talk_otherwise():
+    assert ask(APP, PATH).status == 405
+
+
+def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
+    """With words of many scripts; what is broken, cut off or unpacks to too much is refused in a sentence."""
+    talk = TALKS["who-is-it"]
+    talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
+    lessons = ", ".join(to_json(each).decode() for each in TALKS.values())
+    source = f"""
+        import {{ MOST, packed, unpacked }} from "{module("talkLink").as_uri()}";
+        const given = await packed({to_json(talk).decode()}), json = await unpacked(given);
+        const lengths = await Promise.all([{lessons}].map(async each => (await packed(each)).length));
+        const refused = [];
+        const bomb = await packed({{ title: "a".repeat(3e6) }});
+        for (const broken of [given.slice(0, 900), given + "!", "#talk=", "#talk=é", given.replace("A", "B"), bomb])
+            await unpacked(broken).catch(({{ message }}) => refused.push(message));
+        console.log(JSON.stringify([json, given, await unpacked("#other"), refused, Math.max(...lengths) < MOST]));
+    """
+    found, given, other, refused, fit = json.loads(node("--input-type=module", "--eval", source))
+    assert read_json(found.encode()) == talk
+    packed = base64.urlsafe_b64decode(given.removeprefix("#talk=") + "==")
+    assert read_json(zlib.decompress(packed, wbits=-15)) == talk, "a raw stream of deflate"
+    assert fit
+    assert other is None
+    assert len(refused) >= 5
+    assert set(refused) == {refused[0]}

@@ -1,0 +1,572 @@
+"""microgpt: its logits, its losses, what it reads, a model of one's own, and the same in its own Python."""
+
+import gzip
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout, suppress
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import of_each
+
+from attnviz.core.changes import Change
+from attnviz.core.errors import OwnArraysError, SettingsError
+from attnviz.explain import micropython
+from attnviz.explain.views.model import model_data
+from attnviz.explain.wording import percent
+from attnviz.models import MODELS, microgpt
+from attnviz.models.built import Built
+from attnviz.models.continuation import Drawing
+from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
+from attnviz.models.recorded import file_of
+from attnviz.models.recording import measures, parts_of
+from attnviz.models.statedict import MAX_NUMBERS, state_dict
+from attnviz.models.statefile import SAVING, read
+from attnviz.models.task import Batch
+from attnviz.models.training import batches, passed, stages_for
+from attnviz.models.writing import names
+from attnviz.models.yardsticks import headless, muted, recorded
+from attnviz.scene.acts.session import Session
+from attnviz.scene.address import parse, query
+from attnviz.scene.document.continuing import next_token
+from attnviz.scene.scene import OWN_MODEL, Scene
+
+MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
+LOGITS = json.loads((Path(__file__).parents[1] / "data" / "microgpt_logits.json").read_text())["logits"]
+"""After 40 held-out names, by a copy of microgpt that was given the recorded numbers of seed 0; `made` says which."""
+
+
+def test_the_logits_are_those_of_microgpt_itself():
+    assert len(LOGITS) == 40
+    for name, logits in LOGITS.items():
+        np.testing.assert_allclose(MODEL.trace(name)["logits"].value[-1], logits, rtol=0, atol=1e-12)
+
+
+def test_names_are_parted_by_name_and_none_is_in_both_parts():
+    names, n = TASK.names, TASK.n_held_out
+    assert (len(names), len(set(names)), n) == (29_494, 29_494, 2_949)
+    letters = np.array([*TASK.letters, ""])
+
+    def texts(batch):
+        return {
+            "".join(letters[row[1:][is_target[1:]]])
+            for row, is_target in zip(batch.tokens, batch.is_target, strict=True)
+        }
+
+    assert texts(TASK.held_out()) == set(names[:n])
+    assert texts(TASK.batch(np.random.RandomState(0), 3_000)) <= set(names[n:])
+
+
+def pairs_loss(names, held_out):
+    """Of a table of how often a letter follows the one before, in nats a letter; a tenth is added to every count."""
+
+    def pairs(some):
+        return np.array(
+            [[ord(letter) - ord("a") for letter in pair] for name in some for pair in pairwise(f"{{{name}{{")]
+        )
+
+    counts = np.full((27, 27), 0.1)  # "{" follows "z"
+    np.add.at(counts, tuple(pairs(names).T), 1)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return -np.log(shares[tuple(pairs(held_out).T)]).mean()
+
+
+def test_what_its_loss_is_compared_with_is_measured():
+    choice, names, n = MODELS["microgpt"], TASK.names, TASK.n_held_out
+    expected = {"guessing": math.log(27), "pairs of letters": pairs_loss(names[n:], names[:n])}
+    assert TASK.yardsticks == pytest.approx(expected)
+    found = {each["label"]: each for each in choice.training_data(0)["yardsticks"]}
+    curve = {step: loss for step, loss, _ in choice.curve(0)}
+    for name in TASK.yardsticks:
+        step, loss = found[name]["passed"], found[name]["loss"]
+        assert all((own < loss) == (at >= step) for at, own in curve.items())
+    assert len(choice.training_data(0, 1)["yardsticks"]) == 2
+
+
+N_SOME = 24
+
+
+def loss_with(model, change):
+    """The loss on some held-out names with a number set by hand, name by name."""
+    losses = []
+    for name in TASK.names[:N_SOME]:
+        trace = model.trace(name).with_changes(change)
+        answers = [*(TASK.letters.index(letter) for letter in name), 26]
+        losses += [-math.log(trace["probabilities"].value[at, answer]) for at, answer in enumerate(answers)]
+    return pytest.approx(np.mean(losses), abs=1e-4)
+
+
+def test_what_its_parts_do_is_measured():
+    model, some = MODELS["microgpt"].at(2), TASK.held_out().picked(slice(0, N_SOME))
+    for part, stage in (("attention", "output"), ("the MLP", "mlp")):
+        assert measures(muted(model, part), some)["loss"] == loss_with(model, Change(stage, (None,), 0.0))
+    assert measures(headless(model, 3), some)["loss"] == loss_with(model, Change("heads", (3,), 0.0))
+    rows = [
+        (trace["attention"].value[2, at], at)
+        for trace in map(model.trace, TASK.names[:N_SOME])
+        for at in range(3, len(trace.labels["token"]))
+    ]
+    shares = {
+        "the letter itself": np.mean([row[at] for row, at in rows]),
+        "the letter before": np.mean([row[at - 1] for row, at in rows]),
+        "the one before that": np.mean([row[at - 2] for row, at in rows]),
+        "letters further back": np.mean([row[1 : at - 2].sum() for row, at in rows]),
+        "BOS": np.mean([row[0] for row, _ in rows]),
+    }
+    found = TASK.looks_of(passed(stages_for(model, some), model.arrays, some), some)
+    assert {what: each[2] for what, each in found.items()} == pytest.approx(shares, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_what_is_recorded_of_its_parts_is_measured_again():
+    measured, kept = parts_of(MODELS["microgpt"].at(2)), recorded()[2]
+    assert [measured["loss"], *measured["muted"].values()] == pytest.approx(
+        [kept["loss"], *kept["muted"].values()], abs=2e-4
+    )
+    for one, other in zip(measured["heads"], kept["heads"], strict=True):
+        assert [*one["looks"].values(), one["loss"]] == pytest.approx(
+            [*other["looks"].values(), other["loss"]], abs=2e-4
+        )
+        assert one["looks"].keys() == other["looks"].keys()
+
+
+def test_what_a_head_does_is_said_with_its_numbers():
+    training = model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3)).training
+    head = recorded()[3]["heads"][1]
+    shares = {what: percent(share) for what, share in head["looks"].items()}
+    assert training.heads[1] == (
+        "On average over 2,949 held-out names, from the third letter on, head 2 gives "
+        f"{shares['letters further back']} to letters further back, {shares['BOS']} to BOS, "
+        f"{shares['the one before that']} to the one before that, {shares['the letter itself']} to the letter itself, "
+        f"{shares['the letter before']} to the letter before. "
+        f"Without it the loss is {head['loss']:.3f} nats a letter, not {recorded()[3]['loss']:.3f}."
+    )
+    assert training.heads[2].endswith("Without it the loss stays 2.364 nats a letter.")
+    assert model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3, 2)).training.heads == []
+
+
+def test_each_checkpoint_writes_ten_names_from_the_same_seeds():
+    choice = MODELS["microgpt"]
+    for place in (0, 6):
+        written = choice.training_data(1, place)["writes"]
+        drawing = Drawing(**written["how"])
+        assert drawing.temperature == 0.5  # microgpt's own
+        expected = names(choice.at(1, place), drawing, 10)
+        assert [each["text"] for each in written["texts"]] == list(expected)
+        assert [each["is"] for each in written["texts"]] == [choice.met(name, 1, place) for name in expected]
+
+
+def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
+    choice, listed = MODELS["microgpt"], TASK.names[TASK.n_held_out :]
+    own = len(choice.seeds) - 1
+    _, *drawn = batches(OWN_MICROGPT, 0)
+    texts = ["".join(TASK.words[place] for place in batch.tokens[0, 1:]) for batch in drawn]
+    assert len(set(texts)) == 981
+    assert len(listed) == 26_545
+    asked = {*listed[::9], *texts}
+    for place, step in enumerate(choice.checkpoints(own)):
+        said = {name for name in asked if choice.met(name, own, place) == "trained on"}
+        assert said == set(texts[:step])
+    for name in TASK.names[: TASK.n_held_out : 100]:
+        assert choice.met(name, own) == "held out"
+    assert choice.met("qqq", own) == "new"
+    batches_of_64 = batches(MICROGPT, 2)
+    next(batches_of_64)
+    drawn = {name for _ in range(10) for name in _read_back(next(batches_of_64))}
+    assert {name for name in listed if choice.met(name, 2, 1) == "trained on"} == drawn
+
+
+def _read_back(batch):
+    for tokens, is_target in zip(batch.tokens, batch.is_target, strict=True):
+        yield "".join(TASK.words[place] for place in tokens[is_target][1:])
+
+
+@pytest.mark.slow
+def test_it_says_names_never_seen_better_than_pairs_of_letters():
+    names, n = TASK.names, TASK.n_held_out
+    pairs = pairs_loss(names[n:], names[:n])
+    assert pairs == pytest.approx(2.451, abs=5e-4)
+    choice, held_out = MODELS["microgpt"], TASK.held_out()
+    ends = [choice.curve(seed)[-1][1] for seed in choice.seeds]
+    assert max(ends[:3]) <= 2.11 < ends[3] <= 2.38 < pairs < math.log(27)
+    for seed, recipe in zip(choice.seeds, [MICROGPT] * 3 + [OWN_MICROGPT], strict=True):
+        curve = {step: loss for step, loss, _ in choice.curve(seed)}
+        steps = choice.checkpoints(seed)
+        assert list(steps) == list(recipe.checkpoints)
+        assert len(steps) >= 12
+        if seed in (choice.seeds[0], choice.seeds[-1]):
+            assert measures(choice.at(seed), held_out)["loss"] == pytest.approx(curve[steps[-1]], abs=2e-4)
+
+
+def test_rounding_its_numbers_to_three_decimals_costs_at_most_a_ten_thousandth():
+    for recipe in (MICROGPT, OWN_MICROGPT):
+        for run in json.loads(gzip.decompress(file_of(recipe).read_bytes())):
+            assert run["curve"][-1][1] == pytest.approx(run["loss_unrounded"], abs=1.01e-4)
+
+
+def test_what_follows_an_end_is_never_asked_and_changes_nothing():
+    batch = TASK.held_out().picked(slice(0, 40))
+    other = Batch(np.where(batch.is_target, batch.tokens, 5), batch.answers, batch.is_target)
+    assert measures(MODEL, batch) == measures(MODEL, other)
+    shortest = batch.is_target.sum(axis=1).argmin()
+    assert not batch.is_target[shortest, -1]
+    assert batch.answers[shortest][batch.is_target[shortest]][-1] == 26
+
+
+@of_each("case", [("Éliza", "eliza"), ("ZOË", "zoe"), ("a n n", "ann"), ("", ""), ("e\u0301va", "eva")])
+def test_capitals_and_accents_are_read_as_small_letters(case):
+    typed, read_as = case
+    assert MODEL.tokens(typed) == ("BOS", *read_as)
+    notes = " ".join(TASK.notes(typed))
+    assert ("Capitals" in notes) == any(letter.isupper() for letter in typed)
+    assert ("accents" in notes) == any(not letter.isascii() for letter in typed)
+
+
+@of_each("case", [("anna3", "“3”"), ("mary-ann", "“-”"), ("ßa", "“ß”"), ("a" * 16, "at most 15 tokens")])
+def test_what_it_cannot_read_is_named(case):
+    typed, named = case
+    with pytest.raises(SettingsError, match=named):
+        MODEL.trace(typed)
+
+
+def own(n_embd=12, n_head=3, n_layer=2, block_size=9, letters="xyzé", **parts):
+    """A state file of random numbers, as an object."""
+    draw = np.random.default_rng(3).standard_normal
+    shapes = {"wte": (len(letters) + 1, n_embd), "wpe": (block_size, n_embd), "lm_head": (len(letters) + 1, n_embd)}
+    for n in range(n_layer):
+        shapes |= {f"layer{n}.attn_w{each}": (n_embd, n_embd) for each in "qkvo"}
+        shapes |= {f"layer{n}.mlp_fc1": (4 * n_embd, n_embd), f"layer{n}.mlp_fc2": (n_embd, 4 * n_embd)}
+    numbers = {name: (0.3 * draw(shape)).tolist() for name, shape in shapes.items()}
+    return {"uchars": list(letters), "n_head": n_head, "state_dict": numbers} | parts
+
+
+def model_of(parts):
+    return read(json.dumps(parts).encode())
+
+
+def test_a_microgpt_of_ones_own_is_read_and_written_back(tmp_path):
+    (tmp_path / "microgpt.json").write_text(json.dumps(own()))
+    model = microgpt(tmp_path / "microgpt.json")
+    assert (model.d_model, model.n_heads, len(model.layers), model.longest, model.n_neurons) == (12, 3, 2, 9, 48)
+    assert state_dict(model.arrays, 2) == own()["state_dict"]
+    assert model.trace("xé").labels["answer"] == ("x", "y", "z", "é", "end")
+    largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
+    assert model_of(largest).trace(largest["uchars"][-1])["logits"].shape == (2, 128)
+
+
+def ran(trace, folder):
+    """What the pass prints in microgpt's own Python: in a process that imports no package."""
+    (folder / micropython.NAME).write_bytes(micropython.numbers(trace))
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", micropython.script(trace)], cwd=folder, capture_output=True, text=True
+    )
+    assert not done.stderr
+    return done.stdout
+
+
+def test_the_same_in_microgpts_own_python_agrees(tmp_path):
+    tied = own(n_layer=1, activation="relu2")
+    del tied["state_dict"]["lm_head"]
+    for trace in (
+        MODEL.trace("eliza"),
+        MODEL.trace("eliza").with_change("w_mlp", (0, 0), 0.5),
+        model_of(own()).trace("zyxxé"),
+        model_of(tied).trace("xx"),
+    ):
+        assert "All logits are attnviz's" in ran(trace, tmp_path)
+    off = MODEL.trace("eliza")
+    assert "162 logits DIFFER, the first by 1e-11" in ran(
+        off.with_values({"logits": off["logits"].value + 1e-11}), tmp_path
+    )
+
+
+@of_each(
+    "letters", {"Hebrew": "אבגד", "Arabic": "ابتث", "spaces": " \tab", "look-alikes": "Å\u212bab", "marks": "e\u0301é␣"}
+)
+def test_letters_of_any_script_agree_in_microgpts_own_python(letters, tmp_path):
+    text = letters[::-1] + letters[1]
+    trace = model_of(own(letters=letters, n_layer=1)).trace(text)
+    assert len(trace.labels["token"]) == len(text) + 1
+    assert "All logits are attnviz's" in ran(trace, tmp_path)
+
+
+def test_what_agrees_is_relative_to_the_logits(tmp_path):
+    trace = MODEL.trace("eliza").with_change("w_u", (0, 0), 1e4)
+    assert "All logits are attnviz's" in ran(trace, tmp_path)
+    off = trace["logits"].value * (1 + 1e-11)
+    assert "DIFFER" in ran(trace.with_values({"logits": off}), tmp_path)
+
+
+MISTAKES = {
+    "scale": [
+        ("math.sqrt(head_dim)", "head_dim"),
+        (" / math.sqrt(head_dim)", ""),
+        ("math.sqrt(head_dim)", "math.sqrt(n_embd)"),
+    ],
+    "softmax": [
+        ("math.exp(logit - largest)", "math.exp(largest - logit)"),
+        ("each / total", "each / len(exps)"),
+        ("each / total", "each"),
+        ("total = sum(exps)", "total = sum(exps) + 1"),
+    ],
+    "norm": [
+        ("1e-5", "1e-6"),
+        ("** -0.5", "** -1"),
+        ("a * a for a in x", "abs(a) for a in x"),
+        ("/ len(x) +", "+"),
+        ("x = rmsnorm(embedded)", "x = embedded"),
+    ],
+    "bands": [
+        ("slice(h * head_dim, (h + 1) * head_dim)", "slice(0, head_dim)"),
+        ("range(n_head)", "range(n_head - 1)"),
+        ("range(n_head)", "reversed(range(n_head))"),
+        ("zip(q[band], k[band])", "zip(q, k)"),
+        ("v[band] for v in values[li]", "v[band] for v in keys[li]"),
+    ],
+    "wiring": [
+        ('linear(attn_norm, own["attn_wk"])', 'linear(attn_norm, own["attn_wq"])'),
+        ('linear(attn_norm, own["attn_wv"])', 'linear(x, own["attn_wv"])'),
+        ("q = linear(attn_norm", "q = linear(x"),
+        ('add(x, linear(x_attn, own["attn_wo"]))', 'linear(x_attn, own["attn_wo"])'),
+        ("add(residual, linear(active", "add(x, linear(active"),
+        ('linear(rmsnorm(residual), own["mlp_fc1"])', 'linear(residual, own["mlp_fc1"])'),
+        ("max(0.0, each)", "each"),
+        ("max(0.0, each)", "max(0.0, each) ** 2"),
+        ('linear(x, state_dict["lm_head"])', 'linear(rmsnorm(x), state_dict["lm_head"])'),
+        ('state_dict["wpe"][pos_id]', 'state_dict["wpe"][0]'),
+        ("return [a + b for a, b in zip(x, y)]", "return [a - b for a, b in zip(x, y)]"),
+        ("range(n_layer):\n        own", "range(n_layer - 1):\n        own"),
+    ],
+    "cache": [
+        ("keys[li].append(", "keys[li].insert(0, "),
+        ("for k in keys[li]]", "for k in keys[li][-2:]]"),
+        ("for v in values[li])", "for v in values[li][::-1])"),
+    ],
+    "what comes out": [
+        ('return linear(x, state_dict["lm_head"])', 'return linear(x, state_dict["lm_head"])[:-1]'),
+        ('return linear(x, state_dict["lm_head"])', 'return [math.nan for _ in linear(x, state_dict["lm_head"])]'),
+        ('return linear(x, state_dict["lm_head"])', 'return [math.nan, *linear(x, state_dict["lm_head"])[1:]]'),
+        ('enumerate(given["tokens"])', 'enumerate(given["tokens"][:-1])'),
+        ('enumerate(given["tokens"])', "enumerate([])"),
+    ],
+}
+
+
+@of_each("mistakes", MISTAKES)
+def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path, monkeypatch):
+    """In this process: `ran` has shown that the script needs no package."""
+    monkeypatch.chdir(tmp_path)
+    trace = model_of(own()).trace("zyxxé")
+    (tmp_path / micropython.NAME).write_bytes(micropython.numbers(trace))
+    for right, wrong in mistakes:
+        planted = micropython.script(trace)
+        assert right in planted, right
+        with redirect_stdout(io.StringIO()) as printed, suppress(Exception):
+            exec(planted.replace(right, wrong, 1), {"__name__": "__main__"})
+        assert "All logits are" not in printed.getvalue(), wrong
+
+
+def test_what_microgpt_cannot_make_has_no_script():
+    trace = MODEL.trace("eliza")
+    for change in (("mlp", (0, 0), 1.0), ("mask", (3, 1), 0), ("embeddings", (1, 0), 1.0)):
+        assert micropython.script(trace.with_change(*change)) is None
+    assert micropython.script(MODELS["recall"].at(0).trace("a 1 a")) is None
+
+
+def slow_logits(parts, text, activation, norm):
+    """Those after some letters, by a slow loop over lists."""
+    given, n_head = parts["state_dict"], parts["n_head"]
+    n_layer = sum(name.endswith("attn_wq") for name in given)
+
+    def linear(x, w):
+        return [math.fsum(a * b for a, b in zip(x, row, strict=True)) for row in w]
+
+    def normed(x):
+        mean = math.fsum(x) / len(x) if norm == "layernorm" else 0.0
+        root = math.sqrt(math.fsum((a - mean) ** 2 for a in x) / len(x) + 1e-5)
+        return [(a - mean) / root for a in x]
+
+    fires = {
+        "relu": lambda a: max(a, 0.0),
+        "relu2": lambda a: max(a, 0.0) ** 2,
+        "gelu": lambda a: a * (1 + math.erf(a / math.sqrt(2))) / 2,
+    }[activation]
+    keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+    for place, token in enumerate([len(parts["uchars"]), *map(parts["uchars"].index, text)]):
+        x = normed([a + b for a, b in zip(given["wte"][token], given["wpe"][place], strict=True)])
+        for n in range(n_layer):
+            own = {name.split(".")[1]: rows for name, rows in given.items() if name.startswith(f"layer{n}.")}
+            q, k, v = (linear(normed(x), own[f"attn_w{each}"]) for each in "qkv")
+            keys[n].append(k)
+            values[n].append(v)
+            found, width = [], len(x) // n_head
+            for band in (slice(h * width, (h + 1) * width) for h in range(n_head)):
+                scores = [sum(linear(q[band], [k[band]])) / math.sqrt(width) for k in keys[n]]
+                shares = [math.exp(score - max(scores)) for score in scores]
+                found += [
+                    sum(s * v[i] for s, v in zip(shares, values[n], strict=True)) / sum(shares)
+                    for i in range(band.start, band.stop)
+                ]
+            x = [a + b for a, b in zip(x, linear(found, own["attn_wo"]), strict=True)]
+            hidden = [fires(a) for a in linear(normed(x), own["mlp_fc1"])]
+            x = [a + b for a, b in zip(x, linear(hidden, own["mlp_fc2"]), strict=True)]
+    return linear(x, given["lm_head"])
+
+
+WAYS = [(activation, norm) for activation in ("relu", "relu2", "gelu") for norm in ("rmsnorm", "layernorm")]
+
+
+@of_each("way", WAYS)
+def test_a_state_file_is_read_with_its_activation_and_norm_and_its_check_compared(way):
+    activation, norm = way
+    logits = slow_logits(own(), "zyé", activation, norm)
+    model = model_of(own(activation=activation, norm=norm, check=[list("zyé"), logits]))
+    np.testing.assert_allclose(model.trace("zyé")["logits"].value[-1], logits, rtol=1e-11, atol=1e-12)
+    assert re.fullmatch(r"After “zyé” it gives the logits of the file's check, to \d?e-\d\d\.", model.task.checked) or (
+        "to 0e+00." in model.task.checked
+    )
+    assert model.task.checked in model.task.about
+
+
+@of_each("way", WAYS[1:])
+def test_a_model_that_is_read_as_another_one_than_wrote_it_is_refused_and_the_way_named(way):
+    activation, norm = way
+    check = [list("zyé"), slow_logits(own(), "zyé", activation, norm)]
+    with pytest.raises(OwnArraysError, match=f"They agree with activation {activation} and norm {norm}: write that"):
+        model_of(own(check=check))
+    other = [check[0], [logit + 1 for logit in check[1]]]
+    with pytest.raises(OwnArraysError, match=r"differ by up to \d\.\d+ times the largest of them\. .* no biases"):
+        model_of(own(activation=activation, norm=norm, check=other))
+
+
+def test_of_a_file_without_a_check_it_is_said_that_nothing_tells():
+    assert "no check" in model_of(own()).task.about
+
+
+def test_the_lines_that_write_a_state_file_write_one_that_agrees(tmp_path):
+    """They run after a microgpt of lists, whose numbers have `data` as its values do."""
+
+    class Value(float):
+        data = property(float)
+
+    def gpt(token, place, keys, values):
+        tokens.append(token)
+        return [Value(each) for each in slow_logits(own(), [letters[each] for each in tokens[1:]], "relu", "rmsnorm")]
+
+    letters, tokens = own()["uchars"], []
+    state = {name: [[Value(number) for number in row] for row in rows] for name, rows in own()["state_dict"].items()}
+    known = {"docs": ["yxé"], "uchars": letters, "BOS": len(letters), "n_layer": 2, "n_head": 3, "block_size": 9}
+    snippet = SAVING.replace("microgpt.json", str(tmp_path / "microgpt.json"))
+    exec(snippet, known | {"gpt": gpt, "state_dict": state})
+    assert "After “yxé” it gives" in microgpt(tmp_path / "microgpt.json").task.checked
+
+
+SPACED = "a b\u00c5\u212b\tc"
+
+
+@of_each("text", ["a ", " ", "  ab ", "\u212ba\u00c5", "a\tb\t", SPACED])
+def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
+    """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
+    model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
+    tab = Session(Scene(source=OWN_MODEL, upload=Built(model), sentence=text), uploads={OWN_MODEL: Built(model)})
+    assert model.tokens(text) == ("BOS", *text)
+    assert len({*tab.resolved().trace.labels["answer"]}) == len(model.task.answers)
+    assert not TASK.notes(text) or not model.task.notes(text)
+    assert parse(query(tab.scene), tab.uploads).scene.sentence == text
+    token = next_token(tab.resolved())
+    if token is not None:
+        tab.do("next", True)
+        assert tab.scene.sentence == text + token
+        tab.do("shorter", True)
+    assert tab.scene.sentence == text
+    tab.do("swap", [1, len(text)])
+    assert tab.scene.sentence == (text[-1] + text[1:-1] + text[0] if len(text) > 1 else text)
+    tab.do("word", " ")
+    assert tab.scene.sentence.endswith(" ")
+    tab.do("sentence", text * 9)
+    assert tab.resolved().trace.origin.spoken == (text * 9)[: model.longest - 1]
+    for name in names(model, Drawing(), 9):
+        assert model.tokens(name) == ("BOS", *name)
+
+
+def test_spaces_that_are_no_letters_are_said_to_be_left_out():
+    assert "Spaces are left out." in TASK.notes("a n n")
+    assert "Spaces and characters that nobody sees are left out." in TASK.notes("a\u200b n")
+    assert TASK.notes("ann") == ()
+
+
+def changed(name, rows):
+    return {"state_dict": own()["state_dict"] | {name: rows}}
+
+
+def without(name):
+    return {"state_dict": {each: rows for each, rows in own()["state_dict"].items() if each != name}}
+
+
+@of_each(
+    "wrong",
+    {
+        "layers": (own(n_layer=5), "at most 4 layers"),
+        "width": (own(n_embd=66, n_head=3), "n_embd, the length of the rows of wte, may be 1 to 64; got 66"),
+        "places": (own(block_size=33), "block_size, the number of rows of wpe, may be 1 to 32; got 33"),
+        "vocabulary": (own(letters="".join(map(chr, range(300, 428)))), "at most 128 tokens; got 129"),
+        "heads": (own(n_head=5), "n_head must divide n_embd, 12; got 5"),
+        "heads of no number": (own(n_head=True), "n_head must divide"),
+        "activation": (own(activation="tanh"), "activation must be relu, relu2 or gelu; got 'tanh'"),
+        "norm": (own(norm="batchnorm"), "norm must be rmsnorm or layernorm; got 'batchnorm'"),
+        "a check": (own(check=["xy", []]), "check must be \\[letters, logits\\], two lists"),
+        "letters of a check": (own(check=[["x", "w"], [0.0] * 5]), "must be among uchars, at most 8"),
+        "logits of a check": (own(check=[["x"], [0.0] * 4]), "the logits of check must have 1 rows of 5 numbers"),
+        "letters of two": (own(uchars=["x", "yz"]), "single characters"),
+        "letters twice": (own(uchars="xxyz"), "each letter once"),
+        "other letters": (own(uchars="xyz"), "wte must have 4 rows of 12 numbers; got 5 rows"),
+        "a part": (own(biases=1), "'biases' too"),
+        "a matrix": (own(**changed("layer0.attn_bq", [])), "'layer0.attn_bq' too"),
+        "no matrix": (own(**without("layer1.mlp_fc2")), "the matrix layer1.mlp_fc2; got none"),
+        "rows": (own(**changed("lm_head", [[0.0] * 12] * 4)), "lm_head must have 5 rows of 12 numbers; got 4 rows"),
+        "a row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [[0.0]])), "got 5 rows, one of 1"),
+        "no row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [3])), "one that is no list"),
+        "a word": (own(**changed("lm_head", [[0.0] * 11 + ["1"]] * 5)), "lm_head must hold finite numbers; got '1'"),
+        "no number": (own(**changed("lm_head", [[math.nan] * 12] * 5)), "finite numbers; got nan"),
+        "a large one": (own(**changed("lm_head", [[10**400] * 12] * 5)), "finite numbers"),
+        "half a character": (own(uchars=["\ud800", *"xyz"]), "whole characters; got '.ud800', half of one"),
+        "no states": (own(state_dict=[]), "state_dict must be an object"),
+        "no object": ([1], "an object with uchars and state_dict"),
+    },
+)
+def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
+    parts, message = wrong
+    with pytest.raises(OwnArraysError, match=message):
+        model_of(parts)
+
+
+@of_each("written", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"nonsense"])
+def test_what_is_no_json_is_said_to_be_none(written):
+    with pytest.raises(OwnArraysError, match="no JSON"):
+        read(written)
+
+
+def test_a_whole_number_of_more_digits_than_python_reads_is_no_finite_number():
+    written = json.dumps(own()).encode()
+    first = re.search(rb"-?\d+\.\d+(e-?\d+)?", written)
+    with pytest.raises(OwnArraysError, match=r"wte must hold finite numbers; got inf\."):
+        read(written[: first.start()] + b"9" * 5000 + written[first.end() :])
+
+
+def test_a_file_of_more_values_than_the_largest_model_has_is_not_read():
+    largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
+    assert sum(each.size for each in model_of(largest).arrays.values()) == MAX_NUMBERS
+    with pytest.raises(OwnArraysError, match=r"at most 215,040 numbers; this one has 1,000,001 values"):
+        read(b"[" + b"0," * 1_000_000 + b"0]")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    (tmp_path / "large.json").write_bytes(b" " * (8 * 2**20 + 1))
+    with pytest.raises(OwnArraysError, match="at most 8,388,608 bytes"):
+        microgpt(tmp_path / "large.json")

@@ -1,0 +1,153 @@
+"""The package and its command: what `pip install .` installs starts from any folder, with our settings."""
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+import zipfile
+
+import pytest
+import streamlit.config
+from page import ROOT
+
+from attnviz.app.server.command import main
+from attnviz.app.server.config import settings
+from attnviz.app.server.process import ENOUGH_FILES
+from benchmarks.server import free_port, running
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The command of a package that stands in an environment of its own, beside the libraries of the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    for command in (
+        ["venv", "--python", sys.executable, folder],
+        ["pip", "install", "--python", folder, "--no-deps", "--offline", wheel],
+    ):
+        subprocess.run([sys.executable, "-m", "uv", "--quiet", *command], check=True)
+    libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
+    with open(f"{libraries}/tests.pth", "w") as file:
+        file.write(sysconfig.get_path("purelib"))
+    return folder / "bin" / "attnviz"
+
+
+def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    package = {path for path in ROOT.glob("attnviz/**/*") if path.is_file() and path.suffix != ".pyc"}
+    app = [ROOT / "app.py", ROOT / ".streamlit" / "config.toml", *ROOT.glob("pages/*.py")]
+    expected = {str(path.relative_to(ROOT)) for path in package} | {
+        f"attnviz/streamlit_files/{p.relative_to(ROOT)}" for p in app
+    }
+    assert {name for name in held if ".dist-info/" not in name} == expected
+
+
+@pytest.mark.slow
+def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    nobody = {"cwd": tmp_path, "env": os.environ | {"HOME": str(tmp_path)}, "preexec_fn": _few_descriptors}
+    with (
+        open(tmp_path / "log", "w") as log,
+        running([installed, "--port", str(port)], address, "healthz", stdout=log, **nobody) as process,
+        urllib.request.urlopen(address) as page,
+    ):
+        assert b"<title>Streamlit</title>" in page.read()
+        allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        assert allowed == min(ENOUGH_FILES, most), "an open tab takes five descriptors"
+    assert address in (tmp_path / "log").read_text()
+
+
+def _few_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """The settings that the command would serve the app with, and what it would do with the socket that it has."""
+    given = {}
+    monkeypatch.setattr("attnviz.app.seams.load_config_options", given.update)
+    monkeypatch.setattr("attnviz.app.server.process.allow_files", lambda: None)
+
+    def start(*arguments, serve=lambda listening: None):
+        monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: serve(*sockets))
+        main(arguments)
+        return given
+
+    return start
+
+
+def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
+    found = []
+    options = served(serve=lambda listening: found.append(listening.getsockname()))
+    assert options == settings() | {"server.port": found[0][1]}
+    assert found[0][0] == options["server.address"] == "127.0.0.1"
+    port = free_port()
+    options = served("--address", "0.0.0.0", "--port", str(port), serve=lambda each: found.append(each.getsockname()))
+    assert found[1] == ("0.0.0.0", port)
+    assert options.items() >= {("server.address", "0.0.0.0"), ("server.port", port)}
+    assert options["browser.gatherUsageStats"] is False
+
+
+def test_it_sends_each_part_of_an_answer_at_once(served):
+    """Otherwise one part waits until the one before is acknowledged, 40 ms on a busy connection."""
+    found = []
+
+    def accepted(listening):
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as connection:
+            found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    served(serve=accepted)
+    assert found[0]
+
+
+def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(served, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        monkeypatch.setattr("attnviz.app.server.command.PORTS", (taken, free_port()))
+        assert served()["server.port"] not in (0, taken)
+        with pytest.raises(SystemExit, match=rf"can't listen at 127\.0\.0\.1, port {taken}: .*--port"):
+            served("--port", str(taken))
+
+
+@pytest.mark.parametrize(
+    ("address", "said"), [("127.0.0.1", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")]
+)
+def test_it_says_where_it_is(served, capsys, monkeypatch, address, said):
+    here = socket.create_server(("127.0.0.1", 0))  # not every machine has the others
+    monkeypatch.setattr("attnviz.app.server.command.listener", lambda address, ports: here)
+    port = served("--address", address)["server.port"]
+    assert capsys.readouterr().out == f"attnviz is at http://{said}:{port}\n"
+
+
+def test_it_answers_under_the_names_that_were_allowed(served):
+    names = ["attnviz.example.edu", "attention.example.edu"]
+    options = served("--address", "0.0.0.0", "--allow-host", names[0], "--allow-host", names[1])
+    assert options["server.allowedHosts"] == names
+    assert options["browser.serverAddress"] == names[0], "what it prints is what it answers to"
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.example.edu"])
+def test_a_pattern_of_names_is_no_address_to_print(served, pattern):
+    assert "*" not in served("--address", "0.0.0.0", "--allow-host", pattern)["browser.serverAddress"]
+
+
+def test_no_server_elsewhere_is_asked_for_our_address(served):
+    """Without the name of this machine, Streamlit asks for it when it listens to everyone."""
+    assert "browser.serverAddress" in served("--address", "0.0.0.0")
+
+
+def test_every_setting_is_one_that_streamlit_has():
+    """Options hidden from the help may vanish in an upgrade."""
+    unknown = {name for name in settings() if name not in streamlit.config._config_options_template}
+    assert unknown == set()

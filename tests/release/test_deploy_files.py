@@ -1,0 +1,74 @@
+"""The files of deploy/ for containers: they are YAML, and each name in one stands for something in another."""
+
+import re
+
+from needs import needed
+from page import ROOT
+
+from attnviz.classroom.room_store import rooms_at
+
+DEPLOY = ROOT / "deploy"
+
+
+def documents(name):
+    return list(needed("yaml").safe_load_all((DEPLOY / name).read_text("utf-8")))
+
+
+def upstreams(name):
+    """The host and port of each line of a list of processes."""
+    text = (DEPLOY / "nginx" / name).read_text("utf-8")
+    return re.findall(r"^server ([\w.-]+):(\d+) ", text, re.MULTILINE)
+
+
+def rooms_of(url):
+    """The host and port of a Redis; the app takes its address."""
+    needed("redis")
+    assert type(rooms_at(url)).__name__ == "SharedRooms"
+    return re.fullmatch(r"redis://([\w-]+):(\d+)", url).groups()
+
+
+def port_of_image():
+    return re.search(r"^EXPOSE (\d+)", (DEPLOY / "Dockerfile").read_text("utf-8"), re.MULTILINE)[1]
+
+
+def test_compose_names_what_it_has():
+    (found,) = documents("compose.yaml")
+    services = found["services"]
+    processes = [name for name, each in services.items() if each.get("image") == "attnviz"]
+    assert [name for name, _ in upstreams("compose-processes.conf")] == processes == ["first", "second"]
+    assert {port for _, port in upstreams("compose-processes.conf")} == {port_of_image()}
+    hosts = {rooms_of(services[name]["environment"]["ATTNVIZ_ROOMS"]) for name in processes}
+    ((redis, port),) = hosts
+    assert (services[redis]["command"][0], port) == ("redis-server", "6379")
+    assert set(services["nginx"]["depends_on"]) == set(processes)
+    for each in services.values():
+        assert set(each["networks"]) <= found["networks"].keys()
+    assert all("inside" in services[name]["networks"] for name in (*processes, redis, "nginx"))
+    for volume in services["nginx"]["volumes"]:
+        assert (DEPLOY / volume.split(":")[0]).is_file(), volume
+
+
+def test_kubernetes_names_what_it_has():
+    found = {(each["kind"], each["metadata"]["name"]): each["spec"] for each in documents("kubernetes.yaml")}
+    (replicas,) = (each for (kind, _), each in found.items() if kind == "StatefulSet")
+    name = replicas["serviceName"]
+    hosts = [f"{name}-{n}.{name}.default.svc.cluster.local" for n in range(replicas["replicas"])]
+    (container,) = replicas["template"]["spec"]["containers"]
+    port = str(container["ports"][0]["containerPort"])
+    assert upstreams("kubernetes-processes.conf") == [(host, port) for host in hosts]
+    assert port == port_of_image()
+    assert found["Service", name]["clusterIP"] == "None", "each replica has a name of its own"
+    environment = {each["name"]: each["value"] for each in container["env"]}
+    redis, redis_port = rooms_of(environment["ATTNVIZ_ROOMS"])
+    assert found["Service", redis]["ports"] == [{"port": int(redis_port)}]
+    for (kind, _), spec in found.items():
+        if kind == "Service":
+            chosen = [
+                each for each in found.values() if each.get("selector", {}).get("matchLabels") == spec["selector"]
+            ]
+            assert len(chosen) == 1, "a service leads to one set"
+            (served,) = chosen[0]["template"]["spec"]["containers"]
+            ports = {each["containerPort"] for each in served["ports"]}
+            assert {each.get("targetPort", each["port"]) for each in spec["ports"]} <= ports
+        else:
+            assert spec["template"]["metadata"]["labels"] == spec["selector"]["matchLabels"]

@@ -1,0 +1,428 @@
+"""The scene: an address gives it, it gives the address, and nothing that an address can hold raises."""
+
+from dataclasses import replace
+
+import pytest
+from cases import of_each
+from documents import fitted_at
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS
+from attnviz.core.attention import trace_of
+from attnviz.core.changes import Change
+from attnviz.core.selection import Selection
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
+from attnviz.examples import EXAMPLES
+from attnviz.explain.ids import nearest
+from attnviz.explain.steps import STEPS
+from attnviz.models import MODELS
+from attnviz.scene.address import looking, parse, query
+from attnviz.scene.parameters import LOOKED_AT, VIEWERS
+from attnviz.scene.resolution import resolve
+from attnviz.scene.scene import (
+    FIRST_VISIT,
+    OWN,
+    OWN_MODEL,
+    OWN_PARAMETERS,
+    SOURCES,
+    Options,
+    Scene,
+    of_model,
+    parts_for_source,
+    pinned,
+    with_options,
+)
+from attnviz.scene.start import start, starts
+
+PARAMETERS = [
+    *("source", "model", "checkpoint", "sentence", "context"),
+    *("heads" if name == "n_heads" else name for name in OPTIONS),
+    *("step", "cell", "picked", "changes", "trail", "ask", "order", "stage", "present", "reveal", "notebook"),
+]
+STAGES = [stage.name for stage in resolve(Scene()).trace.stages]
+WRITTEN = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from([*SOURCES, *MODELS, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES]),
+    st.sampled_from(["true", "-1", "1e999", "nan", "Ⅷ"]),
+    st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,5}", fullmatch=True),
+    st.from_regex(r"(output|heads|w_o|scores|mask)\[[0-9](,[0-9]){0,3}\](=-?(inf|[0-9.e]{1,9}))?", fullmatch=True),
+    st.sampled_from(["output[1,2]<concat[1,5]<heads[1,1,1]", "scores[0,1,2]=1.5;heads[1]=0", "a" * 2100, "\ud800"]),
+)
+
+
+PLACES = st.integers(0, 70)
+CHOSEN = st.fixed_dictionaries(
+    {name: st.sampled_from(option.allowed) for name, option in FREE_OPTIONS.items()}
+    | {"d_model": st.integers(2, 32), "layers": st.sampled_from([1, 1, 1, 2, 3])}
+)
+PARTS = st.fixed_dictionaries(
+    {
+        "source": st.sampled_from([OWN] * len(SOURCES) + [*SOURCES] + 3 * [*MODELS]),
+        "sentence": st.sampled_from(["the cat sat", "&=+#?%;<b>", " spaces  stay ", "", "word " * 65, "שלום 🙂"]),
+        "model_seed": st.integers(0, 9),
+        "checkpoint": st.none() | st.integers(0, 30),
+        "context": st.sampled_from(["", " ", "der Hund"]),
+        "selection": st.none() | st.builds(Selection, *[PLACES] * 6),
+        "picked": st.sampled_from(["", *STAGES]),
+        "step": st.sampled_from([step.id for step in STEPS]),
+        "changes": st.lists(
+            st.builds(Change, st.sampled_from(STAGES), st.tuples(PLACES), st.floats(-2, 2)), max_size=3
+        ).map(tuple),
+        "trail": st.sampled_from([(), ("output[0,0]", "concat[0,0]", "heads[0,0,0]"), ("w_q[0,0,0]",)]),
+        "question": st.sampled_from(QUESTIONS),
+        "order": st.sampled_from(ORDERS),
+        "present": st.booleans(),
+        "reveal": st.none() | st.integers(0, 99),
+        "notebook": st.sampled_from(list(EXAMPLES)),
+        "compare": st.sampled_from(COMPARISONS),
+    }
+)
+"""Made once: to make a strategy takes longer than to draw from it."""
+
+
+@st.composite
+def scenes(draw):
+    """Scenes that fit their pass."""
+    chosen, parts, nth = draw(CHOSEN), draw(PARTS), draw(PLACES)
+    possible = divisors(chosen["d_model"])
+    scene = Scene(options=with_options(Options(**chosen, n_heads=possible[nth % len(possible)])), **parts)
+    if scene.source in MODELS and nth % 4:  # mostly a sentence of words that it knows
+        examples = MODELS[scene.source].examples
+        scene = replace(scene, sentence=examples[nth % len(examples)][1])
+    return resolve(scene).scene
+
+
+@given(scenes())
+def test_an_address_gives_back_the_scene_that_wrote_it(scene):
+    assert parse(query(scene)) == (scene, ())
+    assert hash(parse(query(scene)).scene) == hash(scene)
+
+
+@given(scenes(), scenes())
+def test_an_address_gives_back_the_pair_that_wrote_it(scene, other):
+    pair = resolve(replace(scene, other=pinned(other))).scene
+    assert parse(query(pair)) == (pair, ())
+
+
+def test_an_address_is_read_without_a_pass(monkeypatch):
+    def made(*_, **__):
+        raise AssertionError("a pass is made")
+
+    monkeypatch.setattr("attnviz.core.builder.Builder.__init__", made)
+    with pytest.raises(AssertionError):
+        resolve(Scene())
+    for written in (
+        {"sentence": "the cat", "changes": "q[0,0,0]=1", "cell": "1.1.1.1.1", "trail": "output[0,0]<q[0,0,0]"},
+        {"model": "microgpt", "sentence": "ka", "beside": "model=who-is-it&sentence=animal&changes=scores[0,0,0]=1"},
+    ):
+        scene, notices = parse(written)
+        assert notices == ()
+        assert query(scene).items() >= written.items() - {("beside", written.get("beside"))}
+
+
+@given(scenes(), scenes())
+def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(scene, other):
+    looks = {part: getattr(scene, part) for part in LOOKED_AT}
+    assert looking(other, query(scene)) == replace(other, **looks)
+    assert query(replace(other, **looks)).keys() - query(other).keys() <= set(VIEWERS)
+
+
+@given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
+def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
+    mended = fitted_at(written)
+    assert parse(query(mended.scene)) == (mended.scene, ())
+    assert resolve(mended.scene).notices == ()
+
+
+@given(st.sampled_from(PARAMETERS), WRITTEN)
+def test_no_value_is_dropped_without_a_word(parameter, text):
+    read = fitted_at({parameter: text})
+    scene, notices = read.scene, read.notices + read.refused
+    taken = query(scene).get(parameter, query_of_the_default(parameter)).casefold()
+    assert notices or taken == text.strip().casefold() or is_another_spelling(parameter, text, scene)
+
+
+def query_of_the_default(parameter):
+    """What a parameter that is left out would have said."""
+    default = Scene()
+    shown = {
+        **{name: str(value).lower() for name, value in vars(default.options).items()},
+    }
+    shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
+    shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
+    return shown.get(parameter, "")
+
+
+def is_another_spelling(parameter, text, scene):
+    """Titles stand for steps, numbers in changes have many spellings; a sentence keeps all but lone surrogates."""
+    if parameter == "step":
+        return any(text.strip().casefold() == step.title.casefold() and step.id == scene.step for step in STEPS)
+    if parameter == "stage":  # of older links: what is called picked now
+        return scene.picked == text
+    if parameter == "changes":
+        return len(text.split(";")) == len(scene.changes)
+    return (
+        parameter in ("sentence", "context") and getattr(scene, parameter) == text.encode("utf-8", "replace").decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ({"step": ""}, "step is one of"),
+        ({"step": "nonsense"}, "got 'nonsense', using Start"),
+        ({"notebook": ""}, "notebook is one of"),
+        ({"ask": "who"}, "ask is one of"),
+        ({"order": "random"}, "order is one of"),
+        ({"stage": "logits"}, "picked is a stage"),
+        ({"present": "yes"}, "present is 1 or 0"),
+        ({"reveal": "-1"}, "reveal is a whole number"),
+        ({"reveal": "100"}, "reveal is a whole number"),
+        ({"picked": "logits"}, "picked is a stage"),
+        ({"source": "009 none"}, "got '009 none'"),
+        ({"cell": "1.2.x"}, "got '1.2.x'"),
+        ({"cell": "99.1.1.1.1"}, "lies outside"),
+        ({"step": ["Scores", "Output"]}, "step stands in the address 2 times"),
+        ({"sentence": "a" * 40_000}, "the address has 40,000"),
+        ({"trail": "output[0,0]<q[0,0,0]"}, "not among those"),
+        ({"changes": "scores[9,9,9]=1"}, "counted from 0"),
+        ({"changes": "1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17"}, "at most 16"),
+        ({"heads": "7"}, "got '7', using 8"),
+        ({"sentence": "  "}, "no words yet"),
+        ({"stp": "mask"}, "“stp” is no parameter"),
+        ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
+        ({"step": "Mask"}, "This pass has no step 'Mask'; showing 'Softmax'"),
+        (
+            {"step": "mask-6", "layers": "6", "mask": "window", "window_in": "all but every sixth layer"},
+            "Layer 6 has no step 'Mask'; showing 'Softmax'",
+        ),
+        ({"step": "mask-6", "layers": "2"}, "This pass has no step 'Mask'"),
+        ({"model": "gpt"}, "model is one of microgpt, who-is-it"),
+        ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
+        ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),
+        ({"model": "mirror", "seed": "42"}, "The seeds of “Mirror” are 0, 1, 2; got 42, using 2"),
+        ({"model": "mirror", "seed": "x"}, "seed is a whole number"),
+        ({"model": "mirror", "heads": "4", "context": "sun"}, "left out: heads, context"),
+        ({"model": "mirror", "source": "001 with"}, "got both, using the model mirror"),
+        (
+            {"model": "mirror", "sentence": "unicorn", "checkpoint": "3", "context": "sun"},
+            "left out: checkpoint, context",
+        ),
+        ({"source": "001 with", "sentence": "hello", "heads": "4", "seed": "1"}, "left out: heads, seed, sentence"),
+        ({"model": "who-is-it", "sentence": ""}, "no words yet"),
+        ({"checkpoint": "3"}, "no model is shown"),
+        ({"model": "by-hand", "checkpoint": "3"}, "was not trained"),
+    ],
+)
+def test_what_is_mended_is_said(written, says):
+    read = fitted_at(written)
+    notices = read.notices + read.refused
+    assert [notice for notice in notices if says in notice] == list(notices)
+    assert len(notices) == 1
+
+
+def test_what_goes_with_a_model_that_is_not_there_is_said():
+    notices = parse({"model": "nope", "checkpoint": "3"}).notices
+    assert [notice.partition(" ")[0] for notice in notices] == ["model", "checkpoint"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
+    for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
+        trace = resolve(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
+        looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
+        (selection,) = starts(trace)
+        assert selection.query == len(looked_at) - 1
+        assert looked_at[selection.key] == max(looked_at)
+        assert answered[selection.answer] == max(answered)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_of_vectors_one_looks_first_at_the_largest_number(model):
+    trace = resolve(of_model(model)).trace
+    selection, layer = starts(trace)[-1], trace.layers[-1].trace
+    value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
+    assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
+
+
+FORMER_QUESTIONS = ("what made it", "what would move it", "what if")
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        *(({"ask": text}, {"question": id}) for text, id in zip(FORMER_QUESTIONS, QUESTIONS, strict=True)),
+        *(({"order": text}, {"order": id}) for text, id in zip(("large ones first", "in order"), ORDERS, strict=True)),
+        ({"route": "every step"}, {"route": "every-step"}),
+        ({"source": "your own sentence"}, {"source": OWN}),
+        ({"source": "your own parameters"}, {"source": OWN_PARAMETERS}),
+        ({"source": "your own microgpt"}, {"source": OWN_MODEL}),
+    ],
+)
+def test_what_addresses_of_before_say_is_read_as_the_id_that_stands_for_it_now(former, now):
+    for written in (former, {name: text.title() for name, text in former.items()}):
+        scene, notices = parse(written)
+        assert notices == ()
+        assert vars(scene).items() >= now.items()
+    ((name, text),) = former.items()
+    assert query(scene).get(name) != text
+
+
+def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
+    own = {
+        "changes": (Change("q", (0, 0, 0), 1.0),),
+        "selection": Selection(0, 3, 3),
+        "picked": "q",
+        "trail": ("q[0,0,0]",),
+    }
+    left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
+    assert resolve(replace(left, **parts_for_source("001 with"))).scene == resolve(Scene(source="001 with")).scene
+    assert replace(left, **parts_for_source("mirror")) == of_model("mirror")
+    assert replace(left, **parts_for_source(OWN)) == replace(Scene(), sentence=left.sentence)
+    assert resolve(of_model("mirror")).scene == of_model("mirror")
+
+
+def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoint_is_left_out():
+    last = len(MODELS["mirror"].checkpoints(2)) - 1
+    nearest_seed = replace(of_model("mirror"), model_seed=2)
+    assert parse({"model": "mirror", "seed": "42"}).scene == nearest_seed
+    for checkpoint in (last, last + 1):
+        assert parse({"model": "mirror", "seed": "2", "checkpoint": str(checkpoint)}).scene == nearest_seed
+    assert parse({"model": "mirror", "checkpoint": str(last - 1)}).scene.checkpoint == last - 1
+
+
+def test_titles_of_steps_still_open_them_in_any_case():
+    for step in STEPS:
+        for written in (step.title, step.title.upper(), step.id):
+            fitted = fitted_at({"step": written, "positions": "sinusoidal", "mask": "causal"})
+            assert fitted.scene.step == nearest(fitted.trace)[step.id]
+            assert not [notice for notice in fitted.notices if "step is one of" in notice]
+
+
+def test_a_first_visit_has_no_parameters():
+    assert parse({}).scene == resolve(FIRST_VISIT).scene
+    assert parse({}).scene.source in MODELS
+    assert not parse({}).notices
+    assert parse({"utm_source": "mail"}).scene == parse({}).scene
+    assert query(parse({}).scene) == {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}
+
+
+def test_an_address_without_a_model_means_what_it_meant_before_there_were_models():
+    assert parse({"step": "scores"}).scene == replace(Scene(), step="scores")
+    assert fitted_at({"seed": "7"}).trace["x"].shape == (6, 8)
+    assert query(Scene()) == {"sentence": Scene().sentence}  # an empty one is that of a first visit
+
+
+def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
+    scene = replace(Scene(), sentence="", step="scores", changes=(Change("scores", (0, 1, 2), 1.5),))
+    assert parse(query(scene)).scene == scene
+    assert resolve(scene).trace is None
+
+
+def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
+    assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
+
+
+@of_each("d_model", range(2, 33))
+def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
+    assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model", "sentence"}
+
+
+def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
+    fits, far = Change("scores", (0, 1, 2), 1.5), Change("scores", (0, 1, 5), 2.5)
+    fitted = resolve(replace(Scene(), sentence="one two three", changes=(fits, far)))
+    assert fitted.scene.changes == (fits,)
+    assert len(fitted.refused) == 1
+    assert fitted.trace["scores"].value[0, 1, 2] == 1.5
+    assert fitted.original["scores"].value[0, 1, 2] != 1.5
+
+
+def test_a_trail_ends_at_a_number_set_by_hand():
+    trail = "output[1,2]<concat[1,5]<heads[1,1,1]"
+    assert len(fitted_at({"trail": trail}).scene.trail) == 3
+    assert fitted_at({"trail": trail, "changes": "concat[1,5]=0"}).scene.trail == ("output[1,2]", "concat[1,5]")
+
+
+def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():
+    for model, asker, right in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
+        trace = resolve(of_model(model)).trace
+        selection = start(trace, "question")
+        words = trace.labels["query"]
+        assert (words[selection.query], words[selection.key]) == (asker, right)
+        assert trace.labels["answer"][selection.answer] == right
+    unknown = resolve(replace(of_model("at-it"), sentence="animal animal")).trace
+    assert start(unknown, "question").query == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "looks"),
+    [
+        ("recall", "g 5 d 6 e 1 a 3 e", [("1", "e"), ("e (2)", "1")]),
+        ("recall", "g 5 d 5 e 1 a 3 d", [("5 (2)", "d"), ("d (2)", "5 (2)")]),
+        ("by-hand", "a b c a", [("b", "a"), ("a (2)", "b")]),
+        ("by-hand", "b a b c d a", [("b (2)", "a"), ("a (2)", "b (2)")]),
+    ],
+)
+def test_each_layer_of_a_model_opens_on_what_it_looks_for_at_every_moment_of_its_training(model, sentence, looks):
+    for checkpoint in (0, None) if model == "recall" else (None,):
+        fitted = resolve(replace(of_model(model), sentence=sentence, checkpoint=checkpoint))
+        words = fitted.trace.labels["query"]
+        seen = [start(fitted.trace, f"softmax-{n}") for n in (1, 2)]
+        assert [(words[each.query], words[each.key]) for each in seen] == looks
+        assert start(fitted.trace, "answer") == start(fitted.trace, "question") == seen[-1]
+    for n, each in enumerate(seen, start=1):
+        row = fitted.trace[f"attention_{n}"].value[0, each.query]
+        assert row[each.key] == max(row) > 0.5
+
+
+def test_a_link_without_a_cell_is_that_of_the_start_of_its_step():
+    for step in ("question", "softmax-1", "softmax-2"):
+        scene = replace(of_model("recall"), step=step)
+        cell = start(resolve(scene).trace, step)
+        assert resolve(replace(scene, selection=cell)).scene == scene
+        assert "cell" not in query(parse(query(scene)).scene)
+    other = replace(of_model("recall"), step="softmax-1", selection=cell)
+    assert parse(query(other)).scene == other
+
+
+def test_one_begins_at_a_key_that_is_seen_and_in_a_long_sentence_at_a_word_that_looks_somewhere():
+    words = " ".join(f"w{n}" for n in range(40))
+    usual, causal = (trace_of(Settings("the cat sat on the mat", mask=mask)) for mask in ("none", "causal"))
+    assert start(usual, "question") == Selection()
+    at = start(causal, "question")
+    assert at.key <= at.query
+    for seed in range(5):
+        trace = trace_of(Settings(words, d_model=64, n_heads=8, seed=seed))
+        at = start(trace, "question")
+        assert trace["attention"].value[0, at.query, at.key] >= 2 / 40
+
+
+def test_a_talk_begins_with_its_question_and_an_address_can_lead_to_its_end():
+    begun = parse({"model": "who-is-it", "present": "1"}).scene
+    assert begun.reveal == 0
+    assert parse({"model": "who-is-it", "present": "1", "step": "softmax"}).scene.reveal is None
+    ended = parse({"model": "who-is-it", "present": "1", "reveal": "all"}).scene
+    assert ended.reveal is None
+    assert [parse(query(each)).scene for each in (begun, ended)] == [begun, ended]
+
+
+@pytest.mark.parametrize("more", [{}, {"reveal": "all"}, {"route": "every-step"}])
+def test_what_is_presented_without_anything_named_is_what_a_first_visit_shows(more):
+    scene = parse({"present": "1", **more}).scene
+    assert pinned(scene) == pinned(FIRST_VISIT)
+    assert (scene.present, scene.view, scene.step) == (True, FIRST_VISIT.view, FIRST_VISIT.step)
+    assert parse(query(scene)).scene == scene
+    assert parse({"present": "1", "step": "softmax"}).scene.source == OWN, "a link of earlier versions"
+
+
+def test_a_talk_of_a_model_that_writes_begins_before_the_first_letter_unless_its_address_says_what_is_written():
+    talk = {"model": "microgpt", "present": "1"}
+    assert parse(talk).scene.sentence == ""
+    for text in ("", "eli", "eliza"):
+        written = parse(talk | {"sentence": text}).scene
+        assert (written.sentence, parse(query(written)).scene) == (text, written)
+    first = of_model("microgpt").sentence
+    for elsewhere in ({"model": "microgpt"}, talk | {"step": "softmax"}):
+        assert parse(elsewhere).scene.sentence == first
+    assert parse({"model": "who-is-it", "present": "1"}).scene.sentence == of_model("who-is-it").sentence

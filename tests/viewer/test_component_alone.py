@@ -1,0 +1,264 @@
+"""What Streamlit calls, called without it: pages come and go and are drawn again, and what is done is answered."""
+
+import pytest
+from alone import MODULES, SHEET
+from documents import answer_bytes, fitted_at
+from tab import becomes, expect, parameters, step_is
+
+from attnviz.contract.request import read
+from attnviz.explain import export
+from attnviz.scene.acts.session import Session, answer_to
+
+pytestmark = pytest.mark.browser
+
+SITE = "http://component.test/"
+PAGE = """
+<!doctype html><meta charset="utf-8"><style>%s .viewer { height: 600px }</style>
+<div id="one"><div class="attnviz" aria-busy="true"></div></div><div id="other"><div class="attnviz"></div></div>
+<div id="apart"></div><div id="elsewhere"></div><textarea id="paper"></textarea>
+<script type="module">
+    import show from "/component.js";
+    window.asked = []; // of runs
+    window.ends = [];
+    window.run = (id, answer) => {
+        ends.push(show({
+            data: new TextEncoder().encode(answer),
+            parentElement: document.getElementById(id),
+            setTriggerValue: (...what) => { asked.push(what); },
+        }, new URL(location.origin)));
+        return document.querySelector(`#${id} .attnviz`).ariaBusy;
+    };
+    window.outlet = (id) => { // in a shadow root, as Streamlit's are
+        const parentElement = document.getElementById(id).attachShadow({ mode: "open" });
+        parentElement.innerHTML = '<div class="attnviz outlet" aria-busy="true"></div>';
+        show({ data: {}, parentElement }, new URL(location.origin));
+    };
+    window.leave = (id, place) => {
+        document.getElementById(id).replaceChildren();
+        ends[place]();
+    };
+    window.ready = true;
+</script>
+"""
+
+
+class Site:
+    """A tab at a site that answers what is done in it, and runs that answer as Streamlit's would."""
+
+    def __init__(self, context):
+        self.page, self.errors = context.new_page(), []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(f"{SITE}**", lambda route: self._answer(route))
+
+    def open(self, **address):
+        self.session = Session(fitted_at(address).scene)
+        self.page.goto(SITE)
+        self.page.wait_for_function("window.ready")
+        return self.page
+
+    def run(self, box, view="pass"):
+        """Run the page, which view into a box the settings, and the pass where that is its view."""
+        self.bring(box, answer_bytes(self.session, view, "a tab"))
+
+    def bring(self, box, answer):
+        """Bring the answer of a run into a box; returns whether that is busy then."""
+        return self.page.evaluate("([box, answer]) => run(box, answer)", [box, answer.decode()])
+
+    def _answer(self, route):
+        if route.request.method == "POST":
+            route.fulfill(body=answer_to(self.session, read(route.request.post_data_buffer)))
+        elif route.request.url.endswith(".js"):
+            route.fulfill(body=MODULES, content_type="text/javascript")
+        else:
+            route.fulfill(body=PAGE % SHEET, content_type="text/html")
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    site = Site(browser.new_context())
+    yield site
+    site.page.context.close()
+
+
+@pytest.fixture
+def site(tab):
+    """The site with nobody in it, always in the same tab; it must make no errors."""
+    tab.page.goto("about:blank")
+    tab.errors.clear()
+    yield tab
+    assert tab.errors == []
+
+
+def another_seed(site):
+    """Ask for another seed, and wait until it is in the address."""
+    before = parameters(site.page).get("seed")
+    site.page.get_by_role("button", name="Another seed").click()
+    becomes(site.page, lambda: parameters(site.page).get("seed") in (None, before), False)
+
+
+@pytest.mark.slow
+def test_enter_leaves_a_sentence_to_the_keys_of_the_view(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    sentence = page.get_by_role("textbox", name="Sentence").first
+    sentence.fill("the dog sat")
+    sentence.press("Enter")
+    becomes(page, lambda: parameters(page).get("sentence"), "the dog sat")
+    assert page.evaluate("document.activeElement.className") == "view viewer"
+    page.keyboard.press("w")
+    becomes(page, lambda: parameters(page).get("view"), "sheet")
+
+
+@pytest.mark.slow
+def test_a_call_that_is_ended_late_takes_nothing_away(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    site.run("one")
+    page.evaluate("ends[0]()")
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: parameters(page).get("step"), "tokens")
+    another_seed(site)
+    becomes(page, page.get_by_role("textbox", name="Seed").input_value, parameters(page)["seed"])
+    assert page.evaluate("asked") == []
+
+
+@pytest.mark.slow
+def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focus_away(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    for _ in range(2):
+        page.keyboard.press("PageDown")
+    page.go_back()
+    becomes(page, lambda: parameters(page).get("step"), "tokens")
+    page.get_by_role("textbox", name="Seed").focus()
+    page.evaluate("ends[0]()")
+    page.go_forward()
+    site.run("one")
+    becomes(page, lambda: parameters(page).get("step"), "qkv")
+    step_is(page, 3)
+    expect(page.get_by_role("textbox", name="Seed")).to_be_focused()
+
+
+def test_a_page_is_busy_until_it_is_there_and_until_what_is_late_is_replaced(site):
+    page = site.open(sentence="the cat sat")
+    first = answer_bytes(site.session, tab="a tab")
+    busy = page.locator("[aria-busy=true]")
+    expect(busy).to_have_count(1)
+    site.bring("one", first)
+    expect(busy).to_have_count(0)
+    another_seed(site)
+    expect(busy).to_have_count(0)
+    assert site.bring("one", first) == "true"
+    expect(busy).to_have_count(0)
+    becomes(page, page.get_by_role("textbox", name="Seed").input_value, parameters(page)["seed"])
+
+
+DIALOG = """(role) => {
+  const dialog = document.body.appendChild(document.createElement("section"));
+  Object.assign(dialog, { role, tabIndex: -1 }).focus();
+  dialog.remove();
+}"""
+
+
+def test_what_a_dialog_took_the_keyboard_from_has_it_again_as_the_server_answers(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    box = page.get_by_role("textbox", name="Sentence")
+    box.press("ArrowLeft")
+    place = box.evaluate("box => box.selectionStart")
+    page.evaluate(DIALOG, "dialog")
+    expect(box).not_to_be_focused()
+    site.run("one")
+    expect(box).to_be_focused()
+    assert box.evaluate("box => box.selectionStart") == place
+    page.evaluate(DIALOG, "note")
+    site.run("one")
+    expect(box).not_to_be_focused()
+
+
+@pytest.mark.slow
+def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_hears_nothing(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    for _ in range(2):
+        page.keyboard.press("PageDown")
+    page.evaluate("leave('one', 0)")
+    site.run("other")
+    becomes(page, lambda: parameters(page).get("step"), "qkv")
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: parameters(page).get("step"), "scores")
+    another_seed(site)
+
+
+@pytest.mark.parametrize(("comes", "view", "selector"), [("before", "audit", ".verdict"), ("after", "script", "pre")])
+def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, comes, view, selector):
+    page = site.open(sentence="the cat sat")
+    if comes == "before":
+        page.evaluate("outlet('apart')")
+    site.run("one", view)
+    if comes == "after":
+        expect(page.locator(selector)).to_have_count(0)  # nothing stands above the text and goes
+        page.evaluate("outlet('apart')")
+    shown = page.locator(f"#apart {selector}")
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    before = shown.inner_text()
+    page.get_by_role("textbox", name="Sentence").fill("a dog")
+    becomes(page, lambda: shown.inner_text() == before, False)
+    assert page.evaluate("asked") == [], "no run is asked for"
+
+
+def test_another_page_has_its_own_view_in_its_own_root(site):
+    page = site.open(sentence="the cat sat")
+    for box, outlet, view, selector in (("one", "apart", "audit", "table"), ("other", "elsewhere", "script", "pre")):
+        site.run(box, view)
+        page.evaluate(f"outlet('{outlet}')")
+        expect(page.locator(f"#{outlet} {selector}")).to_be_visible()
+        if box == "one":
+            page.evaluate("leave('one', 0)")
+    page.get_by_role("textbox", name="Sentence").fill("a dog")
+    expect(page.locator("#elsewhere").get_by_text("(2, 2, 2): head, query, key").first).to_be_visible()
+
+
+def test_where_there_is_no_pass_what_is_said_of_it_is_marked_and_comes_back(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one", "audit")
+    page.evaluate("outlet('apart')")
+    host = page.locator("#apart")
+    for text, is_empty in (("", True), ("a dog", False), ("", True)):
+        page.get_by_role("textbox", name="Sentence").fill(text)
+        becomes(page, lambda: host.get_attribute("data-empty") is not None, is_empty)
+        assert page.locator(".audit").is_visible() != is_empty
+
+
+def test_what_no_act_does_is_asked_of_a_run(site):
+    page = site.open(sentence="w " * 30, changes="scores[0,1,2]=3")
+    site.run("one", "audit")
+    page.evaluate("outlet('apart')")
+    page.get_by_role("button", name="Recompute").click()
+    page.get_by_role("button", name="Change it").click()
+    assert page.evaluate("asked") == [["run", "recompute"], ["run", "other numbers"]]
+    page.get_by_role("button", name="Reset").click()
+    expect(page.get_by_text("Set by hand:")).to_be_hidden()
+    becomes(page, lambda: parameters(page).get("changes"), None)
+    assert len(page.evaluate("asked")) == 2, "which is an act"
+
+
+def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    page.get_by_role("textbox", name="Seed").fill("7.5")
+    page.evaluate("leave('one', 0)")
+    becomes(page, lambda: site.session.extras.seed, "7.5")
+    site.run("other")
+    becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
+
+
+def test_a_script_is_copied_as_it_stands(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one", "script")
+    page.evaluate("outlet('apart')")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
+    page.locator("#paper").focus()
+    page.keyboard.press("ControlOrMeta+V")
+    expect(page.locator("#paper")).to_have_value(export.script(site.session.resolved().trace))

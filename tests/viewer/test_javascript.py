@@ -1,0 +1,172 @@
+"""The viewer's JavaScript: the tests that node runs, and what it shares with Python.
+
+Without node a person's run skips them and says so; where CI is set they fail.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from documents import document, fitted_at
+from numerals import short
+from page import ROOT
+from passes import TRACES
+from rules import said
+
+from attnviz.core.numerals import digits, tex
+from attnviz.explain.steps import ENTRIES
+from attnviz.explain.wording import percent
+from attnviz.viewer.bundle import bundle, module
+
+_THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+THEMES = {name: _THEME[name] for name in ("light", "dark")}
+
+
+def test_node_s_own_tests_pass(node):
+    """In one process, as a process for each file takes longer than its tests."""
+    tests = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
+    source = "".join(f'await import("{each.as_uri()}");' for each in tests)
+    said = node("--test-reporter=spec", "--input-type=module", "--eval", source)  # which ends with those that failed
+    assert "fail 0\n" in said
+    assert "skipped 0\n" in said
+
+
+def test_the_joined_modules_are_one_component(node, tmp_path):
+    file = tmp_path / "component.mjs"
+    file.write_text(bundle(module("component")), "utf-8")
+    source = f'import("{file.as_uri()}").then((all) => console.log(Object.keys(all) + typeof all.default))'
+    assert node("--eval", source) == "defaultfunction\n"
+
+
+def test_a_fraction_is_written_in_hundredths_alike_and_halves_are_rounded_up(called):
+    """Of all fractions with small denominators, 9 of 360 among them: their hundredths are whole numbers' quotients."""
+    fractions = sorted({Fraction(n, m) for m in (*range(1, 60), 200, 360, 400) for n in range(m + 1)})
+    one = Fraction(1, 100)
+    expected = [
+        ("under 1" if 0 < each < one else "over 99" if 1 - one < each < 1 else str((200 * each + 1) // 2)) + "\u00a0%"
+        for each in fractions
+    ]
+    shares = [float(each) for each in fractions]
+    assert [percent(share) for share in shares] == expected
+    assert called("numeral", "percent", [[share] for share in shares]) == expected
+
+
+@pytest.mark.parametrize("way", [short, digits, tex, percent])
+def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
+    ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
+    finer = [place / 32 for place in range(-41, 42)] + [
+        1_125_000.0,
+        1_135_000.0,
+        9_995_000.0,
+        999_999.99995,
+        999_999.99996,
+    ]
+    edges = [0.0, -0.0, -0.004, -0.005, 0.005, 1.005, 99.995, 99.996, 999.95, 999.96, 9999.5, 9999.6, 1e4, 1e-7, 5e-324]
+    rng = np.random.default_rng(1)
+    spread = (rng.standard_normal(2_000) * 10.0 ** rng.integers(-9, 9, 2_000)).tolist()
+    large = [1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
+    small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
+    numbers = [*ties, *finer, *edges, *spread, *large, *small]
+    assert called("numeral", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
+
+
+def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
+    colours = sent_colours()
+    for theme in THEMES.values():
+        page = colours | {"page": channels(theme["backgroundColor"])}
+        scales = [(-1, "signed"), (1, "signed"), (1, "share")]
+        low, high, share = called("colour", "background", [[n, {"scale": s, "limit": 1}, page] for n, s in scales])
+        assert low[2] > low[1] > low[0], "blue"
+        assert high[0] > high[1] > high[2], "vermilion"
+        assert share[2] > share[0] > share[1], "violet"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_number_can_be_read_on_its_colour(called, theme):
+    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
+    cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
+    cells += [(value, "share") for value in np.linspace(0, 1, 401)]
+    backgrounds = called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
+    texts = called("colour", "textOn", [[colour] for colour in backgrounds])
+    for cell, text, colour in zip(cells, texts, backgrounds, strict=True):
+        assert contrast(text, colour) >= 4.5, cell
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_small_number_is_seen_beside_the_page(called, theme):
+    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
+    cells = [(-0.05, "signed"), (0.05, "signed"), (0.05, "share")]
+    for colour in called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
+        assert np.linalg.norm(oklab(colour) - oklab(page["page"])) > 0.03  # 0.02 can just be seen
+
+
+def formulas():
+    """The formulas of the first and the last cell of every computed stage, of passes of all kinds."""
+    for trace in TRACES.values():
+        for stage in trace.stages:
+            for index in () if stage.is_given else {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
+                yield said(trace, stage.name, index).formula
+
+
+def test_formulas_are_typeset_whole(called):
+    texts = [*formulas(), *(entry.symbol for entry in ENTRIES.values())]
+    for latex, tree in zip(texts, called("latex", "parse", [[text] for text in texts]), strict=True):
+        nodes = list(_nodes(tree))
+        counts = Counter(node["tag"] for node in nodes)
+        written = [node["children"][0] for node in nodes if node["tag"] in ("mi", "mn", "mo", "mtext")]
+        assert not set("".join(written)) & set("\\{}_^"), latex
+        numbers = [node["children"][0] for node in nodes if node["tag"] == "mn"]
+        assert numbers == [n.replace("\\infty", "∞") for n in re.findall(r"[\d.]+|\\infty", latex)]
+        assert written.count("−") == latex.count("-")
+        assert counts["mfrac"] == latex.count("\\frac")
+        assert counts["msub"] + counts["msubsup"] == latex.count("_")
+        assert counts["msup"] + counts["msubsup"] == latex.count("^")
+
+
+def _nodes(tree):
+    """A node and those in it, in order."""
+    yield tree
+    for child in tree["children"]:
+        if not isinstance(child, str):
+            yield from _nodes(child)
+
+
+def sent_colours():
+    """The colours of numbers that the browser is sent."""
+    return document(fitted_at({}))["palette"]
+
+
+def channels(colour):
+    """#rrggbb as numbers."""
+    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+
+
+def contrast(one, other):
+    """The contrast of two colours, as WCAG 2.2 has it."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(colour) / 255]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def oklab(colour):
+    """A colour where distances are as large as they look (Ottosson 2020)."""
+    c = np.array(colour) / 255
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    to_cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    to_lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    return np.array(to_lab) @ np.cbrt(np.array(to_cones) @ linear)

@@ -1,0 +1,261 @@
+"""Pictures of lessons’ own: a mistake with the mask, the sweep of d_k, and the answers that a class gave."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from alone import MODULES, SHEET, Alone
+
+from attnviz.analysis.sweep import LENGTHS, REACHES, sweep
+from attnviz.explain.wording import percent
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.mistaken import mistaken
+from attnviz.lessons.moment import moment, opened
+
+PAGE = """
+<!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
+<script type="module">
+    %s
+    const made = { sweep: sweepPicture_js.makeSweepPicture, mistake: mistakePicture_js.makeMistakePicture };
+    window.draw = (moment, isCovered, isPresented) => {
+        const picture = made[moment.picture.kind]();
+        document.querySelector(".viewer").replaceChildren(picture.element);
+        picture.show(moment, isCovered, isPresented);
+        window.uncover = () => picture.show(moment, false, isPresented);
+    };
+    window.count = (question, counts, isShown) => {
+        const board = answerDots_js.makeBoard();
+        document.querySelector(".viewer").replaceChildren(board.element);
+        board.update(question, counts, isShown, "What the class says");
+    };
+    window.countOver = (question, counts, isShown) => {
+        const home = document.querySelector(".viewer"), over = placedDots_js.makePlacedDots(home);
+        home.innerHTML = "<div class=slider><input type=range></div>";
+        home.append(over.element);
+        over.update(question, counts, isShown, home);
+    };
+    document.body.dataset.ready = "";
+</script>
+"""
+
+WIDTHS = """bars => bars.map(bar => {
+    const { width, height } = bar.getBoundingClientRect();
+    return height > 5 ? width / bar.parentNode.clientWidth : null;
+})"""
+"""How wide bars are that are seen, of the room that they have."""
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    tab = Alone(browser.new_context())
+    tab.show(PAGE % (SHEET, MODULES), "[data-ready]")
+    yield tab
+    tab.page.context.close()
+
+
+@pytest.fixture
+def drawn(tab):
+    """Draw the picture of a moment; it must make no errors."""
+
+    def start(lesson, number, *, covered=False, presented=False):
+        sent = json.loads(moment(lesson, number))
+        tab.page.evaluate("of => draw(...of)", [{"picture": sent["picture"]}, covered, presented])
+        return tab.page
+
+    yield start
+    assert tab.errors == []
+
+
+def of_kind(kind):
+    return [
+        (name, number)
+        for name, own in LESSONS.items()
+        for number, each in enumerate(own.moment, start=1)
+        if each.picture and type(each.picture).__struct_config__.tag == kind
+    ]
+
+
+@pytest.mark.parametrize("place", of_kind("mistake"))
+def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place):
+    made = LESSONS[place[0]].moment[place[1] - 1]
+    row = mistaken(opened(made.at).trace(), made.picture.of, made.picture.word)
+    page = drawn(*place, covered=True)
+    assert page.locator(".share-bars").count() == 1, "the wrong shares would give the answer away"
+    assert page.locator(".law").count() == 0
+    page = drawn(*place)
+    right, wrong = page.locator(".share-bars").all()
+    for figure, shares in ((right, row.right), (wrong, row.wrong)):
+        widths = figure.locator(".bar").evaluate_all(WIDTHS)
+        assert widths == pytest.approx(shares.tolist(), abs=0.005)
+        assert figure.locator("li.hidden").count() == row.hidden.sum()
+        assert figure.locator(".sum").inner_text() == f"Sum {shares.sum():.4f}"
+        assert figure.locator(".number").all_inner_texts() == list(map(percent, shares))
+    titles, sides = page.locator("figcaption").all_inner_texts(), json.loads(moment(*place))["picture"]["sides"]
+    assert titles == [f"Shares of “{made.picture.word}” {sides[0]}", sides[1]]
+    assert page.locator(".law").all_inner_texts() == [f"Law broken: {law}" for law in row.laws]
+
+
+@pytest.mark.parametrize("place", of_kind("sweep"))
+def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
+    asked = LESSONS[place[0]].moment[place[1] - 1].picture
+    page = drawn(*place, covered=True)
+    slider = page.get_by_role("slider", name="d_k")
+    slider.press("End")
+    assert page.locator("output").inner_text() == f"d_k = {asked.d_k // 8}", "the next ones would tell the answer"
+    page.evaluate("uncover()")
+    assert LENGTHS[int(slider.input_value())] == asked.d_k
+    page = drawn(*place)
+    assert page.locator("output").inner_text() == f"d_k = {asked.d_k}"
+    for key, at in (("Home", 0), ("ArrowRight", 1), ("End", 9), ("ArrowLeft", 8)):
+        slider.press(key)
+        assert page.locator("output").inner_text() == f"d_k = {LENGTHS[at]}"
+        assert slider.get_attribute("aria-valuetext") == f"d_k = {LENGTHS[at]}"
+    for id, label in (("none", "not divided"), ("d_k", "divided by d_k"), ("root", "divided by √d_k")):
+        if id not in asked.offered:
+            assert page.get_by_role("button", name=label, exact=True).count() == 0, "asked about later"
+            continue
+        page.get_by_role("button", name=label, exact=True).click()
+        assert page.get_by_role("button", name=label, exact=True).get_attribute("aria-pressed") == "true"
+        swept = sweep()[id][8]
+        assert (
+            f"spread {swept.spread:.2f}, in theory {swept.expected:.2f} (the curve)."
+            in page.locator(".chart p").first.inner_text()
+        )
+        widths = page.locator(".share-bars .bar").evaluate_all(WIDTHS)
+        assert widths == pytest.approx(swept.shares.tolist(), abs=0.005)
+        tall = page.locator("rect.bar").evaluate_all("all => all.map(each => Number(each.getAttribute('height')))")
+        curve = page.locator(".curve").get_attribute("points").split()
+        highest = min(float(point.split(",")[1]) for point in curve)
+        assert sum(float(point.split(",")[1]) < highest + 0.01 for point in curve) == 1, "the curve is cut flat"
+        assert_normal(page.locator("svg:has(.curve)"), tall, swept.expected / REACHES[id])
+        assert [each > 0 for each in tall] == [count > 0 for count in swept.counts]
+        assert page.locator(".averages dd").all_inner_texts() == [percent(swept.largest), f"{swept.slope:.4f}"]
+
+
+def assert_normal(svg, tall, expected):
+    """Whether a curve is the density of normal scores of a spread, as a part of the reach, in units of the bars."""
+    _, _, width, height = map(float, svg.get_attribute("viewBox").split())
+    points = [tuple(map(float, each.split(","))) for each in svg.locator(".curve").get_attribute("points").split()]
+    scores = np.array([2 * x / width - 1 for x, _ in points])
+    parts = np.array([height - y for _, y in points]) / sum(tall)  # of all pairs, in a bin
+    density = np.exp(-((scores / expected) ** 2) / 2) / (expected * math.sqrt(2 * math.pi))
+    assert parts == pytest.approx(density * 2 / len(tall), rel=1e-6, abs=1e-9)
+
+
+ROUNDS = [[[0, 2], [2, 5]], [[1, 7], [2, 1]]]
+COUNTED = """all => all.map(each => ({
+    label: each.querySelector(".label, .heard")?.textContent ?? "",
+    text: each.querySelector(".count, .heard:not(:first-child)")?.textContent ?? "",
+    dots: [...each.querySelectorAll(".stack")].map(stack => stack.children.length),
+    isRight: each.classList.contains("right"),
+    middle: parseFloat(each.style.left),
+}))"""
+"""What stands for each answer on the board, or over its place."""
+
+
+def rounds_of(counts, value):
+    """How many gave an answer in each round."""
+    return [sum(n for each, n in of if each == value) for of in counts]
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, is_shown):
+    labels = ["the", "cat", "sat", "on"]
+    question = {"kind": "choose", "candidates": [{"label": each} for each in labels], "right": [1], "isCode": False}
+    lefts = "all => new Set(all.map(each => each.getBoundingClientRect().left)).size"
+    tab.page.evaluate("given => count(...given)", [{**question, "isCode": True}, ROUNDS, is_shown])
+    assert tab.page.locator(".stacks .label").evaluate_all(lefts) == 1, "lines of code begin below each other"
+    tab.page.evaluate("given => count(...given)", [question, ROUNDS, is_shown])
+    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+    assert [each["label"] for each in found] == labels
+    for place, each in enumerate(found):
+        own = rounds_of(ROUNDS, place)
+        assert each["dots"] == own
+        assert each["isRight"] == (is_shown and place == 1)
+        assert each["text"] == (" → ".join(map(str, own)) if any(own) else "") + (" ✓" if each["isRight"] else "")
+
+
+def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_them(tab):
+    question = {"kind": "fill", "right": 1.3333, "text": "1.33", "tolerance": 0.005, "isShare": False}
+    for counts, names in (
+        ([[[-2, 1], [0.5, 3], [4, 2]]], ["−2", "0.5", "1.33", "4"]),
+        ([[[1.33, 2]]], ["1.33"]),
+    ):
+        tab.page.evaluate("given => count(...given)", [question, counts, True])
+        found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+        assert [each["label"] for each in found] == names
+        given = {**{f"{value:g}".replace("-", "−"): n for value, n in counts[0]}}
+        assert [each["dots"] for each in found] == [[given.get(name, 0)] for name in names]
+        assert [name for name, each in zip(names, found, strict=True) if each["isRight"]] == ["1.33"]
+
+
+OPACITIES = "all => all.map(each => Number(getComputedStyle(each).opacity))"
+
+
+def test_numbers_that_a_class_gave_are_counted_in_the_round_in_which_they_were(tab):
+    question = {"kind": "fill", "right": 2, "text": "2", "tolerance": 0.1, "isShare": False}
+    rounds = [[[-1, 2], [2.05, 1], [10, 4]], [[-1, 1], [2, 5]]]
+    tab.page.evaluate("given => count(...given)", [question, rounds, False])
+    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+    assert [(each["label"], each["dots"]) for each in found] == [
+        ("−1", [2, 1]),
+        ("2", [0, 5]),
+        ("2.05", [1, 0]),
+        ("10", [4, 0]),
+    ]
+    assert [each["text"] for each in found] == ["2 → 1", "0 → 5", "1 → 0", "4 → 0"]
+    first, second = tab.page.locator(".stacks li").first.locator(".stack").evaluate_all(OPACITIES)
+    assert first < second == 1, "those of before are paler"
+    tab.page.evaluate("given => count(...given)", [question, rounds[:1], False])
+    assert set(tab.page.locator(".stacks .stack").evaluate_all(OPACITIES)) == {1}
+
+
+SPOT = """() => {
+    const [dots, slider] = [".placed-dots .stack", ".slider input"].map(what =>
+        document.querySelector(what).getBoundingClientRect());
+    return [dots.left + dots.width / 2, slider.top + slider.height / 2];
+}"""
+"""The spot on the slider that is below the dots."""
+
+
+def test_who_clicks_the_slider_below_a_dot_gives_what_the_dot_stands_for(tab):
+    question = {"kind": "fill", "right": 0.5, "text": "50 %", "tolerance": 0.05, "isShare": True}
+    for share in (0, 0.07, 0.13, 0.34, 0.49, 0.72, 0.98, 1):
+        tab.page.evaluate("given => countOver(...given)", [question, [[[share, 2]]], False])
+        tab.page.mouse.click(*tab.page.evaluate(SPOT))
+        given = int(tab.page.locator(".slider input").input_value()) / 100
+        assert given == pytest.approx(share, abs=0.025 + 0.01), "half a twentieth, and a step of the slider"
+
+
+def test_shares_that_a_class_guessed_are_counted_where_they_lie_on_the_slider(tab):
+    question = {"kind": "fill", "right": 0.3, "text": "30 %", "tolerance": 0.05, "isShare": True}
+    counts = [[[0, 1], [0.32, 2], [1, 4]], [[0.3, 3]]]
+    said = {"0 %": "1 → 0", "30 %": "2 → 3", "100 %": "4 → 0"}
+    tab.page.evaluate("given => count(...given)", [question, counts, True])
+    found = [each for each in tab.page.locator(".stacks li").evaluate_all(COUNTED) if each["label"]]
+    assert [each["label"].replace("\N{NO-BREAK SPACE}", " ") for each in found] == [
+        ": ".join(each) for each in said.items()
+    ]
+    assert tab.page.locator(".truth").evaluate("each => [each.textContent, each.style.getPropertyValue('--at')]") == [
+        "30 %",
+        "30%",
+    ]
+    tab.page.evaluate("given => countOver(...given)", [question, counts, False])
+    over = tab.page.locator(".placed-dots li").evaluate_all(COUNTED)
+    assert {each["label"].replace("\N{NO-BREAK SPACE}", " "): each["text"].replace("→", " → ") for each in over} == said
+    first, middle, last = (each["middle"] for each in over)
+    assert (middle - first) / (last - first) == pytest.approx(0.3, abs=0.01)
+
+
+@pytest.mark.parametrize("place", [of_kind("sweep")[0], of_kind("mistake")[0]])
+def test_a_picture_has_room_on_a_phone_and_letters_for_a_hall(drawn, place):
+    page = drawn(*place)
+    page.set_viewport_size({"width": 390, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page = drawn(*place, presented=True)
+    sizes = page.locator(".own-picture :is(p, span, dt, dd, button, output, figcaption)").evaluate_all(
+        "all => all.filter(each => each.textContent.trim()).map(each => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert min(sizes) >= 0.015 * 768

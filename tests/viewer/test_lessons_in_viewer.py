@@ -1,0 +1,678 @@
+"""Lessons, in a real browser without Streamlit: walked, answered in every way, covered, fitting, for everyone."""
+
+import json
+
+import pytest
+from axe import violations_but_contrast
+from patience import PATIENCE_MS
+from tab import becomes, expect, frames, parameters, resized
+from taught import PLACES, sent
+
+from attnviz.explain.wording import percent
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import opened
+
+pytestmark = pytest.mark.browser
+
+LEAST = (1024, 768)
+PHONE = (390, 844)
+FIRST = "?lesson=who-is-it&moment="
+
+_FRAMED = """() => [...document.querySelectorAll(".matrix .frame.focus")].map(frame => {
+  const { left, right, top, bottom } = frame.getBoundingClientRect(),
+    figure = frame.closest(".matrix"),
+    cell = [...figure.querySelectorAll("td")].find(each => {
+      const box = each.getBoundingClientRect(), [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+      return left < x && x < right && top < y && y < bottom;
+    });
+  return [`${figure.dataset.stage}[0,${cell.dataset.row},${cell.dataset.column}]`, cell.textContent];
+})"""
+"""Which cells of matrices are framed as those that one looks at, and what they show."""
+_FEET = """(side) => [...document.querySelectorAll(".thread .words button")].flatMap((word, place) => {
+  const share = word.querySelector(side === "A" ? ".in-a" : ".said:not(.in-a)"),
+    middle = (each) => each.getBoundingClientRect().top + each.getBoundingClientRect().height / 2;
+  if (!share.checkVisibility() || !share.textContent) return [];
+  const range = new Range();
+  range.selectNodeContents(share);
+  return [[share.textContent, place, middle(share) - middle(word.firstChild), range.getBoundingClientRect().left]];
+})"""
+"""The shares of one of two passes: what each says, of which word, how far below it, and where it begins."""
+
+
+def read(lesson, number):
+    return json.loads(sent(lesson, number))
+
+
+def title(page):
+    return page.locator(".lesson-said h2").inner_text()
+
+
+def verdict(page):
+    return page.locator(".lesson-said .verdict")
+
+
+def said_is(page, lesson, number):
+    """Wait until that moment is shown."""
+    expect(page.locator(".count")).to_have_text(f"{number} of {len(LESSONS[lesson].moment)}")
+    expect(page.locator(".about")).to_contain_text(LESSONS[lesson].title)
+
+
+@pytest.mark.slow
+def test_a_lesson_is_walked_by_page_down_alone(taught):
+    page = taught()
+    lessons, lesson = [*LESSONS], "who-is-it"
+    for number, each in enumerate(LESSONS[lesson].moment, 1):
+        said_is(page, lesson, number)
+        becomes(page, lambda: title(page), each.title)
+        presses = 2 if each.ask or each.after or number == len(LESSONS[lesson].moment) else 1
+        for _ in range(presses):
+            page.keyboard.press("PageDown")
+    said_is(page, lessons[1], 1)
+    becomes(page, lambda: parameters(page), {"lesson": lessons[1], "moment": "1"})
+    page.keyboard.press("PageUp")
+    said_is(page, lesson, len(LESSONS[lesson].moment))
+    expect(verdict(page).last).to_contain_text("A query says")  # as one left it
+
+
+def test_the_first_screen_is_a_question_and_words_alone(taught):
+    page = taught()
+    expect(page.locator(".choices button")).to_have_text(
+        [each["label"] for each in read("who-is-it", 1)["question"]["candidates"]]
+    )
+    assert page.locator(".lesson-picture *").count() == 0
+    controls = [each for each in page.locator(":is(button, a, input):visible").all_inner_texts() if each]
+    assert controls[:1] + controls[-3:] == [
+        *("All lessons", "Show me", "type your own sentence", "open the whole walkthrough")
+    ]
+    assert len(controls) == 12 + 4, "the words, and these"
+
+
+def test_where_an_answer_is_no_word_of_the_sentence_that_stands_there_too(taught):
+    page = taught("?lesson=two-layers&moment=1")
+    expect(page.locator(".sentence-alone span")).to_have_text([*"e1f5b0h7", "e (2)"])
+    expect(page.get_by_role("button", name="Show me")).not_to_be_visible()
+    page.locator(".choices").get_by_role("button", name="1", exact=True).click()
+    expect(verdict(page)).to_contain_text("Right: 1")
+
+
+@pytest.mark.parametrize(("word", "kind"), [("animal", "right"), ("it", "wrong")])
+def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
+    page = taught()
+    page.get_by_role("button", name=word, exact=True).click()
+    expect(verdict(page)).to_have_class(f"verdict {kind}")
+    expect(verdict(page)).to_contain_text("Right: animal" if kind == "right" else "You said it. It is animal.")
+    expect(page.locator(f".choices .{kind}")).to_have_text(word)
+    assert page.locator(f".choices .{kind}").evaluate(_COLOURED) == {"right": "v", "wrong": "k"}[kind]
+    assert page.locator(".thread .arc").count() > 0
+
+
+_COLOURED = """(each) => ["v", "k"].find((role) => {
+  const other = each.parentNode.appendChild(document.createElement("i"));
+  other.style.color = `var(--${role})`;
+  const [own, colour] = [each, other].map((one) => getComputedStyle(one).color);
+  other.remove();
+  return own === colour;
+})"""
+"""The role whose colour an element's text has."""
+_TRUTH = """(track) => {
+  const mark = getComputedStyle(track, "::after"), { width } = getComputedStyle(track.querySelector("input"));
+  const colour = getComputedStyle(track.querySelector(".right")).color;
+  return [parseFloat(mark.left), parseFloat(width) - parseFloat(mark.width), mark.backgroundColor, colour];
+}"""
+"""How far from the left the truth stands on a slider, how far the thumb can go, its colour and that of its number."""
+
+
+def test_a_word_is_picked_in_the_picture_and_by_keys(taught):
+    page = taught(FIRST + "2")
+    page.locator(".sheet .names button", has_text="street").click()
+    expect(verdict(page)).to_contain_text("Right: street")
+    page = taught(FIRST + "2")
+    page.locator('.sheet td[data-cell="k[0,2,0]"]').click()
+    expect(verdict(page)).to_contain_text("You said did. It is street.")
+    page = taught(FIRST + "2")
+    page.locator(".choices").get_by_role("button", name="street", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(verdict(page)).to_contain_text("Right: street")
+    said_is(page, "who-is-it", 2)
+
+
+def test_an_answer_is_chosen_and_a_wrong_one_is_told(taught):
+    asked = read("who-is-it", 6)["question"]
+    for place in {*asked["right"], 0, len(asked["candidates"]) - 1}:
+        each = asked["candidates"][place]
+        page = taught(FIRST + "6")
+        page.get_by_role("button", name=each["label"], exact=True).click()
+        expect(verdict(page)).to_have_class(f"verdict {'right' if place in asked['right'] else 'wrong'}")
+
+
+def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
+    page = taught(FIRST + "3")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "40 %")
+    said_is(page, "who-is-it", 3)
+    page.keyboard.press("Enter")
+    expect(verdict(page)).to_contain_text("You said 40 %.")
+    expect(verdict(page)).to_contain_text("For 40 % its scaled score would have to be")
+    right = read("who-is-it", 3)["question"]["right"]
+    at, width, colour, key = page.locator(".track").evaluate(_TRUTH)
+    assert at == pytest.approx(right * width, abs=1)
+    assert colour == key, "the truth is no answer of one's own"
+    page = taught(FIRST + "3")
+    page.get_by_role("slider").fill(str(round(100 * read("who-is-it", 3)["question"]["right"])))
+    page.get_by_role("button", name="Check").click()
+    expect(verdict(page)).to_have_class("verdict right")
+
+
+def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
+    lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
+    asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
+    far = asked["right"] + 1000
+    answers = [
+        (asked["text"], "Right: "),
+        *((f"{near['value']}", worded(near["feedback"])) for near in asked["nears"][:2]),
+    ]
+    for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
+        page = taught(where)
+        box = page.get_by_role("textbox", name="Your number")
+        if typed == asked["text"]:
+            box.fill("about five")
+            box.press("Enter")
+            expect(page.locator(".help")).to_contain_text("A number, please")
+        box.fill(typed)
+        box.press("Enter")
+        expect(verdict(page)).to_contain_text(says)
+
+
+def is_typed(question):
+    return bool(question) and question["kind"] == "fill" and not question["isShare"] and len(question["nears"]) > 0
+
+
+def worded(runs):
+    return "".join(text["text"] if isinstance(text, dict) else text for _, text in runs)
+
+
+@pytest.mark.slow
+def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
+    for number in (1, 3, 4, 7):  # words alone, a share, a cell, two passes
+        page = taught(f"{FIRST}{number}")
+        page.get_by_role("button", name="Show me" if number == 1 else "Next", exact=True).click()
+        expect(verdict(page)).to_have_class("verdict ")
+        expect(verdict(page)).not_to_be_empty()
+    page = taught(FIRST + "8")
+    expect(page.locator(".score:visible")).to_have_count(0)
+
+
+def test_one_explains_in_ones_own_words_and_compares_on_a_press(taught):
+    page = taught(FIRST + "8")
+    box = page.get_by_role("textbox", name="In your own words")
+    box.press_sequentially("A query  asks.\nA key answers")
+    box.press("PageDown")
+    expect(verdict(page).last).not_to_contain_text("A query says")
+    button = page.get_by_role("button", name="Compare with an answer")
+    assert button.bounding_box()["y"] > box.bounding_box()["y"]
+    button.click()
+    expect(verdict(page).last).to_contain_text("A query says")
+    expect(box).to_have_value("A query  asks.\nA key answers")
+    expect(page.get_by_role("button", name="Compare with an answer")).to_have_count(0)
+    assert "A key answers" not in page.evaluate("JSON.stringify(localStorage)")
+    page.get_by_role("button", name="Next lesson").click()
+    said_is(page, "one-number", 1)
+    page.get_by_role("button", name="Present").click()
+    page.keyboard.press("End")
+    page.keyboard.press("Escape")
+    said_is(page, "one-number", len(LESSONS["one-number"].moment))
+    expect(box).to_have_value("")
+    box.fill("Of rows and columns")
+    page.get_by_role("button", name="Present").click()
+    for key in ("Home", "PageUp", "Escape"):
+        page.keyboard.press(key)
+    said_is(page, "who-is-it", 8)
+    expect(box).to_have_value("A query  asks.\nA key answers")
+
+
+_UNREAD = """() => {
+  const plate = document.body.appendChild(document.createElement("i"));
+  plate.style.color = "Canvas";
+  const { color: canvas } = getComputedStyle(plate);
+  plate.remove();
+  const isUnread = (each) => {
+    const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(each);
+    return forcedColorAdjust === "none" ? color === backgroundColor : color === canvas;
+  };
+  const all = [...document.querySelectorAll(".lesson-page :is(button, a, p, h2, span)")],
+    labels = all.filter((each) => each.textContent && each.checkVisibility()),
+    dots = [...document.querySelectorAll(".lesson-page .dots li")];
+  return [
+    ...labels.filter(isUnread).map((each) => each.textContent),
+    ...dots.filter((each) => getComputedStyle(each).borderTopColor === canvas).map(() => "a dot"),
+  ];
+}"""
+"""The labels that can't be read where colours are forced: there letters stand on a plate of the page's own colour."""
+
+
+def test_where_colours_are_forced_each_label_is_read(taught):
+    page = taught(FIRST + "2")
+    try:
+        page.emulate_media(forced_colors="active")
+        page.locator(".choices button").first.click()
+        expect(verdict(page)).not_to_be_empty()
+        expect(page.locator("footer .ways-on button.check")).to_have_text("Next")
+        assert page.evaluate(_UNREAD) == []
+        page.keyboard.press("PageDown")
+        expect(page.locator(".slider .check")).to_be_visible()
+        assert page.evaluate(_UNREAD) == []
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_a_browser_that_keeps_nothing_is_said_to(taught):
+    page = taught(FIRST + "2")
+    page.evaluate("""() => {
+      const { setItem } = Storage.prototype;
+      window.allow = () => { Storage.prototype.setItem = setItem };
+      Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") };
+    }""")
+    try:
+        page.locator(".choices button").first.click()
+        expect(page.locator(".contents .score")).to_have_text(
+            "You predicted 0 of 1. This browser keeps nothing, so it is forgotten once you leave this page."
+        )
+    finally:
+        page.evaluate("allow()")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".contents .score")).to_have_text("You predicted 0 of 1. Only this browser knows.")
+
+
+def test_what_was_predicted_is_counted_and_forgotten(taught):
+    kept = {"predicted": {"who-is-it 1": True, "who-is-it 2": False, "masks 1": True}}
+    page = taught(FIRST + "8", kept=json.dumps(kept))
+    expect(page.locator(".lesson-said .score")).to_have_text("You predicted 1 of 2 in this lesson.")
+    page.locator(".lesson-said").get_by_role("button", name="Forget my answers").click()
+    expect(page.locator(".lesson-said .score")).to_have_count(0)
+    assert "true" not in page.evaluate("localStorage.getItem('attnviz lessons')")
+
+
+def test_a_lesson_that_was_left_is_resumed_and_any_can_be_chosen(taught):
+    page = taught(kept=json.dumps({"last": {"lesson": "masks", "moment": 3}, "reached": {"masks": 3}}))
+    said_is(page, "masks", 3)
+    page.get_by_role("button", name="All lessons").click()
+    expect(page.get_by_role("group", name="All lessons").get_by_role("link")).to_have_text(
+        [each.title for each in LESSONS.values()]
+    )
+    page.get_by_role("link", name=LESSONS["order"].title).click()
+    said_is(page, "order", 1)
+    becomes(page, lambda: parameters(page), {"lesson": "order", "moment": "1"})
+    page.go_back()
+    said_is(page, "masks", 3)
+
+
+def test_the_ways_into_the_walkthrough_lead_to_scenes_and_one_is_remembered(taught):
+    page = taught()
+    page.get_by_role("link", name="type your own sentence").click()
+    page.get_by_role("link", name="open the whole walkthrough").click()
+    page.keyboard.press("PageDown")
+    page.get_by_role("link", name="Look around from here").click()
+    assert page.evaluate("opened") == ["sentence=the+cat+sat+on+the+mat", "", read("who-is-it", 1)["at"]]
+    again = taught(kept=json.dumps({"opensWalkthrough": True}))
+    expect(again.locator("footer.prefers-walkthrough")).to_be_visible()
+
+
+def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
+    page = taught(FIRST + "3")
+    number = page.locator(".lesson-said .text .number").first
+    number.click()
+    expect(page.locator(".number-line")).to_contain_text(f"scaled[head 1, tired, animal] = {number.inner_text()}")
+    expect(page.locator('.sheet td[data-cell="scaled[0,11,1]"]')).to_have_class("number chosen focus")
+
+
+def test_a_bracket_stays_in_the_line_of_its_number(taught):
+    page = taught("?lesson=one-number&moment=1")
+    wholes = page.locator(".lesson-said .unbroken")
+    assert {"(1,", "1)."} <= {*wholes.all_inner_texts()}
+    assert set(wholes.evaluate_all("all => all.map(each => getComputedStyle(each).whiteSpace)")) == {"nowrap"}
+
+
+def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture_takes_its_part(taught):
+    page = taught("?lesson=microgpt&moment=4", size=PHONE)
+    top = lambda each: page.locator(each).first.bounding_box()["y"]  # noqa: E731
+    assert top(".lesson-said .text") < top(".lesson-picture") < top(".prompt") < top(".choices")
+    assert page.locator(".lesson-picture").bounding_box()["height"] <= 0.4 * PHONE[1]
+    assert page.locator(".hand tbody tr").count() <= 9
+    held = page.locator(".hand th.chosen").bounding_box()
+    picture = page.locator(".lesson-picture").bounding_box()
+    assert picture["y"] <= held["y"] < picture["y"] + picture["height"]
+    page.locator(".choices button").first.click()
+    expect(verdict(page)).to_be_in_viewport(ratio=0.5)
+    page = taught("?lesson=heads&moment=7", size=PHONE)
+    assert page.locator(".hand td.to-come").count() > 0, "a place for each number"
+    assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
+
+
+def test_an_arrow_key_in_a_matrix_goes_on_from_a_number_that_somebody_asked_for(taught):
+    page = taught("?lesson=one-number&moment=3")
+    line, keys = page.locator(".number-line"), page.locator(".matrix[data-stage=k] td")
+    keys.nth(0).focus()
+    page.keyboard.press("ArrowDown")
+    expect(line).to_be_hidden()
+    page.keyboard.press("Enter")
+    told = line.inner_text()
+    page.keyboard.press("ArrowUp")
+    expect(line).not_to_have_text(told)
+    expect(line).to_contain_text("k[head 1, the, 1]")
+
+
+def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_answered(taught):
+    page = taught(FIRST + "4", size=PHONE)
+    page.get_by_role("button", name="dimension 1").click()
+    picture = page.locator(".lesson-picture")
+    expect(verdict(page)).to_be_in_viewport()
+    beyond = "each => [each, each.querySelector('.board')].map(box => box.scrollHeight - box.clientHeight)"
+    assert max(picture.evaluate(beyond)) <= 1
+    assert page.evaluate("scrollY") > 100
+    page.get_by_role("button", name="Next").click()
+    said_is(page, "who-is-it", 5)
+    assert page.evaluate("scrollY") == 0
+    page = taught("?lesson=microgpt&moment=4", size=PHONE)
+    head = page.locator(".hand .rows > thead th").last.bounding_box()
+    assert picture.evaluate("(each) => each.scrollTop") > head["height"]
+    assert head["y"] >= picture.bounding_box()["y"] - 1, "what its columns are"
+    page.locator(".hand .number").first.click()
+    expect(page.locator(".hand .workings")).to_be_visible()
+    assert page.locator(".hand .questions").count() == 0, "no panel answers them here"
+
+
+def test_a_remark_for_the_mouse_is_not_presented(taught):
+    page = taught("?lesson=microgpt&moment=5&present=1", size=LEAST)
+    expect(page.locator(".sheet .sentence")).to_be_visible()
+    expect(page.locator(".sheet .sentence .note")).not_to_be_visible()
+
+
+def test_enter_and_space_go_on_where_nothing_else_has_them(taught):
+    page = taught(FIRST + "2")
+    page.keyboard.press("Enter")
+    expect(verdict(page)).not_to_be_empty()
+    page.keyboard.press("Space")
+    said_is(page, "who-is-it", 3)
+    page.get_by_role("button", name="Back").press("Enter")
+    said_is(page, "who-is-it", 2)
+
+
+def test_a_moment_that_does_not_come_is_asked_for_again(taught):
+    page = taught(FIRST + "2")
+    page.route("**/moment?lesson=masks*", lambda route: route.fulfill(status=503, body="Away for a moment."))
+    page.get_by_role("button", name="All lessons").click()
+    page.get_by_role("link", name=LESSONS["masks"].title).click()
+    expect(page.locator(".lesson-said")).to_contain_text("Away for a moment.")
+    page.unroute("**/moment?lesson=masks*")
+    page.get_by_role("button", name="Try again").click()
+    becomes(page, lambda: title(page), LESSONS["masks"].moment[0].title)
+
+
+@pytest.mark.slow
+def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
+    page = taught()
+    held = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731
+    page.locator(".choices").get_by_role("button", name="animal", exact=True).press("Enter")
+    assert held() == "Next"
+    page.keyboard.press("Enter")
+    said_is(page, "who-is-it", 2)
+    assert held() == "Next"
+    page.get_by_role("button", name="Back").press("Enter")
+    said_is(page, "who-is-it", 1)
+    assert held() == "Next", "there is nothing to go back to"
+    page = taught(FIRST + "3")
+    page.get_by_role("slider").press("Enter")
+    assert held() == "Next"
+    page = taught("?lesson=one-number&moment=1")
+    page.get_by_role("textbox").fill("1")
+    page.get_by_role("textbox").press("Enter")
+    assert held() == "Next"
+    page = taught(FIRST + "8", kept=json.dumps({"predicted": {"who-is-it 1": True}}))
+    page.get_by_role("button", name="Compare with an answer").press("Enter")
+    assert held() == "Next lesson"
+    page.locator(".lesson-said").get_by_role("button", name="Forget my answers").press("Enter")
+    assert held() == "Next"
+
+
+def test_after_the_last_moment_there_is_no_next(taught):
+    lesson = [*LESSONS][-1]
+    page = taught(f"?lesson={lesson}&moment={len(LESSONS[lesson].moment)}")
+    following = page.get_by_role("button", name="Next", exact=True)
+    following.press("Enter")
+    expect(following).to_be_disabled()
+    expect(following).not_to_have_css("background-color", "rgb(31, 95, 174)")
+    assert page.evaluate("document.activeElement.innerText") == "Back"
+
+
+def test_what_stands_aside_is_presented_where_it_is_asked_about(taught):
+    page = taught("?lesson=heads&moment=6&present=1", size=LEAST)
+    expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
+    page.keyboard.press("PageDown")
+    [(framed, text)] = page.evaluate(_FRAMED)
+    assert (framed.split("[")[0], bool(text)) == ("contributions", True)
+
+
+def test_a_covered_share_is_in_no_text_of_the_picture(taught):
+    page = taught(FIRST + "3")
+    picture, share = page.locator(".lesson-picture"), page.locator('.sheet td[data-cell="attention[0,11,9]"]')
+    expect(page.locator('.sheet td[data-cell="scaled[0,11,9]"]')).to_have_text("7.34")
+    expect(share).to_have_count(0)
+    assert "%" not in picture.inner_text()
+    page.keyboard.press("PageDown")
+    expect(share).to_have_text("0.08")
+
+
+@pytest.mark.parametrize("number", [1, 5, 7, 8])
+def test_every_word_of_a_sentence_is_in_sight_under_its_arcs(taught, number):
+    page = taught(f"{FIRST}{number}")
+    page.keyboard.press("PageDown")
+    frames(page)
+    wide, room = page.locator(".thread").evaluate("each => [each.scrollWidth, each.clientWidth]")
+    assert wide <= room + 1
+
+
+@pytest.mark.parametrize(("number", "size"), [(5, (1366, 768)), (7, (1366, 768)), (7, PHONE)])
+def test_the_shares_of_both_passes_stand_at_the_feet_of_their_arcs(taught, number, size):
+    page = taught(f"{FIRST}{number}", size=size)
+    page.keyboard.press("PageDown")
+    frames(page)
+    passes = opened(LESSONS["who-is-it"].moment[number - 1].at)
+    for side, way in (("B", -1), ("A", 1)):
+        shares = passes.trace(side)["attention"].value[0, -1]
+        seen = page.evaluate(_FEET, side)
+        assert [(place, text) for text, place, *_ in seen] == [
+            (place, f"{side} {percent(share)}") for place, share in enumerate(shares) if share >= 0.01
+        ]
+        assert min(way * below for *_, below, _ in seen) > 5
+        assert min(left for *_, left in seen) >= page.locator(".thread").bounding_box()["x"]
+
+
+GIVEN_AWAY = """(covers, isAnswered) => isAnswered ? [] : [...document.querySelectorAll("[data-cell]")]
+  .filter(({ dataset, textContent }) => textContent && covers.some((each) => dataset.cell.startsWith(`${each}[`)))
+  .filter((each) => !each.matches(".lesson-said *"))
+  .map(({ dataset, textContent }) => `${dataset.cell}: ${textContent}`)"""
+STILL_COVERED = """(covers, isAnswered) => !isAnswered ? [] : [...document.querySelectorAll(".lesson-picture .to-come")]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.getBoundingClientRect().width)
+  .map((each) => each.outerHTML.slice(0, 80))"""
+SCROLLED = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet"]
+  .flatMap((each) => [...document.querySelectorAll(each)])
+  .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
+  .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
+SIDEWAYS = """() => [document.scrollingElement.scrollWidth].filter((width) => width !== innerWidth)"""
+CUT_OFF = """() => [...document.querySelectorAll(".lesson-picture .thread")]
+  .filter((each) => each.scrollHeight > each.clientHeight + 1)
+  .map((each) => `arcs and words: ${each.scrollHeight} of ${each.clientHeight}`)"""
+IN_LINES = """() => [...document.querySelectorAll(".bars-of")]
+  .map(({ children }) => new Set([...children].map((each) => each.getBoundingClientRect().top)).size)
+  .filter((lines) => lines > 1)
+  .map((lines) => `bars of letters in ${lines} lines`)"""
+SMALL = """() => {
+  const least = parseFloat(getComputedStyle(document.documentElement).fontSize), small = [];
+  const texts = document.createTreeWalker(document.querySelector(".lesson-page"), NodeFilter.SHOW_TEXT);
+  if (least * 0.65 < 0.015 * innerHeight) small.push(`the page: ${least}`);
+  while (texts.nextNode()) {
+    const { data, parentElement: own } = texts.currentNode;
+    const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
+    if (!counts || !data.trim() || own.closest(".heard, math")) continue;
+    const size = parseFloat(getComputedStyle(own).fontSize);
+    if (size && size < least - 0.5 && own.checkVisibility({ visibilityProperty: true }))
+      small.push(`${own.className} “${data}”: ${size}`);
+  }
+  return small;
+}"""
+"""Sentences and digits that are smaller than the letters of the page, and those if they are for no hall."""
+
+FITS = (SCROLLED, SMALL, IN_LINES)
+CHOSEN = {
+    **dict.fromkeys([("who-is-it", 3), ("who-is-it", 5), ("heads", 3), ("microgpt", 4)], "a sheet, two passes' arcs"),
+    **dict.fromkeys([("who-is-it", 4), ("one-number", 1), ("order", 2), ("two-layers", 3)], "matrices, one or more"),
+    **dict.fromkeys(
+        [("masks", 7), ("root", 2), ("root", 7), ("microgpt", 1)], "code, a sweep, the longest texts, letters"
+    ),
+}
+"""Moments that have between them every kind of picture and of question, and the least room."""
+OTHER_LAYOUTS = {
+    (LEAST, ""): (SCROLLED,),
+    ((3840, 2160), "&present=1"): FITS,
+    (PHONE, ""): (SIDEWAYS, CUT_OFF, IN_LINES),
+}
+"""Sizes of windows, whether something is presented in them, and what must not be found there.
+
+Presented in the least window a moment has the least room of all, so each is tried there.
+"""
+
+_WALKED = """async ([present, moments]) => {
+  const frames = async (n) => { for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame); };
+  const textOf = (part) => document.querySelector(part)?.textContent ?? "";
+  const laws = [%s], found = [];
+  await document.fonts.ready;
+  for (const { lesson, number, title, covers } of moments) {
+    const deadline = performance.now() + %d;
+    const isThere = () => textOf(".count").startsWith(`${number} of`) && textOf(".lesson-said h2") === title;
+    const look = (shown) => {
+      const broken = laws.flatMap((law) => law(covers, shown === "answered"));
+      found.push(...broken.map((each) => `${lesson} ${number}, ${shown}: ${each}`));
+    };
+    again(`?lesson=${lesson}&moment=${number}${present}`);
+    while (!isThere() && performance.now() < deadline) await frames(1);
+    if (!isThere()) return [`${lesson} ${number} does not come`];
+    await frames(3);
+    look("asked");
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown", bubbles: true }));
+    await frames(3);
+    if (isThere()) look("answered");
+  }
+  return found;
+}"""
+
+
+def walked(page, places, size, present, laws):
+    """What is found in moments, before and after they are answered."""
+    moments = [
+        {"lesson": lesson, "number": number} | {part: read(lesson, number)[part] for part in ("title", "covers")}
+        for lesson, number in places
+    ]
+    resized(page, *size)
+    walk = _WALKED % (", ".join((GIVEN_AWAY, STILL_COVERED, *laws)), PATIENCE_MS)
+    return page.evaluate(walk, [present, moments])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_away(taught, lesson):
+    own = [place for place in PLACES if place[0] == lesson]
+    assert walked(taught(f"?lesson={lesson}"), own, LEAST, "&present=1", FITS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "present"), OTHER_LAYOUTS)
+def test_nor_in_other_layouts(taught, size, present):
+    assert walked(taught(), CHOSEN, size, present, OTHER_LAYOUTS[size, present]) == []
+
+
+@pytest.mark.slow
+def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
+    page = taught(FIRST + "2", size=PHONE)
+    for each in page.locator(".choices button, footer button:visible").all():
+        assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
+
+
+THUMBED = [
+    ("who-is-it", 2, "street", "right"),
+    ("who-is-it", 4, "dimension 1", "wrong"),
+    ("order", 3, "less", "right"),
+    ("heads", 7, "h", "wrong"),
+    ("masks", 3, "np.where(mask, scaled, -np.inf)", "right"),
+    ("masks", 3, "Next", ""),
+]
+"""A moment of each kind of question, what is pressed there, and what that is."""
+
+
+@pytest.mark.slow
+def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
+    page = taught(size=PHONE)
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def tap(target):
+        target.evaluate("(each) => each.scrollIntoView({ block: 'center' })")  # not below the ways on
+        box = target.bounding_box()
+        point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    for lesson, number, label, kind in THUMBED:
+        page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
+        tap(page.locator(".choices, footer").get_by_role("button", name=label, exact=True))
+        expect(verdict(page)).to_have_class(f"verdict {kind}")
+        expect(verdict(page)).not_to_be_empty()
+    page = taught(FIRST + "3", size=PHONE)
+    tap(page.get_by_role("slider"))  # in its middle
+    tap(page.get_by_role("button", name="Check"))
+    expect(verdict(page)).to_contain_text("You said 50 %")
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    touch.detach()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 3, 4, 8])
+def test_a_moment_is_for_everyone(taught, number):
+    page = taught(f"{FIRST}{number}")
+    assert violations_but_contrast(page) == []
+    page.keyboard.press("PageDown")
+    assert violations_but_contrast(page) == []
+
+
+@pytest.mark.parametrize(("lesson", "number"), [("one-number", 1), ("one-number", 3), ("who-is-it", 4)])
+def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, lesson, number):
+    moment = read(lesson, number)
+    page = taught(f"?lesson={lesson}&moment={number}")
+    if moment["askedCell"]:
+        assert page.evaluate(_FRAMED) == [[moment["askedCell"], ""]]
+    page.keyboard.press("PageDown")
+    expect(verdict(page)).not_to_be_empty()
+    [(framed, text)] = page.evaluate(_FRAMED)
+    assert framed == moment["answerCell"]
+    assert text
+
+
+def test_the_query_is_named_where_it_stands_beside_the_keys(taught):
+    page = taught(FIRST + "2")
+    expect(page.locator(".sheet .names .rest").first).to_have_text("query")
+
+
+def test_a_cell_is_framed_that_is_computed_as_what_no_picture_has(taught):
+    page = taught("?lesson=one-number&moment=2")
+    becomes(page, lambda: page.evaluate(_FRAMED), [["k[0,0,1]", "−2.00"]])
+
+
+def test_what_is_covered_has_no_story_to_open(taught):
+    page = taught(FIRST + "3")
+    page.locator(".lesson-said .text .number").first.click()
+    expect(page.locator(".number-line")).to_be_visible()
+    page = taught(FIRST + "4")
+    page.locator('[data-stage="heads"] td').last.click()
+    expect(page.locator(".number-line")).not_to_be_visible()
