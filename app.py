@@ -5,7 +5,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.app.server import guards, process
+from attnviz.app.server import app_wiring
 from attnviz.app.state import tabs
 
 if __name__ == "__main__":
@@ -33,5 +33,5 @@ if __name__ == "__main__":
     with tabs.within_quota():
         page.run()
 else:
-    process.allow_files()
-    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)
+    app_wiring.allow_files()
+    app = st.App(__file__, routes=app_wiring.routes(), middleware=app_wiring.middleware(), lifespan=app_wiring.lifespan)

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
-from attnviz.app.server import guards
+from attnviz.app.server import app_wiring
 
 MARKER = "mangosteen"
 """What a visitor sends, and no log may hold."""
@@ -74,12 +74,14 @@ def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):
     return taken, sent
 
 
-APP = Starlette(routes=[*guards.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=guards.middleware())
+APP = Starlette(
+    routes=[*app_wiring.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=app_wiring.middleware()
+)
 """What `app.py` serves, with one page in place of Streamlit's."""
 
 
 def all_guards(app):
     """An app behind all guards."""
-    for each in reversed(guards.middleware()):
+    for each in reversed(app_wiring.middleware()):
         app = each.cls(app, *each.args)
     return app

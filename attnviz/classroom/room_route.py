@@ -2,26 +2,126 @@
 
 from __future__ import annotations
 
+import asyncio
+import csv
 import gzip
+import io
 import time
+from collections.abc import AsyncIterator
 
+import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
 from attnviz.classroom.codes import code_in, new_code
+from attnviz.classroom.commands import Place, Value
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.places import moment_at, place_in
+from attnviz.classroom.question import Question
 from attnviz.classroom.responses import NO_STORE, TooLargeError, body_of, compressed_response, json_response
 from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.room_door import FULL, RefusedError, count_message, count_room, held_of, join, network, seated
 from attnviz.classroom.room_store import ROOMS
-from attnviz.classroom.room_stream import stream
 from attnviz.classroom.rooms import Held
-from attnviz.classroom.table import table
-from attnviz.contract.classroom import Led, Offer
+from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, NumberLink, Pick
 from attnviz.scene.document.encoding import to_json
+
+_COLUMNS = ("question", "round", "answer", "count", "right")
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r")
+
+
+class _Asked(msgspec.Struct):
+    question: Pick | Choose | Fill | None
+
+
+def table(room: Room) -> str:
+    """All counts of a room, a line for each answer.
+
+    The right ones are those of the pass. Texts that a spreadsheet would read as a formula begin with an apostrophe
+    there.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(_COLUMNS)
+    for each in room.questions.values():
+        writer.writerows(_lines(each))
+    return text.getvalue()
+
+
+def _lines(held: Question) -> list[tuple]:
+    question = _question(held.place)
+    prompt = _inert(_plain(question.prompt))
+    return [
+        (prompt, nth, _label(question, value), count, "yes" if is_right(question, value) else "no")
+        for nth, counts in enumerate(held.counts, start=1)
+        for value, count in counts
+    ]
+
+
+def is_right(question: Pick | Choose | Fill, value: Value) -> bool:
+    """Whether an answer counts as right."""
+    if isinstance(question, Fill):
+        return abs(value - question.right) <= question.tolerance
+    return value in question.right
+
+
+def _question(place: Place) -> Pick | Choose | Fill:
+    return msgspec.json.decode(moment_at(place), type=_Asked).question
+
+
+def _label(question: Pick | Choose | Fill, value: Value) -> str | Value:
+    return value if isinstance(question, Fill) else _inert(question.candidates[value].label)
+
+
+def _plain(prompt: LessonRuns) -> str:
+    return "".join(text.text if isinstance(text, NumberLink) else text for _, text in prompt)
+
+
+def _inert(text: str) -> str:
+    return f"'{text}" if text.startswith(_ACTIVE) else text
+
+
+COMMENT_SECONDS = 15.0
+SPEAKER_SECONDS = 0.2
+"""Between two events of the speaker's stream, of which each answer is one."""
+
+
+async def stream(held: Held, seat: str, known: str) -> AsyncIterator[bytes]:
+    """The class as it is now, and again whenever it is otherwise; and what this seat said, for who comes back."""
+    is_speaker = seat in held.room.speakers
+    held.streams[seat] += 1
+    held.tell(speaker_alone=True)
+    try:
+        yield b"retry: 500\nevent: own\ndata: " + to_json(OwnNow(answer=_own_answer(held.room, seat))) + b"\n\n"
+        while True:
+            name, text = held.event(is_speaker)
+            if name != known:
+                yield b"id: " + name.encode() + b"\ndata: " + text + b"\n\n"
+                known = name
+            if held.room.has_ended:
+                return
+            if is_speaker:
+                await asyncio.sleep(SPEAKER_SECONDS)
+            if held.event(is_speaker)[0] != known:  # it changed while that was sent: nothing wakes this stream later
+                continue
+            if not await held.change(is_speaker, COMMENT_SECONDS):
+                yield b": here\n\n"
+    finally:
+        held.streams[seat] -= 1
+        if held.streams[seat] <= 0:
+            del held.streams[seat]
+            held.around.discard(seat)
+        held.tell(speaker_alone=True)
+
+
+def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
+    question = room.question
+    value = question.rounds[-1].get(seat) if question else None
+    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value)
+
 
 PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
 

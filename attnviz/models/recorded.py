@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,66 @@ import numpy as np
 from attnviz.core.errors import SettingsError
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.models.kinds import tables
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
-from attnviz.models.trainedon import first_steps
+from attnviz.models.training import random_of
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import passed_at, recorded
+
+
+def tables(models: Iterable[Model]) -> list[dict | None]:
+    """The table of each of some models with one `limit`, the largest size in all of them, where their colours end."""
+    all_tables = [table(model) for model in models]
+    limit = max((abs(value) for each in all_tables if each for row in each["values"] for value in row), default=0.0)
+    return [each and each | {"limit": limit} for each in all_tables]
+
+
+def table(model: Model) -> dict | None:
+    """The mean scaled score of each kind of query with each kind of key, as plain data; None if the task names none.
+
+    For models without positions, whose words have the same scores in every text.
+    """
+    if not model.task.kinds:
+        return None
+    words_of = model.task.words_by_kind
+    rows, columns = ([words_of[kind] for kind in kinds] for kinds in model.task.kinds)
+    words = [word for kind in (*rows, *columns) for word in kind]
+    scaled = model.trace(" ".join(words))["scaled"].value.mean(axis=0)
+    means = [
+        scaled[np.ix_([words.index(each) for each in row], [words.index(each) for each in column])].mean()
+        for row, column in product(rows, columns)
+    ]
+    return {
+        "title": "mean scaled score",
+        "rows": [f"{row[0]} …" for row in rows],
+        "columns": [f"{column[0]} …" for column in columns],
+        "values": np.reshape(means, (len(rows), len(columns))).tolist(),
+    }
+
+
+def first_steps(recipe: Recipe, seed: int) -> Mapping[str, int]:
+    """The step in which each name is first trained on; without those that are never drawn.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Of a task that draws names (`Names`).
+    seed : int
+
+    Examples
+    --------
+    >>> from attnviz.models.recipes import OWN_MICROGPT
+    >>> steps = first_steps(OWN_MICROGPT, 0)
+    >>> len(steps), max(steps.values())
+    (981, 1000)
+    """
+    names, random = recipe.task.names, random_of(recipe, seed)
+    recipe.task.drawn(random, 1)  # which no step has
+    drawn = recipe.task.drawn(random, recipe.steps * recipe.batch)
+    steps = np.zeros(len(names), dtype=int)
+    steps[drawn[::-1]] = np.arange(len(drawn))[::-1] // recipe.batch + 1  # of a name that comes twice the first stays
+    return {names[place]: int(steps[place]) for place in np.flatnonzero(steps)}
+
 
 N_WRITTEN = 10
 """The number of texts that each checkpoint writes."""

@@ -1,18 +1,130 @@
 """State files: a microgpt of one's own, read from the JSON of its state_dict, and written as one."""
 
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
-from attnviz.core.block import ACTIVATIONS, NORMS
-from attnviz.core.errors import OwnArraysError, guarded
+import numpy as np
+
+from attnviz.core.block import ACTIVATIONS, NORMS, Activation, Norm
+from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters, banded
 from attnviz.models.model import Model
-from attnviz.models.ownletters import OwnLetters
-from attnviz.models.statecheck import OPTIONS, UNCHECKED, checked, named, operations
-from attnviz.models.statedict import IN_LAYER, MAX_NUMBERS, Matrices, letters, matrices, n_layers, shown, state_dict
+from attnviz.models.statedict import (
+    IN_LAYER,
+    MAX_NUMBERS,
+    Matrices,
+    letters,
+    matrices,
+    matrix,
+    n_layers,
+    shown,
+    state_dict,
+)
+from attnviz.models.task import Task
+from attnviz.models.tasks.names import Letters
+
+
+class OwnLetters(Letters, Task):
+    """The next letter of a text, as someone's own microgpt has learnt it.
+
+    Parameters
+    ----------
+    letters : tuple of str
+        In the order of their rows in `wte`.
+    checked : str
+        Whether its logits are known to be those of the model that wrote the file, in a sentence.
+    longest : int
+        How many letters of a text the model has positions for.
+    """
+
+    title = "Your microgpt"
+    summary = "Your own language model, number by number."
+    question = "After “{sentence}”, what comes next?"
+
+    def __init__(self, letters: tuple[str, ...], checked: str, longest: int):
+        self.letters = letters
+        self.about = f"You gave this model, and whatever it has learnt. {checked}"
+        self.checked = checked
+        self.words_by_kind = {"letters": letters}
+        text = "".join(letters[: min(2, longest)])
+        self.examples = (("first letters" if text else "no letters yet", text),)
+
+
+AGREEMENT = 1e-4
+"""The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
+
+_MANY = 100
+
+UNCHECKED = "The file has no check, so nothing tells whether its logits are those of the model that wrote it."
+WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
+
+OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
+
+
+def checked(model: Model, how: Mapping[str, str], given: object) -> Model:
+    """The model, if it gives the logits of a check."""
+    check = _check(given, model.task.letters, model.longest)
+    text, furthest = "".join(check[0]), _furthest(model, check)
+    if furthest <= AGREEMENT:
+        agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
+        return replace(model, task=OwnLetters(model.task.letters, agrees, model.longest - 1))
+    ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
+    agreeing = [way for way in ways if _furthest(replace(model, **operations(way)), check) <= AGREEMENT]
+    advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
+    raise OwnArraysError(
+        f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
+        f"up to {_times(furthest)} the largest of them. {advice}"
+    )
+
+
+def _times(factor: float) -> str:
+    """A factor, before what it is multiplied by."""
+    return f"{factor:.2g} times" if factor < _MANY else f"more than {_MANY:,} times"
+
+
+def operations(how: Mapping[str, str]) -> dict[str, Activation | Norm]:
+    """The operations of a model, by the names that a file has for them."""
+    return {name: OPTIONS[name][value] for name, value in how.items()}
+
+
+def _written(how: Mapping[str, str]) -> str:
+    return " and ".join(f"{name} {value}" for name, value in how.items())
+
+
+def named(parts: Mapping[str, object], name: str, choices: Mapping[str, object]) -> str:
+    """The choice that a file names; the first where it names none."""
+    first, *others = choices
+    given = parts.get(name, first)
+    if not isinstance(given, str) or given not in choices:
+        raise OwnArraysError(f"{name} must be {', '.join([first, *others[:-1]])} or {others[-1]}; got {shown(given)}.")
+    return given
+
+
+def _check(given: object, letters: Sequence[str], block_size: int) -> tuple[list[str], np.ndarray]:
+    """Some letters, and the logits after them."""
+    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(part, list) for part in given):
+        raise OwnArraysError(f"check must be [letters, logits], two lists; got {shown(given)}.")
+    text, logits = given
+    if not all(isinstance(each, str) and each in letters for each in text) or len(text) >= block_size:
+        raise OwnArraysError(f"The letters of check must be among uchars, at most {block_size - 1} of them.")
+    return text, matrix("the logits of check", [logits], (1, len(letters) + 1))[0]
+
+
+def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
+    """The error of the logits after some letters beside those of a check, relative to the largest of these."""
+    text, expected = check
+    try:
+        made = model.read((model.task.begin, *text))["logits"].value[-1]
+    except ArrayError:  # a number beyond float64
+        return math.inf
+    return float(np.abs(made - expected).max() / (np.abs(expected).max() or 1.0))
+
 
 _MOST_DIGITS = 400
 """Of a whole number that is read as one; those of float64 have less."""

@@ -23,8 +23,7 @@ from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.compare.report import differing, distance, parted
-from attnviz.scene.document.document import where
-from attnviz.scene.document.imprint import imprint
+from attnviz.scene.document.document import imprint, where
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.start import selected, starts

@@ -10,7 +10,7 @@ from page import answer_of, did, opened, scene_of, values
 from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, post, said
 
-from attnviz.app import seams
+from attnviz.app import streamlit_private
 from attnviz.app.server import acts_route
 from attnviz.app.state import arrival, tabs
 from attnviz.scene.document import pass_cache
@@ -110,7 +110,9 @@ def test_a_later_scene_has_a_larger_number_whether_a_run_an_act_or_back_made_it(
 def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(monkeypatch):
     at = opened(sentence="the cat sat")
     answer(at.session_state["tab"], ("mask", "causal"))  # and the address that is read again is older
-    monkeypatch.setattr("attnviz.app.seams.get_script_run_ctx", back_in(seams.get_script_run_ctx))
+    monkeypatch.setattr(
+        "attnviz.app.streamlit_private.get_script_run_ctx", back_in(streamlit_private.get_script_run_ctx)
+    )
     at.query_params[arrival.RECONNECTED] = ""
     assert values(answer_of(at.run()))["mask"] == "causal"
     assert at.query_params == {"sentence": "the cat sat", "mask": "causal"}

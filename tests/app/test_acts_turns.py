@@ -10,8 +10,8 @@ from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, said
 
 from attnviz.app.server import acts_route
-from attnviz.app.state import cpu_quota, tabs
-from attnviz.app.state.cpu_quota import MAX_WAIT_SECONDS
+from attnviz.app.state import tabs
+from attnviz.app.state.tabs import MAX_WAIT_SECONDS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
 
@@ -53,7 +53,7 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
 
 
 def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monkeypatch):
-    monkeypatch.setattr(cpu_quota, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
+    monkeypatch.setattr(tabs, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
     heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
     for each in heavy:
         tabs.OPEN[each.token] = each
@@ -114,7 +114,7 @@ def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, m
 
     monkeypatch.setattr(acts_route.asyncio, "sleep", sleep)
     monkeypatch.setattr(acts_route, "time", SimpleNamespace(monotonic=lambda: tab.cpu_quota.at))
-    monkeypatch.setattr(cpu_quota, "time", SimpleNamespace(thread_time=lambda: next(used)))
+    monkeypatch.setattr(tabs, "time", SimpleNamespace(thread_time=lambda: next(used)))
     answer(tab, ("mask", "causal"))
     assert (slept, tab.cpu_quota.used) == ([0], 0.25)
     tab.cpu_quota.spend(1000)

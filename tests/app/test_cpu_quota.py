@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import opened
 
-from attnviz.app.state import cpu_quota, tabs
-from attnviz.app.state.cpu_quota import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
+from attnviz.app.state import tabs
+from attnviz.app.state.tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
 
 
 def used(cost, pause, seconds):
@@ -52,7 +52,7 @@ def test_every_run_of_the_app_waits_for_its_share_and_what_it_used_is_noted(monk
     slept = []
     now = time.monotonic() + 1_000
     clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: now, thread_time=time.thread_time)
-    monkeypatch.setattr(cpu_quota, "time", clock)
+    monkeypatch.setattr(tabs, "time", clock)
     monkeypatch.setattr(tabs, "time", clock)
     at = opened()
     assert slept == [0]

@@ -6,8 +6,8 @@ import os
 import pytest
 from page import PAGES, did, opened
 
-from attnviz.app import seams
-from attnviz.app.server import cleanup
+from attnviz.app import streamlit_private
+from attnviz.app.server import app_wiring
 from attnviz.core.trace import Trace
 from benchmarks.server import memory_mb
 
@@ -48,11 +48,11 @@ def test_what_is_done_in_a_session_leaves_no_pass_behind():
 
 
 def test_a_sweep_gives_back_what_was_freed_between_blocks_that_are_in_use(monkeypatch):
-    monkeypatch.setattr(seams, "end_expired_sessions", lambda: None)
+    monkeypatch.setattr(streamlit_private, "end_expired_sessions", lambda: None)
     blocks = [b"a" * 100_000 for _ in range(2_000)]
     kept = blocks[::50]
     del blocks
     before = memory_mb(os.getpid())
-    cleanup.sweep()
+    app_wiring.sweep()
     assert memory_mb(os.getpid()) < before - 100
     assert len(kept) == 40

@@ -13,8 +13,8 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.scene.acts import session
-from attnviz.scene.document import verdict
 from attnviz.scene.document.pass_cache import Answers
+from attnviz.scene.document.reply import verdict
 
 AUDIT = ROOT / "pages" / "audit.py"
 LARGE = " ".join(f"w{i}" for i in range(30))

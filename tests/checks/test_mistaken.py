@@ -10,8 +10,8 @@ from torchsdpa import RECORDED
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistaken_figure
 from attnviz.lessons.moment import opened
-from attnviz.lessons.pictures import MistakePicture, SweepPicture
 from attnviz.lessons.reference import LessonError
+from attnviz.lessons.written import MistakePicture, SweepPicture
 from attnviz.scene.document.encoding import to_json
 
 CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"

@@ -26,8 +26,8 @@ from attnviz.classroom.commands import Join, Place
 from attnviz.classroom.fair_queue import FairQueue, Usage
 from attnviz.classroom.networks import TokenBuckets
 from attnviz.classroom.room import MAX_COMMANDS
+from attnviz.classroom.room_route import stream
 from attnviz.classroom.room_store import ROOMS
-from attnviz.classroom.room_stream import stream
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS

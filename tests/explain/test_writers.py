@@ -13,8 +13,8 @@ from passes import TRACES
 from test_microgpt import own
 
 from attnviz.models import MODELS, statefile
-from attnviz.scene.document import residual
-from attnviz.scene.document.residual import writers_data
+from attnviz.scene.document import continuing
+from attnviz.scene.document.continuing import writers_data
 from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, of_model
 
@@ -89,7 +89,7 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
     for writer, row in zip(data.writers, values, strict=True):
         assert row == pytest.approx(written_by(trace, writer.cell) @ trace["w_u"].value, abs=1e-12)
     heads = values[[writer.is_head for writer in data.writers]]
-    by_key = residual.by_key(trace)
+    by_key = continuing.by_key(trace)
     most = read(data.by_key.values, len(heads), n_answers)
     for (head, answer), key in np.ndenumerate(data.by_key.places):
         assert most[head, answer] == by_key[head, key, answer]

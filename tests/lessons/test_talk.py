@@ -18,7 +18,7 @@ from attnviz.lessons.moment import moment
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
 from attnviz.lessons.talk_moment import talk_moment
-from attnviz.viewer.site.lessons import talk_pages
+from attnviz.viewer.site.edition import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
 

@@ -13,9 +13,9 @@ import pytest
 import streamlit.config
 from page import ROOT
 
+from attnviz.app.server.app_wiring import ENOUGH_FILES
 from attnviz.app.server.command import main
 from attnviz.app.server.config import settings
-from attnviz.app.server.process import ENOUGH_FILES
 from benchmarks.server import free_port, running
 
 
@@ -76,8 +76,8 @@ def _few_descriptors():
 def served(monkeypatch):
     """The settings that the command would serve the app with, and what it would do with the socket that it has."""
     given = {}
-    monkeypatch.setattr("attnviz.app.seams.load_config_options", given.update)
-    monkeypatch.setattr("attnviz.app.server.process.allow_files", lambda: None)
+    monkeypatch.setattr("attnviz.app.streamlit_private.load_config_options", given.update)
+    monkeypatch.setattr("attnviz.app.server.app_wiring.allow_files", lambda: None)
 
     def start(*arguments, serve=lambda listening: None):
         monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: serve(*sockets))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attnviz.app import seams
+from attnviz.app import streamlit_private
 from attnviz.viewer.bundle import bundle, module
 
 RECONNECTED = "reconnected"
@@ -15,13 +15,13 @@ _address = st.components.v2.component("attnviz.address", js=bundle(module("arriv
 
 def by_the_router() -> None:
     """Run the page again by way of `app.py`, if Streamlit came to it without: on a server that has just started."""
-    if seams.stop_looking_for_pages():
+    if streamlit_private.stop_looking_for_pages():
         st.rerun()
 
 
 def is_navigation() -> bool:
     """Whether the browser's Back or Forward led here: a tab that is back after a break says it by `RECONNECTED`."""
-    return seams.is_navigation() and RECONNECTED not in st.query_params
+    return streamlit_private.is_navigation() and RECONNECTED not in st.query_params
 
 
 def keep_address(address: Mapping[str, str | None], read: str) -> None:
@@ -39,5 +39,5 @@ def keep_address(address: Mapping[str, str | None], read: str) -> None:
     read : str
         The address that was read last.
     """
-    shown = {"page": seams.page(), "address": dict(address), "read": read}
+    shown = {"page": streamlit_private.page(), "address": dict(address), "read": read}
     _address(key="address", data=shown)

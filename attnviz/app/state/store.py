@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from attnviz.app import seams
+from attnviz.app import streamlit_private
 from attnviz.app.state import arrival, tabs
 from attnviz.app.state.setter import SceneSetter
 from attnviz.scene.acts.session import Session
@@ -78,9 +78,9 @@ class Shown(SceneWithPass, SceneSetter):
         text is still in the session, and yet this page's box would be empty.
         """
         page = f"{key} was drawn on"
-        if st.session_state.get(key) != text or st.session_state.get(page) != seams.page():
+        if st.session_state.get(key) != text or st.session_state.get(page) != streamlit_private.page():
             st.session_state[key] = text
-        st.session_state[page] = seams.page()
+        st.session_state[page] = streamlit_private.page()
         return key
 
 
@@ -105,10 +105,10 @@ def read(opening: str = "") -> Shown:
     arrival.by_the_router()
     others = (arrival.RECONNECTED, *LESSONS)  # those of lessons are there until the browser has written its address
     written = {name: st.query_params.get_all(name) for name in st.query_params if name not in others}
-    tab, here = tabs.mine(), seams.page()
+    tab, here = tabs.mine(), streamlit_private.page()
     has_arrived = tab.session is None or _PAGE not in st.session_state or arrival.is_navigation()
     if has_arrived:
-        st.session_state[_BROUGHT] = seams.address()
+        st.session_state[_BROUGHT] = streamlit_private.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
         scene, notices = parse(named | written, tab.session.uploads if tab.session else {})
         resolved = ANSWERS.resolved(scene)
@@ -139,8 +139,8 @@ def read(opening: str = "") -> Shown:
 def show_lessons() -> None:
     """Be on the page of lessons, which shows no scene: the tab keeps its own for the pages that do."""
     arrival.by_the_router()
-    st.session_state[_PAGE], st.session_state[_BROUGHT] = seams.page(), seams.address()
-    arrival.keep_address({name: None for name in PARAMETERS if name != "present"}, seams.address())
+    st.session_state[_PAGE], st.session_state[_BROUGHT] = streamlit_private.page(), streamlit_private.address()
+    arrival.keep_address({name: None for name in PARAMETERS if name != "present"}, streamlit_private.address())
 
 
 def open_in_walkthrough(address: str) -> NoReturn:

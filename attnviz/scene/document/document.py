@@ -19,8 +19,10 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
 from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
 from attnviz.contract.where import Selected, Where
+from attnviz.core.effect import has_effect
 from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
+from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
 from attnviz.explain import movement
 from attnviz.explain.flips import FAILED as FAILED_FLIPS
@@ -31,17 +33,51 @@ from attnviz.explain.views.model import model_data
 from attnviz.explain.views.numbers import Sent
 from attnviz.explain.views.scales import limits
 from attnviz.explain.views.stages import ALL, by_row, numbers, values
+from attnviz.explain.wording import setting
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.extras import NO_EXTRAS, Extras
-from attnviz.scene.document.imprint import imprint
 from attnviz.scene.document.template import Template, parameters_of, template_of
-from attnviz.scene.reading import reading_model
+from attnviz.scene.reading import has_options, reading_model, source_name
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
+
+_ALWAYS = ("d_model", "n_heads", "mask", "seed")
+
+
+def imprint(scene: Scene) -> str:
+    """The settings that decide the scene's pass, besides its words and what is set by hand."""
+    name = source_name(scene)
+    if scene.source in READY_MADE:
+        return f"Worked example: {name}." if scene.source in SOURCES else f"{name.capitalize()}."
+    painted = " A painted mask." if scene.hidden is not None else ""
+    if has_options(scene):
+        return f"{name.capitalize()}. {_settings(scene.options)}.{painted}"
+    return f"Model: {name}{_which(scene)}.{painted}"
+
+
+def _settings(options: Options) -> str:
+    preset = Options()
+    shown = [
+        name
+        for name in OPTIONS
+        if name in _ALWAYS
+        or (has_effect(options, name) and (name == "mask_size" or getattr(options, name) != getattr(preset, name)))
+    ]
+    return ", ".join(f"{OPTIONS[name].label}: {setting(getattr(options, name))}" for name in shown)
+
+
+def _which(scene: Scene) -> str:
+    """The training of a model that is shown, where there are several."""
+    model = choice_of(scene)
+    steps = model.checkpoints(scene.model_seed)
+    seed = [f"seed {scene.model_seed}"] if len(model.seeds) > 1 else []
+    trained = [] if scene.checkpoint is None else [f"after {steps[scene.checkpoint]} steps of training"]
+    return f" ({', '.join([*seed, *trained])})" if seed or trained else ""
+
 
 _log = logging.getLogger(__name__)
 

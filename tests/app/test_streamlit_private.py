@@ -8,7 +8,7 @@ import pytest
 from page import ROOT
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app import seams
+from attnviz.app import streamlit_private
 from attnviz.viewer.bundle import module
 
 LEANING = (ROOT / "attnviz/app/sections/style.py", ROOT / "attnviz/app/loader.js", module("streamlit"))
@@ -17,7 +17,7 @@ NAME = re.compile(r"\[data-(?!empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A
 """A selector of what isn't ours; containers that we give a key have one of ours, by Streamlit's public API."""
 
 
-@pytest.mark.parametrize("name", seams.REASONS)
+@pytest.mark.parametrize("name", streamlit_private.REASONS)
 def test_streamlit_still_has_a_name_that_we_use(name):
     resolve_name(name)
 
@@ -26,10 +26,10 @@ def test_streamlit_still_tells_a_run_what_led_to_it():
     def page():
         import streamlit as st
 
-        from attnviz.app import seams
+        from attnviz.app import streamlit_private
 
-        st.text(repr((seams.is_navigation(), seams.address())))
-        st.text(seams.page())
+        st.text(repr((streamlit_private.is_navigation(), streamlit_private.address())))
+        st.text(streamlit_private.page())
 
     run = AppTest.from_function(page, default_timeout=600)
     run.query_params["step"] = "softmax"
@@ -52,16 +52,16 @@ def test_no_other_module_imports_a_part_of_streamlit():
         for name in imported(path)
         if name.partition(".")[0] == "streamlit" and name != "streamlit"
     }
-    assert {file for file, _ in parts} == {"seams.py"}
+    assert {file for file, _ in parts} == {"streamlit_private.py"}
     for _, name in parts:
-        assert any(f"{known}.".startswith(f"{name}.") for known in seams.REASONS), f"why is {name} used?"
+        assert any(f"{known}.".startswith(f"{name}.") for known in streamlit_private.REASONS), f"why is {name} used?"
 
 
 def test_what_is_found_in_streamlits_pages_is_listed():
     found = {name for path in LEANING for name in NAME.findall(path.read_text("utf-8"))}
     attribute = "[data-test-connection-state]"  # which is no selector there
     assert attribute.strip("[]") in LEANING[-1].read_text("utf-8")
-    assert found | {attribute} == set(seams.SELECTORS)
+    assert found | {attribute} == set(streamlit_private.SELECTORS)
 
 
 def test_no_other_module_in_the_browser_looks_into_streamlits_page():

@@ -3,7 +3,7 @@
 import pytest
 from tab import resized
 
-from attnviz.app import seams
+from attnviz.app import streamlit_private
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def test_streamlits_pages_still_have_what_our_styles_and_scripts_find_there(visi
     tab, known, found = visit(afresh=True), set(), set()
 
     def look(page):
-        answers = page.evaluate(FOUND, list(seams.SELECTORS))
+        answers = page.evaluate(FOUND, list(streamlit_private.SELECTORS))
         known.update(name for name, _ in answers)
         found.update(name for name, is_there in answers if is_there)
 
@@ -33,7 +33,7 @@ def test_streamlits_pages_still_have_what_our_styles_and_scripts_find_there(visi
         look(tab.open(path))
     resized(tab.page, PHONE, 900)
     look(tab.settled())
-    assert len(known) > len(seams.SELECTORS), "our styles are in the pages"
+    assert len(known) > len(streamlit_private.SELECTORS), "our styles are in the pages"
     dialog = '[data-testid="stDialog"]'  # Streamlit's own, where its server is away
     unseen = {dialog, f"[data-presenting] {dialog}"}
     assert known - found == unseen, "which Streamlit no longer has, or which we no longer use"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.app.server import websocket
-from attnviz.app.server.process import allow_files
-from attnviz.app.server.websocket import MAX_MESSAGE_BYTES, Messages, judged
+from attnviz.app.server import app_wiring
+from attnviz.app.server.app_wiring import MAX_MESSAGE_BYTES, Messages, allow_files, judged
 
 
 def said(**message):
@@ -69,7 +68,7 @@ def test_what_pages_send_is_heard_and_nothing_else():
 
 
 def test_a_new_kind_of_message_is_not_heard_and_the_log_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(websocket, "_IGNORED", websocket._IGNORED - {"clear_cache"})
+    monkeypatch.setattr(app_wiring, "_IGNORED", app_wiring._IGNORED - {"clear_cache"})
     assert judged(said(clear_cache=True)) == "ignored"
     assert "a new kind, clear_cache" in caplog.text
     caplog.clear()

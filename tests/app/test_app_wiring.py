@@ -15,9 +15,8 @@ from starlette.responses import PlainTextResponse, Response
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
-from attnviz.app.server import acts_route, arrays_route, guards, lesson_route, scripts, talk_route
-from attnviz.app.server.allowed_paths import AllowedPaths, is_open
-from attnviz.app.server.headers import Headers, configured_policy, policy
+from attnviz.app.server import acts_route, app_wiring, arrays_route, lesson_route, scripts, talk_route
+from attnviz.app.server.app_wiring import AllowedPaths, Headers, configured_policy, is_open, policy
 from attnviz.app.server.hosts import LOCAL, answers_to, same_origin
 from attnviz.app.server.scripts import PageScript
 from attnviz.classroom import room_route
@@ -202,7 +201,7 @@ def test_whatever_fails_is_a_sentence_with_what_to_send_us_and_a_line_in_the_log
     )
     assert answer.headers["x-content-type-options"] == "nosniff"
     [line] = caplog.messages
-    assert re.match(r"A request failed: KeyError at test_guards\.py:\d+ < ", line)
+    assert re.match(r"A request failed: KeyError at test_app_wiring\.py:\d+ < ", line)
     assert MARKER not in answer.text + caplog.text
 
 
@@ -234,7 +233,7 @@ def test_a_course_page_may_embed_the_app(monkeypatch):
 def test_a_setting_cannot_undo_the_policy_and_no_server_starts_with_it(text, monkeypatch):
     monkeypatch.setitem(os.environ, "ATTNVIZ_FRAME_ANCESTORS", text)
     with pytest.raises(SystemExit, match=r"takes origins"):
-        guards.middleware()
+        app_wiring.middleware()
 
 
 @pytest.mark.parametrize(

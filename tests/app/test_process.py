@@ -7,8 +7,8 @@ import re
 from asgi import MARKER, run
 from patience import PATIENCE_SECONDS
 
-from attnviz.app.server import cleanup
-from attnviz.app.server.background import background
+from attnviz.app.server import app_wiring
+from attnviz.app.server.app_wiring import background
 from attnviz.app.server.log import Discreet, quieten
 
 
@@ -31,7 +31,7 @@ def test_what_a_visitor_sent_is_in_no_line():
             written(discreet, MARKER, level=logging.INFO),
         ]
     assert lines[:2] == ["no fragment …, …", "never retrieved"]
-    assert re.fullmatch(r"Error: ValueError at test_guards_of_the_process\.py:\d+", lines[2])
+    assert re.fullmatch(r"Error: ValueError at test_process\.py:\d+", lines[2])
     assert lines[3:] == ["ValueError", ""]
 
 
@@ -46,9 +46,9 @@ def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
                 raise error
             swept.set()
 
-        monkeypatch.setattr(cleanup, "sweep", sweep)
-        monkeypatch.setattr(cleanup.st, "get_option", lambda _: 0.02)
-        async with background(cleanup.sweep_often()):
+        monkeypatch.setattr(app_wiring, "sweep", sweep)
+        monkeypatch.setattr(app_wiring.st, "get_option", lambda _: 0.02)
+        async with background(app_wiring.sweep_often()):
             await asyncio.wait_for(swept.wait(), PATIENCE_SECONDS)
 
     run(story())

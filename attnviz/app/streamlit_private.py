@@ -1,8 +1,8 @@
 """Seams: all that attnviz uses of Streamlit's Python besides its public API. An upgrade may take any of it away.
 
 No other module imports a part of Streamlit, and what `sections/style` and the
-browser find in its pages is listed here; `tests/app/test_seams.py` and
-`test_seams_in_browser.py` say which name is gone. How its pages work is known
+browser find in its pages is listed here; `tests/app/test_streamlit_private.py` and
+`tests/browser/test_streamlit_page.py` say which name is gone. How its pages work is known
 to the browser's `seams/streamlit` alone.
 """
 
