@@ -55,6 +55,8 @@ ARGUMENTS = [
     "AimEnabled,PreconnectToSearch",
 ]
 
+QUICK_FOLDERS = {"core", "checks", "explain"}
+
 LOADS = {"visit"}
 """The fixtures that load pages of the app, each of which takes more than a second."""
 
@@ -84,10 +86,13 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Whatever loads a page of the app is slow, but for the essential, which README's command runs all the same."""
+    """Mark what loads pages of the app as slow, unless it is essential, and what a contributor runs often as quick."""
     for item in items:
         if not LOADS.isdisjoint(item.fixturenames) and not item.get_closest_marker("essential"):
             item.add_marker("slow")
+        is_quick = item.path.parent.name in QUICK_FOLDERS or item.path.name == "test_javascript.py"
+        if is_quick and "browser" not in item.fixturenames and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
 
 
 @pytest.fixture(scope="session")
