@@ -28,7 +28,7 @@ PAGE = """
 <script type="module">
     %s
     window.drawn = () => new Promise(afterFrame_js.afterFrame);
-    window.mountAudit = audit_js.mountAudit;
+    window.mountAudit = page_js.mountAudit;
     window.show = (more) => viewer.show({ ...given, ...more });
     window.begin = (document) => {
         const sent = [], address = history_js.addressOf(window);

@@ -26,7 +26,7 @@ PAGE = """
         Object.assign(window, { sent: [], heard: [] });
         const act = (...message) => sent.push(message);
         settings = settings_js.makeSettings(act);
-        notices = notices_js.makeNotices(act);
+        notices = page_js.makeNotices(act);
         place.replaceChildren(settings.element, notices.element);
         answer(shown);
     };

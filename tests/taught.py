@@ -32,19 +32,19 @@ _PAGE = """
     window.opened = [];
     window.begin = (search) => {
         document.documentElement.removeAttribute("style");
-        fetched = moments_js.makeMoments(moments_js.fetchedFrom(location.origin, templates_js.makeTemplates())).get;
+        fetched = course_js.makeMoments(course_js.fetchedFrom(location.origin, templates_js.makeTemplates())).get;
         again(search);
     };
     window.again = (search) => { // with the moments that have come
         page?.end();
-        answered_js.forgetShown();
+        walk_js.forgetShown();
         opened.length = 0;
         History.prototype.replaceState.call(history, null, "", `/${search}`);
         const host = {
             address: history_js.addressOf(window), fetched, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
             has: () => true, hrefTo: course_js.searchOf, isLinked: true,
-            questions: moments_js.questionsFrom(location.origin),
+            questions: course_js.questionsFrom(location.origin),
         };
         page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
     };

@@ -51,11 +51,11 @@ _PAGE = Script.exporting("page", "", shell=_SHELL)
 SCRIPTS = {
     "component": Script.of(
         "component",
-        (name for name in STYLES if name not in ("article", "numbers")),
+        (name for name in STYLES if name != "article"),
         page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
     ),
     "articles": Script.of("articles", ("formula", "article")),
-    "numbers": Script.of("numbers", ("formula", "article", "numbers", "settings")),
+    "numbers": Script.of("numbers", ("formula", "article", "settings")),
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
 }

@@ -14,9 +14,7 @@ from pathlib import Path
 from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.styles import STYLES, joined
 
-_OF_PAGES_OF_THE_APP = {
-    *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views"),
-}
+_OF_PAGES_OF_THE_APP = {"article", "classroom", "lesson", "settings", "views"}
 THEME = Path(__file__).with_suffix(".css")
 HEAD = """<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 // Askable: a class is asked for what somebody can work out, and for nothing else.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { askableOf } from "../../attnviz/viewer/browser/classroom/askable.js";
+import { askableOf } from "../../attnviz/viewer/browser/classroom/asking.js";
 
 const ROWS = { attention: [0.25, 0.75, 0], masked: [1, 2, -Infinity], q: [1, 2, 3], w_q: [1, 2, 3] };
 

@@ -1,7 +1,7 @@
 // One's own answers in a class: sent until they arrive, one a second, and of several the last.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeAnswers } from "../../attnviz/viewer/browser/classroom/answers.js";
+import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
 
 const NOW = { number: 3, at: "lesson=a&moment=1", kind: "lesson", question: null, round: { number: 1, isOpen: true } };
 const turns = async () => {

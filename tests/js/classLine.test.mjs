@@ -1,7 +1,7 @@
 // The line to a class: who lost it asks again within a second, however long nobody answers, and with the seat that they had.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeClassLine } from "../../attnviz/viewer/browser/talk/classLine.js";
+import { makeClassLine } from "../../attnviz/viewer/browser/shell/server.js";
 
 const SITE = "http://localhost/course/",
   SEAT = { code: "KTQWRM", seat: "mine" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf } from "../../attnviz/viewer/browser/seams/history.js";
+import { addressOf } from "../../attnviz/viewer/browser/shell/history.js";
 
 // A browser's window, as far as it is about addresses; `entries` are its history.
 function browser(href) {

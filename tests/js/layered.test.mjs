@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
+import { readPlace, revealsOf, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
 import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { ticksOf } from "../../attnviz/viewer/browser/scene/play.js";
+import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
 import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
-import { revealsOf } from "../../attnviz/viewer/browser/scene/reveal.js";
 import {
   atCell,
   atStep,

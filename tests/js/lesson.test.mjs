@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { minutesText, placeBeside, placeIn, searchOf } from "../../attnviz/viewer/browser/lesson/course.js";
-import { numberIn } from "../../attnviz/viewer/browser/lesson/fill.js";
+import {
+  makeMoments,
+  minutesText,
+  placeBeside,
+  placeIn,
+  searchOf,
+} from "../../attnviz/viewer/browser/lesson/course.js";
+import { candidateAt, numberIn, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
-import { makeMoments } from "../../attnviz/viewer/browser/lesson/moments.js";
-import { candidateAt } from "../../attnviz/viewer/browser/lesson/question.js";
-import { verdictOn } from "../../attnviz/viewer/browser/lesson/verdict.js";
 
 const LESSONS = [
   { id: "one", nMoments: 2 },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sendFile } from "../../attnviz/viewer/browser/talk/ownFile.js";
+import { sendFile } from "../../attnviz/viewer/browser/shell/upload.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 // A server that answers one thing after the other: a status and what it says, or null where it isn't there.

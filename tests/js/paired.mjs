@@ -2,7 +2,7 @@
 // differences, and how words of A stand.
 import { readFileSync } from "node:fs";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { differencesOf, pairOf } from "../../attnviz/viewer/browser/scene/pair.js";
+import { differencesOf, pairOf } from "../../attnviz/viewer/browser/scene/looks.js";
 
 const told = JSON.parse(readFileSync(0, "utf-8")).map(document => {
   const pass = readPass(document),

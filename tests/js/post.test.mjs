@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeTemplates } from "../../attnviz/viewer/browser/talk/templates.js";
-import { postTo } from "../../attnviz/viewer/browser/talk/post.js";
+import { makeTemplates } from "../../attnviz/viewer/browser/shell/templates.js";
+import { postTo } from "../../attnviz/viewer/browser/shell/server.js";
 
 // What becomes of a message where the server, if it is there, answers with that.
 function answered(t, status, text = "{}", templates = makeTemplates(), type = "text/html") {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeRequestsOnce } from "../../attnviz/viewer/browser/talk/requestOnce.js";
+import { makeRequestsOnce } from "../../attnviz/viewer/browser/shell/templates.js";
 
 function asking() {
   const sent = [],

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
+import { readPlace, resultStages, revealAt, revealsOf } from "../../attnviz/viewer/browser/scene/address.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { ticksOf } from "../../attnviz/viewer/browser/scene/play.js";
+import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
 import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
-import { revealAt, revealsOf, resultStages } from "../../attnviz/viewer/browser/scene/reveal.js";
 import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
-import { filled, documentOf } from "./passes.mjs";
+import { documentOf, filled } from "./passes.mjs";
 
 const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map(options =>
   readPass(documentOf(options)),

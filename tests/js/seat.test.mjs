@@ -1,7 +1,7 @@
 // A seat in a class: a browser has one in all its tabs, or a tab where nothing is kept for the others; and asks until it has it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { takeSeat } from "../../attnviz/viewer/browser/classroom/seat.js";
+import { takeSeat } from "../../attnviz/viewer/browser/classroom/classPage.js";
 
 // A storage that keeps what it is given; one that is full fails as it is written, and one that is forbidden always.
 function storage({ isFull = false } = {}) {

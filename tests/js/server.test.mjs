@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeServer } from "../../attnviz/viewer/browser/talk/server.js";
+import { makeServer } from "../../attnviz/viewer/browser/shell/server.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 // A server that answers when it is told to, and what is shown of it. An answer is {view, address: {seed}} of a scene.

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { areLettersKept, areLettersOn, turnLetters } from "../../attnviz/viewer/browser/scene/letters.js";
-import { commandOf, listenToKeys } from "../../attnviz/viewer/browser/scene/shortcuts.js";
+import {
+  areLettersKept,
+  areLettersOn,
+  commandOf,
+  listenToKeys,
+  turnLetters,
+} from "../../attnviz/viewer/browser/scene/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
 const held = name => ({

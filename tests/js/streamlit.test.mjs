@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { onReconnect } from "../../attnviz/viewer/browser/seams/streamlit.js";
+import { onReconnect } from "../../attnviz/viewer/browser/shell/streamlit.js";
 
 test("a run is asked for each time that the server is back, and never while it stays", () => {
   let state = "CONNECTED",

@@ -1,21 +1,20 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
-import { makeOwnTalk } from "../../attnviz/viewer/browser/lesson/ownTalk.js";
-import { planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerPanel.js";
+import { makeOwnTalk } from "../../attnviz/viewer/browser/talk/talkController.js";
+import { makeTogether, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import {
+  NOTHING,
   added,
   edited,
   entryOf,
   isTalk,
   minutesOf,
   moved,
-  NOTHING,
+  placeBeside,
   without,
-} from "../../attnviz/viewer/browser/lesson/talkList.js";
-import { makeTalkUploads } from "../../attnviz/viewer/browser/lesson/talkUploads.js";
-import { makeTogether } from "../../attnviz/viewer/browser/lesson/together.js";
-import { placeBeside } from "../../attnviz/viewer/browser/lesson/course.js";
+} from "../../attnviz/viewer/browser/lesson/course.js";
+import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkDock.js";
 
 const TALK = { title: "T", moment: ["a", "b", "c", "d"].map(at => ({ at })) };
 const order = ({ moment }) => moment.map(({ at }) => at).join("");

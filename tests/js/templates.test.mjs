@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeTemplates } from "../../attnviz/viewer/browser/talk/templates.js";
+import { makeTemplates } from "../../attnviz/viewer/browser/shell/templates.js";
 
 const sent = (name, parts = null) => ({
   tab: "t",

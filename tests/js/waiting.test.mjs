@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeWaiting } from "../../attnviz/viewer/browser/talk/waiting.js";
+import { makeWaiting } from "../../attnviz/viewer/browser/page/page.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 function makeRoot() {

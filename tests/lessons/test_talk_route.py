@@ -236,7 +236,7 @@ def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
     talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
     lessons = ", ".join(to_json(each).decode() for each in TALKS.values())
     source = f"""
-        import {{ MOST, packed, unpacked }} from "{module("talkLink").as_uri()}";
+        import {{ MOST, packed, unpacked }} from "{module("talkDock").as_uri()}";
         const given = await packed({to_json(talk).decode()}), json = await unpacked(given);
         const lengths = await Promise.all([{lessons}].map(async each => (await packed(each)).length));
         const refused = [];

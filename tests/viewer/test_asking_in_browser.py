@@ -39,7 +39,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module
         } }),
     });
 </script>"""
-TEXT = PAGE % bundle(module("desk"))
+TEXT = PAGE % bundle(module("classBar"))
 
 
 @pytest.fixture

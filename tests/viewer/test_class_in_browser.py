@@ -75,7 +75,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
             shows: () => {},
             onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
         };
-        shown = desk_js.makeDesk(speaker, location.href, {}, () => {});
+        shown = classBar_js.makeDesk(speaker, location.href, {}, () => {});
         const body = element_js.element("div"), picture = element_js.element("div", "sheet");
         const name = (word) => `<th><button>${word}</button></th>`;
         picture.innerHTML = `<table class=names>${["a", "b", "c"].map(name)}</table>`;

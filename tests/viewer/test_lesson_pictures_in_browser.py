@@ -17,7 +17,7 @@ PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
 <script type="module">
     %s
-    const made = { sweep: sweepPicture_js.makeSweepPicture, mistake: mistakePicture_js.makeMistakePicture };
+    const made = { sweep: momentPicture_js.makeSweepPicture, mistake: momentPicture_js.makeMistakePicture };
     window.draw = (moment, isCovered, isPresented) => {
         const picture = made[moment.picture.kind]();
         document.querySelector(".viewer").replaceChildren(picture.element);
@@ -30,7 +30,7 @@ PAGE = """
         board.update(question, counts, isShown, "What the class says");
     };
     window.countOver = (question, counts, isShown) => {
-        const home = document.querySelector(".viewer"), over = placedDots_js.makePlacedDots(home);
+        const home = document.querySelector(".viewer"), over = answerDots_js.makePlacedDots(home);
         home.innerHTML = "<div class=slider><input type=range></div>";
         home.append(over.element);
         over.update(question, counts, isShown, home);

@@ -8,7 +8,7 @@ from pools import read
 
 from attnviz.viewer.pool import pooled
 
-POOL = ROOT / "attnviz" / "viewer" / "browser" / "talk" / "pool.js"
+POOL = ROOT / "attnviz" / "viewer" / "browser" / "shell" / "templates.js"
 ROWS = (["0.25 " * 30], {"values": ["a" * 90, 1, 1.0, True, None, 0.0, -0.0]}, "b" * 200)
 SCALARS = (None, True, False, 0, 1, 1.0, 0.0, -0.0, 0.1, "", "a", "é")
 

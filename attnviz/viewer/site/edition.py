@@ -180,7 +180,7 @@ def _minutes(minutes: int) -> str:
 
 
 _OF_ARTICLES = ("formula", "article")
-_OF_THE_APP = {"article", "numbers", "settings", "views"}
+_OF_THE_APP = {"article", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 
 

@@ -1,6 +1,97 @@
-// The component of an article: Streamlit calls it on every run, with the pieces.
-import { mountArticle } from "./article.js";
-import { onceGone } from "../seams/streamlit.js";
+// The component of an article: pieces of a page, one below the other. A choice is drawn at once and then sent to the
+// server.
+import { addressOf } from "../shell/history.js";
+import { makePiece } from "./pieces.js";
+import { onceGone } from "../shell/streamlit.js";
+
+const RETRY_MS = 1000;
+
+// trigger() asks for a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}:
+// what was chosen here, what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
+export function makeRerun(root, trigger) {
+  let wanted = null,
+    timer = null;
+  const end = () => {
+    clearTimeout(timer);
+    wanted = null;
+    root.ariaBusy = false;
+  };
+  const again = () => {
+    trigger();
+    timer = setTimeout(again, RETRY_MS);
+  };
+  return {
+    ask: chosen => {
+      end();
+      wanted = JSON.stringify(chosen);
+      root.ariaBusy = true;
+      again();
+    },
+    ran: chosen => {
+      if (wanted === null || JSON.stringify(chosen) === wanted) end();
+    },
+    end,
+  };
+}
+
+// send(name, value) has the page run: "chosen" with all that is chosen, or "opened" with a door.
+function mountArticle(root, send) {
+  const drawn = []; // {text, piece} of each piece on the page: one that stays as it is keeps its element
+  let pieces = [],
+    chosen = null; // what is chosen here, until a run has it too
+  const rerun = makeRerun(root, () => send("chosen", chosen));
+  const choose = (event, value) => {
+    chosen = { ...(chosen ?? chosenIn(pieces)), [event]: value };
+    draw();
+    rerun.ask(chosen);
+  };
+  const draw = () => {
+    const now = unfolded(pieces, chosen ?? chosenIn(pieces));
+    for (const [i, { value, ...piece }] of now.entries()) {
+      const text = JSON.stringify(piece);
+      if (drawn[i]?.text !== text) {
+        const made = { text, piece: makePiece(piece, { choose, open: door => send("opened", door) }) };
+        if (drawn[i]) drawn[i].piece.element.replaceWith(made.piece.element);
+        else root.append(made.piece.element);
+        drawn[i] = made;
+      }
+      drawn[i].piece.update?.(value);
+    }
+    for (const { piece } of drawn.splice(now.length)) piece.element.remove();
+  };
+  const forget = () => {
+    chosen = null;
+    rerun.end();
+  };
+  const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
+  return {
+    given: next => {
+      const shown = chosenIn(next);
+      rerun.ran(shown);
+      if (JSON.stringify(shown) === JSON.stringify(chosen)) chosen = null;
+      pieces = next;
+      draw();
+    },
+    end: () => {
+      forget();
+      stop();
+    },
+  };
+}
+
+function chosenIn(pieces) {
+  return Object.fromEntries(pieces.filter(({ kind }) => kind === "choice").map(({ event, value }) => [event, value]));
+}
+
+// The pieces with those of each chosen option below its choice.
+function unfolded(pieces, chosen) {
+  return pieces.flatMap(({ options, ...piece }) => {
+    if (piece.kind !== "choice") return [piece];
+    const value = chosen[piece.event];
+    const names = options.map(({ value, runs }) => ({ value, runs }));
+    return [{ ...piece, options: names, value }, ...options.find(each => each.value === value).pieces];
+  });
+}
 
 const articles = new WeakMap(); // root -> its article
 const text = new TextDecoder();

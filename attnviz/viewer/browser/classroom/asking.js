@@ -1,14 +1,38 @@
-// Asking: the class is asked for a number on the screen. The question covers the pass until the answer is shown; what the number
-// is computed from stands beside the answers.
+// Asking a class: what can be asked of the pass that is shown, and the question with its answers.
+import { visibleRow } from "../pass/row.js";
 import { button } from "../elements/button.js";
 import { openDialog } from "../elements/dialog.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { makeBoard } from "./answerDots.js";
-import { askableOf } from "./askable.js";
-import { drawWorking } from "../lesson/working.js";
-import { plainOf } from "./plain.js";
-import { verdictOn } from "../lesson/verdict.js";
+import { drawWorking, verdictOn } from "../lesson/question.js";
+
+function plainOf(runs) {
+  return runs.map(([, text]) => text.text ?? text).join("");
+}
+
+const ROWS = ["scores", "scaled", "masked", "attention"],
+  SHARES = ["attention", "probabilities"];
+
+const GIVEN = "It is given, so there is nothing to work it out from. Select a number that is computed.",
+  HIDDEN = "The mask hides this pair. Select a visible one.",
+  ALONE = "This word sees one word alone, which has all of its attention. Select another row.";
+
+// {kinds, why}: of "number", "share" and "word" those that have an answer to find; without one of a number, why that is so.
+/** @param {Pass} pass @param {Cell} cell */
+export function askableOf(pass, { name, index }) {
+  const [stage] = name.split(/_\d+$/),
+    why = reasonOf(pass, { name, index }, SHARES.includes(stage)),
+    ofNumber = SHARES.includes(stage) ? "share" : "number";
+  return { kinds: [...(why ? [] : [ofNumber]), ...(ROWS.includes(stage) ? ["word"] : [])], why };
+}
+
+/** @param {Pass} pass @param {Cell} cell */
+function reasonOf(pass, { name, index }, isShare) {
+  if (!pass.stages.get(name).rule || pass.isOverridden(name, index)) return GIVEN;
+  if (!Number.isFinite(pass.number(name, index)) || (isShare && pass.isUnseen(name, index))) return HIDDEN;
+  return isShare && visibleRow(pass, { name, index }).length < 2 ? ALONE : "";
+}
 
 const QUESTIONS = {
   number: "Which number is it?",

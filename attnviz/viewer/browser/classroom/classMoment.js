@@ -1,13 +1,57 @@
-// A moment as the class sees it: its text, its question, answers that can be changed until it is closed, and its picture, in
-// which what would give the answer away is covered until the speaker shows it. Where a number is asked for, what it is computed
-// from stands in place of that.
-import { afterFrame } from "../elements/afterFrame.js";
+// What a phone in a class shows: a moment with its question, or the viewer.
 import { element, redraw } from "../elements/element.js";
+import { readPass } from "../pass/pass.js";
+import { readPlace } from "../scene/address.js";
+import { focusOf } from "../scene/state.js";
+import { mount } from "../viewer/viewer.js";
+import { afterFrame } from "../elements/afterFrame.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
-import { candidateAt, makeQuestion } from "../lesson/question.js";
-import { drawSaid } from "../lesson/said.js";
-import { drawWorking } from "../lesson/working.js";
-import { answerText, verdictOn } from "../lesson/verdict.js";
+import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
+import { drawSaid } from "../lesson/momentView.js";
+
+const ALONE = "Here the speaker chooses words and settings. To choose them yourself, open the walkthrough.";
+
+// touched(cell) tells that somebody looks around. Returns {element, show(moment, now), cell(), end()}.
+export function makeClassViewer({ touched }) {
+  const box = element("div", "viewer class-view");
+  let search = "",
+    listener = () => {},
+    isGiven = false, // whether what is written next is where the class is
+    shown = null,
+    pass = null;
+  const cellAt = () => {
+    if (!pass) return "";
+    const { name, index } = focusOf(pass, readPlace(pass, search));
+    return pass.address(name, index);
+  };
+  const address = {
+    read: () => search,
+    write: written => {
+      search = written;
+      if (!isGiven) touched(cellAt());
+      isGiven = false;
+    },
+    onArrival: act => {
+      listener = act;
+      return () => {};
+    },
+  };
+  let mounted = null;
+  return {
+    element: box,
+    show: (moment, { at }) => {
+      search = `?${at}`;
+      if (moment.document === shown) return listener();
+      shown = moment.document;
+      pass = readPass(shown);
+      isGiven = true;
+      mounted ??= mount(box, { alone: ALONE, send: () => false, type: () => {}, address });
+      mounted.show({ ...shown, where: readPlace(pass, search) });
+    },
+    cell: cellAt,
+    end: () => mounted?.end(),
+  };
+}
 
 // answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
 // own, isPresented), end()}: `own` is what one answered, or null.

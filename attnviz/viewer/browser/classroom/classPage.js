@@ -1,12 +1,114 @@
-// The page of a class: one comes in by its code, and is where the speaker is, until one touches something; then one looks around,
-// and nothing pulls one back.
+// The page of a phone in a class: joining, its seat, and sending its answers.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
-import { makeAnswers } from "./answers.js";
-import { makeClassMoment } from "./classMoment.js";
-import { makeClassViewer } from "./classViewer.js";
-import { drawJoinForm } from "./joinForm.js";
-import { takeSeat } from "./seat.js";
+import { readKept, writeKept } from "../lesson/memory.js";
+import { makeClassMoment, makeClassViewer } from "./classMoment.js";
+
+const ANSWER_MS = 1100; // between two answers
+
+// post(message) tells the class; changed() is called as something is otherwise. Returns {at(now), failureAt(now), give(now, value),
+// recall(heard)}; `now` is ClassNow of generated/contract.d.ts.
+export function makeAnswers(post, changed) {
+  const kept = new Map(); // by the question
+  let heard = null, // {number, round, value}: what the server knows of who comes back
+    last = null, // {number, round} of the one that was given last
+    pending = null, // that is to be sent
+    failure = "";
+  const isOf = (what, { number, round }) => what?.number === number && what.round === round?.number;
+  return {
+    // One's answer where the class is, null where there is none; and why it was not taken, empty where it was.
+    at: now => (isOf(heard, now) ? heard.value : (kept.get(nameOf(now)) ?? null)),
+    failureAt: now => (isOf(last, now) ? failure : ""),
+    // What the server has of who comes back; an answer that is still being sent is newer.
+    recall: own => {
+      const isOlder = pending !== null && own?.number === last.number && own.round === last.round;
+      if (own && !isOlder) heard = own;
+    },
+    give: async (now, value) => {
+      kept.set(nameOf(now), value);
+      heard = null;
+      last = { number: now.number, round: now.round?.number ?? 1 };
+      changed();
+      const isSending = pending !== null;
+      pending = value;
+      if (isSending) return;
+      for (let sent = null; pending !== sent; ) {
+        sent = pending;
+        const { isDone, status, said } = await post({ do: "answer", ...last, value: sent });
+        const isLater = status === 0 || status === 429 || status >= 500; // a process is lost: another one is asked
+        failure = isDone || isLater ? "" : said;
+        if (isLater) sent = null;
+        await new Promise(done => setTimeout(done, ANSWER_MS));
+      }
+      pending = null;
+      changed();
+    },
+  };
+}
+
+// A question, to which the class may come back; two moments of a talk may have one scene.
+function nameOf({ number, at, kind, question, round }) {
+  return JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
+}
+
+// `reason` is why one is asked for it; go(typed) is told what was typed.
+function drawJoinForm(code, reason, go) {
+  const form = element("form", "class-form"),
+    input = element("input", "typed"),
+    join = button("Join", () => {}, "check");
+  join.type = "submit";
+  input.autocomplete = "off";
+  input.maxLength = 6;
+  input.setAttribute("aria-label", "The six letters of the class");
+  input.value = code;
+  form.onsubmit = event => {
+    event.preventDefault();
+    if (input.value.trim()) go(input.value.trim());
+  };
+  form.append(element("p", "", reason), element("label", "", "The six letters on the screen"), input, join);
+  return form;
+}
+
+const LATER_MS = 1000;
+const NAME = "attnviz seat";
+const MAX_KEPT = 5; // rooms
+const LATER = [0, 429, 502, 503, 504];
+
+// Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {said}, why not;
+// wait(said) is told why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
+// browser has one seat, or where that is forbidden or full the tab's own.
+export async function takeSeat(line, code, hash, stores, wait) {
+  const kept = stores.map(storeOf => readKept(storeOf, NAME)?.[code]).find(Boolean);
+  const asks = [...(kept ? [{ seat: kept }] : []), ...(hash ? [{ link: hash }] : []), {}];
+  let reason = "";
+  for (const each of asks) {
+    const answer = await joined(line, code, each, wait);
+    if (answer.isDone) {
+      /** @type {import("../../generated/contract").Seat} */
+      const taken = answer.data;
+      stores.some(storeOf => keep(storeOf, code, taken.seat)); // else a reload takes another seat
+      return taken;
+    }
+    reason = answer.said;
+  }
+  return { said: reason };
+}
+
+function keep(storeOf, code, seat) {
+  const others = Object.entries(readKept(storeOf, NAME) ?? {}).filter(([each]) => each !== code);
+  writeKept(storeOf, NAME, Object.fromEntries([...others.slice(1 - MAX_KEPT), [code, seat]]));
+  return readKept(storeOf, NAME)?.[code] === seat;
+}
+
+// Asks until it is answered: where many come at once, or many type wrong codes, one is let in by and by.
+async function joined(line, code, how, wait) {
+  for (;;) {
+    const answer = await line.post(code, { do: "join", ...how });
+    if (!LATER.includes(answer.status)) return answer;
+    wait(answer.said);
+    await new Promise(done => setTimeout(done, LATER_MS));
+  }
+}
 
 const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
 const LOST = "The connection is lost. You are back in a moment.";

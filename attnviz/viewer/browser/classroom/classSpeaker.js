@@ -1,5 +1,5 @@
 // The speaker of a class: where they are is told to it, and how many are there and what they said is heard.
-import { readKept, writeKept } from "../seams/storage.js";
+import { readKept, writeKept } from "../lesson/memory.js";
 
 const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place for which another page was opened

@@ -1,4 +1,4 @@
-// The course: which lesson one is in, at which moment, as the address says it; and what comes before and after.
+// Lessons and talks as lists of moments: places in them, fetching a moment, and editing the list of a talk.
 import { counted } from "../pass/numeral.js";
 
 // The place that an address says: {lesson, moment, present}, and the name of the other window in that of a speaker; null where it names no lesson that there is.
@@ -46,4 +46,126 @@ export function aboutOf(entry, lessons) {
 // The sentence that a screen reader says as one arrives.
 export function heardOf({ name, nMoments }, { moment: number }, moment) {
   return `${name}, moment ${number} of ${nMoments}${moment?.title ? `: ${moment.title}` : ""}`;
+}
+
+// `fetched(place)` gives a moment. Returns {get(place), ahead(places)}: a promise of a moment, which is asked for again where
+// that failed; and the asking for some before anybody needs them, one after the other. Those with the same name are the same.
+export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
+  const kept = new Map();
+  const get = place => {
+    const name = nameOf(place);
+    if (!kept.has(name)) {
+      const coming = fetched(place);
+      kept.set(name, coming);
+      coming.catch(() => kept.delete(name));
+    }
+    return kept.get(name);
+  };
+  return {
+    get,
+    async ahead(places) {
+      for (const place of places) await get(place).catch(() => {}); // who gets there is told
+    },
+  };
+}
+
+// Moments asked of the server at `site`; `templates` puts together what it sends of a pass.
+export function fetchedFrom(site, templates) {
+  return async ({ lesson, moment }) => {
+    return whole(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
+  };
+}
+
+// The questions of a lesson as a file, asked of the server.
+export function questionsFrom(site) {
+  const ask = askTalkAt(site);
+  return async (lesson, form) => (await ask({ kind: "export", form, lesson })).file;
+}
+
+// Questions to the server about a talk.
+export function askTalkAt(site) {
+  return said => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
+}
+
+async function answerFrom(url, request = {}) {
+  const answer = await fetch(url, request);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+// Moments of one lesson that are at hand.
+export function heldIn(moments, templates) {
+  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
+}
+
+function whole(sent, templates) {
+  return { ...sent, document: templates.whole({ pass: sent.document }).pass };
+}
+
+export const ID = "talk"; // of a talk of one's own among the lessons
+export const NOTHING = { title: "", moment: [] };
+export const MOST_MOMENTS = 60; // as core/limits has it
+
+export function added(talk, moment, at = talk.moment.length) {
+  return { ...talk, moment: [...talk.moment.slice(0, at), moment, ...talk.moment.slice(at)] };
+}
+
+export function without(talk, at) {
+  return { ...talk, moment: talk.moment.filter((_, nth) => nth !== at) };
+}
+
+export function moved(talk, from, to) {
+  const last = talk.moment.length - 1,
+    place = Math.min(Math.max(to, 0), last);
+  return added(without(talk, from), talk.moment[from], place);
+}
+
+// What is empty isn't written.
+export function edited(talk, at, parts) {
+  const whole = { ...talk.moment[at], ...parts };
+  const moment = Object.fromEntries(Object.entries(whole).filter(([name, part]) => name === "at" || isSaid(part)));
+  return { ...talk, moment: talk.moment.map((each, nth) => (nth === at ? moment : each)) };
+}
+
+function isSaid(part) {
+  return part !== "" && part !== null && part !== 0 && part !== false && part !== undefined;
+}
+
+// How many minutes are planned for some of its moments.
+export function minutesOf(moments) {
+  return moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
+}
+
+// The talk in the list of lessons; null where it has no moment.
+export function entryOf({ title, moment }) {
+  if (!moment.length) return null;
+  return {
+    id: ID,
+    name: nameOf({ title }),
+    says: "",
+    minutes: Math.round(minutesOf(moment)),
+    nMoments: moment.length,
+    planned: moment.map(({ minutes = 0 }) => minutes),
+    isOwn: true,
+  };
+}
+
+export function nameOf({ title }) {
+  return title.trim() || "Your talk";
+}
+
+// The names of the files of one's own that moments show.
+export function uploadsOf(moments) {
+  return [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
+}
+
+// Whether what a browser has kept is a talk: the server reads it more strictly.
+export function isTalk(data) {
+  return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
+}
+
+function isMoment(each) {
+  return (
+    typeof each?.at === "string" && ["text", "notes"].every(name => ["string", "undefined"].includes(typeof each[name]))
+  );
 }

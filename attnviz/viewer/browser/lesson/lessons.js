@@ -1,17 +1,134 @@
-// Lessons: a list of moments, each with a text, a picture, and perhaps a question that is asked before the answer is shown.
+// Lessons: a list of moments, each with a text, a picture, and perhaps a question asked before its answer is shown.
+import { element, write } from "../elements/element.js";
+import { ID, makeMoments, searchOf } from "./course.js";
 import { makePresenting } from "../scene/present.js";
 import { makeQrCode } from "../viewer/qrCode.js";
-import { makeLessonFrame } from "./lessonFrame.js";
 import { makeMemory } from "./memory.js";
-import { makeMoments } from "./moments.js";
 import { makeMomentView } from "./momentView.js";
-import { makeRemote } from "./remote.js";
 import { makeSurroundings } from "./surroundings.js";
-import { ID } from "./talkList.js";
-import { makeTellings } from "./tellings.js";
-import { makeTwoWindows } from "./twoWindows.js";
-import { makeWalk } from "./walk.js";
-import { makeWhereabouts } from "./whereabouts.js";
+import { makeTwoWindows } from "./speakerWindow.js";
+import { makeWalk, makeWhereabouts } from "./walk.js";
+
+const LATE_MS = 300;
+
+// Returns {box, about, body, said, fill({picture, ways, foot, over, desk}), tell(text), begin(), bringVerdict(), whileLate(coming)}: fill() puts it
+// into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; desk, where there is
+// one, is that of a class; tell() says something to who hears the page.
+function makeLessonFrame(root) {
+  const box = element("div", "viewer lesson-page"),
+    head = element("header", "lesson-head"),
+    about = element("span", "about"),
+    body = element("div", "lesson-body"),
+    said = element("section", "lesson-said"),
+    heard = element("p", "heard");
+  said.setAttribute("aria-label", "The moment");
+  heard.setAttribute("role", "status");
+  return {
+    box,
+    about,
+    body,
+    said,
+    fill({ picture, ways, foot, over, desk }) {
+      head.append(about, ...ways);
+      body.append(said, picture);
+      box.append(head, body, foot, heard, ...over);
+      if (desk) {
+        box.prepend(desk.element);
+        desk.standIn(body);
+        box.append(desk.dialogs);
+      }
+      root.replaceChildren(box);
+      root.ariaBusy = "false";
+    },
+    tell: text => write(heard, text),
+    // A phone has no room for all of a moment: one is read from its beginning, and then what is said of an answer.
+    begin: () => box.scrollIntoView({ block: "start" }),
+    bringVerdict: () => said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
+    // Dims while something is long in coming.
+    async whileLate(coming) {
+      const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
+      try {
+        return await coming;
+      } finally {
+        clearTimeout(timer);
+        box.classList.remove("late");
+      }
+    },
+  };
+}
+
+const ENTER = ["Enter", " "];
+const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
+
+// `here` are the whereabouts. acts: {press(), back(), collect(), present(is), goTo(number)}: what a press, Page Up and, where there is a talk
+// of one's own, M do, and the ways into a talk and to a moment. Returns {follow(command), end()}; the commands are those of
+// scene/shortcuts.js.
+function makeRemote(document, here, { press, back, collect = null, present, goTo }) {
+  let typed = 0; // the number of a moment that Enter leads to
+  const onKey = event => {
+    const held = event.composedPath().find(each => each.closest);
+    if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (typed && event.key === "Enter") {
+      event.preventDefault();
+      goTo(typed);
+      typed = 0;
+      return;
+    }
+    if (held?.closest(CONTROL)) return;
+    event.preventDefault();
+    press();
+  };
+  document.addEventListener("keydown", onKey);
+  return {
+    follow(command) {
+      const number = command.startsWith("band") ? Number(command.slice(5)) : 0,
+        count = here.entry().nMoments,
+        isPresented = here.place.present;
+      typed = number <= count ? number : 0;
+      if (command.startsWith("band")) return typed > 0;
+      if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count);
+      if (command === "on") return press();
+      if (command === "back") return back();
+      if (command === "moment") return Boolean(collect?.());
+      if (command === "present") return present(!isPresented);
+      if (command === "leave") return isPresented && present(false);
+      return false;
+    },
+    end: () => document.removeEventListener("keydown", onKey),
+  };
+}
+
+// `here` are the whereabouts, desk what the speaker of a class has, null where there can be none; isBlank() says whether nothing
+// is on the screen. Returns {speaker(), people()}.
+function makeTellings(here, { mine, moments, windows, desk, view, isBlank }) {
+  return {
+    speaker() {
+      const next = here.beside(1),
+        { moment, place, isOver } = here;
+      windows.update(
+        { moment, next: next && moments.get(next), planned: here.entry().planned ?? [], nth: place.moment },
+        { isBlank: isBlank(), isOver },
+      );
+    },
+    people() {
+      const { moment, place, isDone } = here,
+        { picture, pass } = view,
+        { question } = moment,
+        isOwn = place.lesson === ID;
+      desk?.shows({
+        at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
+        moment: isOwn ? mine.momentAt(place) : null,
+        isShown: isDone(),
+        question,
+        title: question ? question.prompt.map(([, text]) => text.text ?? text).join("") : "",
+        picture: picture.element,
+        pass,
+        scene: moment.at,
+        selected: () => (isDone() ? picture.selected() : null),
+      });
+    },
+  };
+}
 
 // `given` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether somebody else can open it

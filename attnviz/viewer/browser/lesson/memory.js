@@ -1,5 +1,23 @@
-// Memory: what this browser keeps of lessons, and nobody else: where one is, what was predicted, and where one likes to begin.
-import { readKept, writeKept } from "../seams/storage.js";
+// What this browser stores: JSON under a name, and the progress in lessons.
+
+// `storeOf()` gives a Storage, or fails where there is none. Null stands for what isn't there, or isn't ours.
+export function readKept(storeOf, name) {
+  try {
+    return JSON.parse(storeOf().getItem(name));
+  } catch {
+    return null;
+  }
+}
+
+// Returns whether it is kept: a browser that forbids it, or has no room left, keeps nothing, and it holds until the page is left.
+export function writeKept(storeOf, name, data) {
+  try {
+    storeOf().setItem(name, JSON.stringify(data));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const NAME = "attnviz lessons";
 

@@ -1,6 +1,213 @@
-// The question of a moment, by its kind.
-import { makeChoices } from "./choices.js";
-import { makeFill } from "./fill.js";
+// Questions: options and blanks to fill in, the verdict on an answer, and its working.
+import { short } from "../pass/numeral.js";
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { typesetInPieces } from "../elements/formula.js";
+
+// {isRight, said}: paragraphs of runs that say what was answered, what it would be right for, what is right, and what the
+// moment says with that. `answer` is the place of a candidate, or a number; null where nobody answered.
+export function verdictOn(question, answer, after = []) {
+  const { isRight, own, right, feedback } =
+    question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
+  const begun = isRight ? (isNear(question, answer) ? nearly(own) : [["strong", "Right: "]]) : [["", "It is "]],
+    truth = [...begun, ...right, ["", "."]];
+  const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
+    why = isRight === false || !after.length ? feedback : [];
+  return {
+    isRight,
+    said: [
+      ...(isRight === false ? [[["", "You said "], own, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]] : []),
+      ...(isRight === false || isRepeated ? [] : [truth]),
+      ...(why.length ? [why] : []),
+      ...(after.length ? [isRepeated ? [...begun, ...after] : after] : []),
+    ],
+  };
+}
+
+// Whether an answer counts as right, but isn't what is right as it is written.
+function isNear(question, answer) {
+  if (question.kind !== "fill" || answerText(question, answer) === withUnit(question, question.text)) return false;
+  const [, decimals = ""] = question.text.split(".");
+  return question.isShare || Math.abs(answer - question.right) > 0.5 * 10 ** -decimals.length;
+}
+
+function nearly(own) {
+  return [["strong", "Near enough: "], ["", "you said "], own, ["", ", it is "]];
+}
+
+// Whether a text begins with what is right, whole.
+function begins(text, right) {
+  return text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
+}
+
+function textOf(runs) {
+  return runs.map(([, text]) => text.text ?? text).join("");
+}
+
+function ofCandidate({ candidates, right, isCode }, answer) {
+  const isRight = right.includes(answer),
+    name = place => (isCode ? ["code", candidates[place].label] : ["strong", candidates[place].label]);
+  const listed = right.flatMap((place, nth) => [...(nth ? [["", " or "]] : []), name(place)]);
+  const feedback = candidates[answer === null || isRight ? right[0] : answer].feedback;
+  return {
+    isRight: answer === null ? null : isRight,
+    own: answer === null ? null : name(answer),
+    right: listed,
+    feedback,
+  };
+}
+
+function ofNumber(question, answer) {
+  const { right, text, tolerance, nears, isShare, lead, score } = question;
+  const value = ["strong", withUnit(question, text)];
+  if (answer === null) return { isRight: null, own: null, right: [value], feedback: [] };
+  const own = ["strong", answerText(question, answer)];
+  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], feedback: [] };
+  const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
+    why = near?.feedback ?? (isShare && lead ? leadFor(answer, lead, score) : []);
+  return { isRight: false, own, right: [value], feedback: why };
+}
+
+// How an answer is written: a share in per cent.
+export function answerText({ isShare, unit }, answer) {
+  return isShare
+    ? `${Math.round(100 * answer)} %`
+    : withUnit({ unit }, String(Number(answer.toPrecision(6))).replace("-", "−"));
+}
+
+function withUnit({ unit = "" }, text) {
+  return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
+}
+
+// What a share would need: its own score, a `noun`, is `own`, and `others` is the logarithm of the sum of the others' exponentials.
+function leadFor(share, [own, others], noun) {
+  const percents = `${Math.round(100 * share)} %`;
+  if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
+  if (share >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
+  const needed = Math.log(share / (1 - share)) + others,
+    apart = Math.abs(needed - own);
+  return [
+    ["", `For ${percents} its ${noun} would have to be `],
+    ["strong", short(needed)],
+    ["", `, which is ${short(apart)} ${needed > own ? "more" : "less"} than it is.`],
+  ];
+}
+
+// answer(place) is called as one is chosen. Returns {element, update(state)}; a state is that of question.js.
+function makeChoices({ candidates, right, isCode = false }, { answer, verb: _verb }) {
+  const box = element("div", `choices${isCode ? " code" : ""}`),
+    made = candidates.map(({ label }, place) => button(isCode ? "" : label, () => answer(place)));
+  if (isCode) for (const [place, each] of made.entries()) each.append(element("code", "", candidates[place].label));
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", "Answers");
+  box.append(...made);
+  return {
+    element: box,
+    update: state =>
+      made.forEach((each, place) => {
+        const isRight = state.isShown && right.includes(place),
+          isOwn = state.isShown && state.answer === place;
+        each.classList.toggle("right", isRight);
+        each.classList.toggle("wrong", isOwn && !isRight);
+        each.classList.toggle("own", !state.isShown && state.answer === place);
+        each.disabled = state.isShown || state.isClosed === true;
+        const marks = [state.answer === place ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""]
+          .filter(Boolean)
+          .join(", ");
+        if (marks) each.setAttribute("aria-label", `${candidates[place].label}: ${marks}`);
+        else each.removeAttribute("aria-label");
+      }),
+  };
+}
+
+const HALF = 50; // per cent: where a slider stands first
+const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
+
+// The number that somebody typed, as people write one: a decimal, a fraction or a percentage; null if it is none. With
+// `isPart`, what is asked for is a part of one, and 88 % is 0.88; else it is 88, as where one asks "how many per cent".
+export function numberIn(text, isPart = false) {
+  const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
+    isPercentage = plain.endsWith("%"),
+    numbers = (isPercentage ? plain.slice(0, -1) : plain).split("/");
+  if (numbers.length > 2 || !numbers.every(each => NUMBER.test(each))) return null;
+  const [above, below = 1] = numbers.map(each => Number(each.replace(",", ".")));
+  return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
+}
+
+// answer(number) is called as one is checked. Returns {element, update(state)}; a state is that of question.js.
+function makeFill(question, acts) {
+  return question.isShare ? makeSlider(question, acts) : makeBox(question, acts);
+}
+
+function makeSlider(question, { answer, verb }) {
+  const box = element("div", "slider"),
+    track = element("div", "track"),
+    input = element("input"),
+    own = element("output", "own"),
+    right = element("span", "right", question.text),
+    check = button(verb, () => answer(Number(input.value) / 100), "check");
+  Object.assign(input, { type: "range", min: "0", max: "100", step: "1", value: String(HALF) });
+  input.setAttribute("aria-label", "Your share, in per cent");
+  const draw = () => {
+    write(own, `you: ${input.value} %`);
+    input.setAttribute("aria-valuetext", `${input.value} %`);
+    box.style.setProperty("--own", String(Number(input.value) / 100));
+  };
+  input.oninput = draw;
+  input.onkeydown = event => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // the way on, which gets the keyboard then, isn't pressed too
+    check.click();
+  };
+  box.style.setProperty("--right", String(Math.min(Math.max(question.right, 0), 1)));
+  track.append(own, input, right);
+  box.append(track, check);
+  draw();
+  return {
+    element: box,
+    update: ({ answer: given, isShown, isClosed = false }) => {
+      if (isShown && given !== null) input.value = String(Math.round(100 * given));
+      draw();
+      own.hidden = isShown && given === null;
+      input.disabled = isShown || isClosed;
+      box.classList.toggle("unanswered", isShown && given === null);
+      right.hidden = !isShown;
+      check.hidden = isShown || isClosed;
+    },
+  };
+}
+
+function makeBox(question, { answer, verb }) {
+  const box = element("form", "number-box"),
+    input = element("input", "typed"),
+    unit = element("span", "unit", question.unit ?? ""),
+    check = button(verb, () => {}, "check"),
+    help = element("p", "help");
+  check.type = "submit";
+  input.type = "text";
+  input.inputMode = "decimal";
+  input.autocomplete = "off";
+  input.maxLength = 30;
+  input.setAttribute("aria-label", question.unit ? `Your number, ${question.unit}` : "Your number");
+  help.setAttribute("role", "status");
+  const send = event => {
+    event.preventDefault(); // a page sends nothing by a form
+    const number = numberIn(input.value, Math.abs(question.right) <= 1);
+    write(help, number === null ? "A number, please, such as 3, −0.25, 6/7 or 88 %." : "");
+    if (number !== null) answer(number);
+  };
+  box.onsubmit = send;
+  box.append(input, unit, check, help);
+  return {
+    element: box,
+    update: ({ answer: given, isShown, isClosed = false }) => {
+      if (isShown) input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given);
+      input.disabled = isShown || isClosed;
+      box.classList.toggle("unanswered", isShown && given === null);
+      check.hidden = isShown || isClosed;
+    },
+  };
+}
 
 /** @type {Record<string, typeof makeChoices>} */
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill };
@@ -22,4 +229,56 @@ export function candidateAt({ kind, candidates = [] }, { word, cell }) {
   if (kind !== "pick") return -1;
   const byCell = candidates.findIndex(each => each.cell !== undefined && each.cell === cell);
   return byCell >= 0 ? byCell : candidates.findIndex(each => each.word !== undefined && each.word === word);
+}
+
+const MOST_LINES = 16; // below each other: what is left stands beside them where there is room
+
+// `working` is Working of generated/contract.d.ts.
+export function drawWorking({ formula, tables }) {
+  const box = element("section", "asked-working"),
+    line = element("p", "formula"),
+    all = element("div", "tables"),
+    parts = tables.flatMap(({ heads, lines }) => inParts(lines).map(part => ({ heads, lines: part })));
+  box.setAttribute("aria-label", "What it is computed from");
+  box.tabIndex = 0; // it may scroll
+  box.style.setProperty("--lines", String(Math.max(...parts.map(({ lines: { length } }) => length))));
+  line.append("It is computed from these numbers, by ", ...typesetInPieces(formula));
+  all.append(...parts.map(drawTable));
+  box.append(line, all);
+  return box;
+}
+
+function inParts(lines) {
+  const count = Math.ceil(lines.length / MOST_LINES),
+    size = Math.ceil(lines.length / count);
+  return Array.from({ length: count }, (_, nth) => lines.slice(nth * size, (nth + 1) * size));
+}
+
+function drawTable({ heads, lines }) {
+  const table = element("table", heads.length ? "" : "of-names"),
+    body = element("tbody");
+  body.append(
+    ...lines.map(([name, ...numbers]) =>
+      lineOf([head("row", name), ...numbers.map(number => element("td", "", number))]),
+    ),
+  );
+  if (heads.length) {
+    const top = element("thead");
+    top.append(lineOf(heads.map(([role, text]) => head("col", text, role))));
+    table.append(top);
+  }
+  table.append(body);
+  return table;
+}
+
+function lineOf(cells) {
+  const line = element("tr");
+  line.append(...cells);
+  return line;
+}
+
+function head(scope, text, className = "") {
+  const cell = element("th", className, text);
+  cell.scope = scope;
+  return cell;
 }

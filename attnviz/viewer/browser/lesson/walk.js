@@ -1,9 +1,77 @@
-// The walk: where one goes in the course, by a press, a link, another window or device, and when what is asked is shown.
-import { answeredIn, coverAnswer, forgetShown, keepAnswer } from "./answered.js";
-import { heardOf, placeIn, searchOf } from "./course.js";
-import { candidateAt } from "./question.js";
-import { ID } from "./talkList.js";
-import { verdictOn } from "./verdict.js";
+// Walking through the moments of a lesson: where one is, what was answered, and the way on and back.
+import { ID, heardOf, placeBeside, placeIn, searchOf } from "./course.js";
+import { hasMore } from "./momentView.js";
+import { candidateAt, verdictOn } from "./question.js";
+
+const NOTHING = { answer: null, isShown: false };
+const states = new Map(); // by the name of the moment
+
+/** @returns {{answer: any, isShown: boolean}} */
+function answeredIn(name) {
+  return states.get(name) ?? NOTHING;
+}
+
+// `answer` is null where nobody answered.
+function keepAnswer(name, answer) {
+  states.set(name, { answer, isShown: true });
+}
+
+// The question is asked again.
+function coverAnswer(name) {
+  states.delete(name);
+}
+
+export function forgetShown() {
+  states.clear();
+}
+
+// `mine` is the talk of one's own, where there can be one; has(place) says whether a place is on this page. Returns {place, moment,
+// failure, isOver}, which are set by who goes there, and what follows from them: why there is no moment; whether one has gone on from
+// the last of a talk.
+export function makeWhereabouts(lessons, mine, has) {
+  const own = () => mine?.entry() ?? null,
+    course = () => (own() ? [...lessons, own()] : lessons),
+    nameOf = at => (at.lesson === ID ? JSON.stringify(mine.momentAt(at)) : `${at.lesson} ${at.moment}`),
+    entry = () => course().find(({ id }) => id === here.place.lesson),
+    beside = by => placeBeside(course(), here.place, by),
+    places = () => Array.from({ length: entry().nMoments }, (_, nth) => ({ ...here.place, moment: nth + 1 })),
+    state = () => answeredIn(nameOf(here.place)),
+    areWordsAlone = () => Boolean(here.moment?.saysWordsAlone) && !state().isShown;
+  const here = {
+    place: null,
+    moment: null,
+    failure: "",
+    isOver: false,
+    lessons,
+    first: { lesson: lessons[0].id, moment: 1, present: false },
+    own,
+    course,
+    nameOf,
+    entry,
+    beside,
+    places,
+    state,
+    areWordsAlone,
+    placeOf: search => (search ? placeIn(course(), search) : null),
+    isAt: ({ lesson, moment }) => here.place !== null && lesson === here.place.lesson && moment === here.place.moment,
+    // The moments that are needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
+    soon: () => {
+      const next = beside(1);
+      if (here.place.present && entry().isOwn) return places().slice(here.place.moment);
+      return next && has(next) ? [next] : [];
+    },
+    isDone: () => Boolean(here.moment) && (state().isShown || !hasMore(here.moment)),
+    now: () => ({
+      lesson: here.place.lesson,
+      moment: here.place.moment,
+      isShown: state().isShown,
+      isOver: here.isOver,
+    }),
+    isFirst: () => areWordsAlone() && entry() === lessons[0], // a first visit is a question, and little else
+    isTalk: () => entry().isOwn || lessons.length === 1, // which the page of one alone is of
+  };
+  return here;
+}
 
 // `here` are the whereabouts, which it alone changes, host and frame those of the page. page: {present(is), update(), redraw(), tell()}: a
 // talk begins or ends; what is shown becomes another, after a press, too; and the other window of a talk is told.

@@ -1,6 +1,6 @@
 // Heads: all heads of the step's result as small pictures, to choose one.
 import { element, write } from "../elements/element.js";
-import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { isHeaded } from "../pass/axes.js";
 import { slotsOf, stepAt, withHead } from "../scene/state.js";
 import { makeThumb } from "./thumb.js";

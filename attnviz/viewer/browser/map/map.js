@@ -5,7 +5,7 @@ import { element } from "../elements/element.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { showDistances } from "./distance.js";
 import { folded } from "../pass/layers.js";
-import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { stepAt } from "../scene/state.js";
 
 const HEIGHT = 44,

@@ -1,21 +1,24 @@
-// The component: Streamlit calls it on every run of the page, by way of loader.js, with an answer. The browser fetches it and all that
-// it imports as one text (../script.py).
+// The main component, which Streamlit calls on every run: the page with its settings and view, lessons and classes.
 import { mountClass } from "../classroom/classPage.js";
-import { makeDesk } from "../classroom/desk.js";
+import { makeDesk } from "../classroom/classBar.js";
 import { makeSpeaker } from "../classroom/classSpeaker.js";
-import { addressOf } from "../seams/history.js";
-import { searchOf } from "../lesson/course.js";
-import { fetchedFrom, questionsFrom } from "../lesson/moments.js";
+import { addressOf } from "../shell/history.js";
+import { fetchedFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
-import { join } from "./outlets.js";
-import { ownTalkAt } from "./ownDesk.js";
+import { ownTalkAt } from "../talk/talkController.js";
 import { mountPage } from "./page.js";
-import { onceGone } from "../seams/streamlit.js";
-import { makeClassLine } from "../talk/classLine.js";
-import { fileKept, sendFile } from "../talk/ownFile.js";
-import { makeTemplates } from "../talk/templates.js";
-import { postTo } from "../talk/post.js";
-import { makeServer } from "../talk/server.js";
+import { onceGone } from "../shell/streamlit.js";
+import { makeClassLine, makeServer, postTo } from "../shell/server.js";
+import { fileKept, sendFile } from "../shell/upload.js";
+import { makeTemplates } from "../shell/templates.js";
+
+let pair = {}; // {page, outlet}: its outlet is an element
+
+// `part` is {page} or {outlet}. The view stands in its outlet as soon as both are there.
+export function join(part) {
+  pair = { ...pair, ...part };
+  if (pair.page && pair.outlet) pair.page.stand(pair.outlet);
+}
 
 const text = new TextDecoder(),
   templates = makeTemplates();

@@ -1,14 +1,197 @@
-// The page: the settings of a scene, what is said of it, and its view, which shows the pass or something of it.
-import { mountAudit } from "./audit.js";
-import { makeBanner } from "./banner.js";
-import { element } from "../elements/element.js";
-import { keepKeyboard } from "../seams/keyboard.js";
+// The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
+import { button, choice } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
+import { drawRuns } from "../elements/runs.js";
+import { copyText } from "../elements/link.js";
+import { saveFile } from "../viewer/download.js";
 import { afterFrame } from "../elements/afterFrame.js";
-import { makeNotices } from "./notices.js";
-import { mountScript } from "./script.js";
 import { makeSettings } from "../controls/settings.js";
 import { mount } from "../viewer/viewer.js";
-import { makeWaiting } from "../talk/waiting.js";
+
+// Returns a function that gives it back to what had it in `root`.
+function keepKeyboard(root) {
+  let held = null;
+  root.addEventListener("focusin", () => {
+    held = null;
+  });
+  root.addEventListener("focusout", ({ target, relatedTarget }) => {
+    held = relatedTarget?.closest('[role="dialog"]') ? target : null;
+  });
+  return () => {
+    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+  };
+}
+
+const LONG_MS = 1000;
+
+// Returns a function that is told whether there are any: `root` is busy then, and so is the view, which dims.
+export function makeWaiting(root, view) {
+  let timer = null;
+  return isWaiting => {
+    for (const each of [root, view]) each.ariaBusy = isWaiting;
+    if (isWaiting) timer ??= setTimeout(() => view.classList.add("late"), LONG_MS);
+    else {
+      clearTimeout(timer);
+      timer = null;
+      view.classList.remove("late");
+    }
+  };
+}
+
+const HEAD = ["stage", "numbers", "largest difference"];
+
+// run(what) has the page run for what no act does. Returns {show(audit), end()}.
+export function mountAudit(box, { run }) {
+  const verdict = element("p", "verdict"),
+    sign = element("span"),
+    sentence = element("span"),
+    table = drawTable(),
+    [body] = table.tBodies;
+  const ask = button("", () => run("recompute"), "primary"),
+    draw = whenOther(stages => body.replaceChildren(...stages.map(drawRow)));
+  verdict.setAttribute("role", "status");
+  sign.ariaHidden = "true";
+  verdict.append(sign, sentence);
+  box.replaceChildren(ask, verdict, table);
+  return {
+    show(audit) {
+      const isAsking = Object.hasOwn(audit, "asks");
+      ask.hidden = !isAsking;
+      for (const each of [sign, table]) each.hidden = isAsking;
+      verdict.className = isAsking ? "" : audit.agrees ? "verdict good" : "verdict bad";
+      write(ask, audit.asks ?? "");
+      write(sign, audit.agrees ? "✓ " : "⚠ ");
+      write(sentence, audit.sentence ?? "");
+      if (!isAsking) draw(audit.stages);
+    },
+    end: () => {},
+  };
+}
+
+function drawTable() {
+  const table = element("table"),
+    line = table.createTHead().insertRow();
+  line.append(
+    ...HEAD.map(title => {
+      const cell = element("th", "", title);
+      cell.scope = "col";
+      return cell;
+    }),
+  );
+  table.createTBody();
+  return table;
+}
+
+function drawRow({ name, numbers, off }) {
+  const row = element("tr"),
+    stage = element("td");
+  stage.append(element("code", "", name));
+  row.append(stage, element("td", "", numbers), element("td", "", off));
+  return row;
+}
+
+// act and run as for the page. Returns {element, update(answer)}.
+function makeBanner(act, run) {
+  const box = element("div", "banner"),
+    line = element("p"),
+    draw = whenOther(runs => line.replaceChildren(...drawRuns(runs)));
+  box.append(
+    line,
+    button("Change it", () => run("other numbers")),
+    button("Reset", () => act("reset", true)),
+  );
+  return {
+    element: box,
+    update({ byHand }) {
+      box.hidden = !byHand;
+      if (byHand) draw(byHand);
+    },
+  };
+}
+
+export function makeNotices(act) {
+  const box = element("div", "notices"),
+    lines = element("div"),
+    buttons = element("div", "offers");
+  const draw = whenOther(notices => lines.replaceChildren(...notices.map(each => element("p", "", each)))), // again, it would be heard again
+    offer = whenOther(offers =>
+      redraw(
+        buttons,
+        offers.map(({ event, value, label }) => button(label, () => act(event, value))),
+      ),
+    );
+  box.setAttribute("role", "alert");
+  box.hidden = true;
+  box.append(lines, buttons);
+  return {
+    element: box,
+    update({ notices, offers }) {
+      box.hidden = offers.length + notices.length === 0;
+      offer(offers);
+      draw(notices);
+    },
+  };
+}
+
+const LANGUAGES = { NumPy: "runs", PyTorch: "torch", "microgpt’s Python": "microgpt" };
+const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "attnviz_microgpt.py" };
+
+// Returns {show(script), end()}.
+function mountScript(box) {
+  const code = element("code"),
+    text = element("pre"),
+    status = element("span", "copied"),
+    languages = element("p", "languages");
+  let shown = null,
+    language = "NumPy";
+  const draw = () => {
+    const now = shown[LANGUAGES[language]] ? language : "NumPy";
+    const pick = name => {
+      language = name;
+      draw();
+    };
+    const names = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]);
+    redraw(languages, [
+      ...(names.length > 1 ? [choice(names, now, pick)] : []),
+      ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
+      ...(LANGUAGES[now] === "microgpt"
+        ? [
+            button(`Its numbers (${shown.file.name})`, () =>
+              saveFile(shown.file.text, shown.file.name, "application/json"),
+            ),
+          ]
+        : []),
+    ]);
+    const file = FILES[LANGUAGES[now]];
+    write(saved, `↓ ${file}`);
+    saved.onclick = () => saveFile(code.textContent, file, "text/x-python");
+    code.replaceChildren(
+      ...shown[LANGUAGES[now]].map(([kind, part]) =>
+        kind ? element("span", kind, part) : document.createTextNode(part),
+      ),
+    );
+  };
+  const copy = button("Copy", async () => {
+    write(status, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
+    setTimeout(() => write(status, ""), 5000);
+  });
+  const saved = button("", () => {});
+  status.setAttribute("role", "status");
+  text.append(code);
+  const bar = element("div", "bar"),
+    program = element("div", "program");
+  bar.append(copy, saved, status);
+  program.append(bar, text);
+  box.replaceChildren(languages, program);
+  return {
+    show: script => {
+      shown = script;
+      draw();
+    },
+    end: () => {},
+  };
+}
 
 const VIEWS = {
   pass: { mount, style: "viewer" },

@@ -1,10 +1,92 @@
-// The site: what all its pages share. Each has what it shows as data in it, by whose kind it is drawn. ../../../site has the pages.
-import { makePiece } from "../article/pieces.js";
+// The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
 import { element } from "../elements/element.js";
-import { makeTemplates } from "../talk/templates.js";
-import { hashOf } from "../seams/hash.js";
-import { showLesson } from "./siteLesson.js";
-import { showPass } from "./sitePass.js";
+import { heldIn, searchOf } from "../lesson/course.js";
+import { mountLessons } from "../lesson/lessons.js";
+import { hashOf, showPass } from "./serverless.js";
+import { makeTemplates, unpooled } from "../shell/templates.js";
+import { makePiece } from "../article/pieces.js";
+
+const LOOKS = "look";
+const LIGHTENED =
+  "To keep this page small, the largest matrices of parameters are not in it, nor all heads of a large pass. The app has them all.";
+
+function showLesson(main, given) {
+  const moments = unpooled(given.moments),
+    fetched = heldIn(moments, makeTemplates()),
+    hash = hashOf(window);
+  let shown = null,
+    looksAt = null; // the number of a moment
+  const numberOfLook = () => {
+    const number = Number(new URLSearchParams(hash.read()).get(LOOKS));
+    return moments[number - 1] ? number : null;
+  };
+  const momentNow = () => Number(new URLSearchParams(hash.read()).get("moment") ?? 1);
+  const host = {
+    address: addressIn(given.lesson, hash),
+    fetched,
+    has: ({ lesson }) => lesson === given.lesson,
+    hrefTo: place => `${place.lesson === given.lesson ? "" : given.pages[place.lesson]}${hashTo(place)}`,
+    open: address => {
+      if (address !== moments[momentNow() - 1]?.at) return false; // a link
+      hash.write(`?${LOOKS}=${momentNow()}`, true);
+      draw();
+      return true;
+    },
+    hrefOf: address =>
+      address === given.course.ownSentence ? given.own : address ? `#${LOOKS}=${momentNow()}` : given.walkthrough,
+    questions: (_, form) => Promise.resolve(given.questions[form]),
+    store: () => localStorage,
+    isLinked: window.location.protocol !== "file:",
+  };
+  const draw = async () => {
+    const number = numberOfLook();
+    if (shown && number === looksAt) return; // what is shown follows by itself
+    shown?.end();
+    looksAt = number;
+    if (number === null) {
+      const root = element("div", "attnviz lessons");
+      main.replaceChildren(root);
+      shown = mountLessons(root, given.course, host);
+    } else {
+      const { document: pass } = await fetched({ moment: number });
+      shown = lookAround(main, number, pass, hash, given.lightened.includes(number) ? LIGHTENED : "");
+    }
+  };
+  hash.onArrival(draw);
+  draw();
+}
+
+// The viewer below a way back, and a note on what it lacks.
+function lookAround(main, number, pass, hash, note) {
+  const way = element("a", "", "← Back to the lesson"),
+    place = element("div", "around"),
+    root = element("div");
+  way.href = hashTo({ moment: number, present: false });
+  place.append(way, ...(note ? [element("p", "note", note)] : []), root);
+  main.replaceChildren(place);
+  return showPass(root, pass, hash);
+}
+
+function hashTo({ moment, present, speaker = "" }) {
+  return `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
+}
+
+// The address of a lesson that a page is of, as mountLessons takes it: the hash, with its name.
+function addressIn(lesson, hash) {
+  return {
+    read: () => {
+      const query = new URLSearchParams(hash.read());
+      const [moment, present, speaker] = ["moment", "present", "speaker"].map(name => query.get(name) ?? "");
+      return searchOf({ lesson, moment: moment || 1, present: present === "1", speaker });
+    },
+    write: (search, isNewPlace) => {
+      const query = new URLSearchParams(search);
+      query.delete("lesson");
+      hash.write(`?${query}`, isNewPlace);
+    },
+    onArrival: hash.onArrival,
+  };
+}
 
 const KINDS = {
   lesson: showLesson,

@@ -2,10 +2,9 @@
 // one is, behind the # of its address. ../../shell.py has the page that this is the script of.
 import { readPass } from "../pass/pass.js";
 import { readPlace } from "../scene/address.js";
-import { hashOf } from "../seams/hash.js";
-import { makeTemplates } from "../talk/templates.js";
+import { hashOf, makeRefusal } from "./serverless.js";
+import { makeTemplates } from "../shell/templates.js";
 import { mount } from "../viewer/viewer.js";
-import { makeRefusal } from "./refusal.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
 const SAID =

@@ -8,7 +8,7 @@ import { element, redraw, write } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";
 import { whenOther } from "../elements/whenOther.js";
-import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
+import { ORDERS, QUESTIONS, focusOf, homeOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { drawFlipsQuestion, makeFlips } from "./flips.js";
 import { drawTerms, showWholeLines } from "./terms.js";
 import { drawStory, lightUp, titleOf } from "./numberStory.js";

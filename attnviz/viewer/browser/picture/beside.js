@@ -1,7 +1,7 @@
 // Beside: the number in focus in both of two passes, and how far apart they are.
 import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
-import { pairOf } from "../scene/pair.js";
+import { pairOf } from "../scene/looks.js";
 
 const NONE = "A has no such number.";
 

@@ -1,8 +1,7 @@
 // The brush: cells of the mask are hidden, or shown again, by a click, a stroke over several, or Space; in a head or in all.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
-import { isSheet } from "../scene/bands.js";
-import { stepAt } from "../scene/state.js";
+import { isSheet, stepAt } from "../scene/state.js";
 
 const ALL = "all heads",
   MASK = /^mask(?:_\d+)?$/; // of all layers, or of one: it is painted in all

@@ -9,8 +9,7 @@ import { narrowed } from "./narrowing.js";
 import { scrolled, watchRoom } from "./room.js";
 import { sidesOf } from "./sides.js";
 import { makeSlot, slotsIn } from "./slot.js";
-import { isSheet } from "../scene/bands.js";
-import { focusOf, stepAt } from "../scene/state.js";
+import { focusOf, isSheet, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too

@@ -1,7 +1,7 @@
 // Tools: what a view may do when someone points, clicks or types in it.
 import { askedOf } from "../scene/looks.js";
 import { oncePerFrame } from "../elements/oncePerFrame.js";
-import { atCell, inspected, MOVES, unfolded } from "../scene/state.js";
+import { MOVES, atCell, inspected, unfolded } from "../scene/state.js";
 
 // now() is {pass, where}; go(parts) leads elsewhere, and through(parts) to where one may not stay; errands and send reach the
 // server; where there is none, `alone` says so.

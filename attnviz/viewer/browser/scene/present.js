@@ -1,8 +1,7 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
-import { isSheet, presentedStep, walkOf } from "./bands.js";
+import { VIEWS, atHead, besideStep, isSheet, presentedStep, walkOf } from "./state.js";
 import { firstStop, isCounted, stopAtEnd, stopBeside } from "./route.js";
-import { atHead, besideStep, VIEWS } from "./state.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
 // And of any page in a window of 4K, which would be half empty else; one of 2304 x 1250 has the usual letters, one of 3840 x 2160

@@ -1,5 +1,34 @@
-// Shortcuts: what a key means on the whole page, a presenter's remote included.
-import { areLettersOn } from "./letters.js";
+// Keyboard shortcuts, and whether this browser allows those that are single characters.
+
+const NAME = "attnviz-letters",
+  ON = "on",
+  OFF = "off";
+let chosen = null; // where the browser keeps nothing, as in another site's frame
+
+export function areLettersOn() {
+  return (chosen ?? kept()) !== OFF;
+}
+
+// Whether the browser has what was chosen last, for the next visit.
+export function areLettersKept() {
+  return chosen === null;
+}
+
+export function turnLetters(isOn) {
+  chosen = isOn ? ON : OFF;
+  try {
+    localStorage.setItem(NAME, chosen);
+    chosen = null;
+  } catch {} // it holds until the page is left
+}
+
+function kept() {
+  try {
+    return localStorage.getItem(NAME);
+  } catch {
+    return null;
+  }
+}
 
 /** @type {Map<string, string>} */
 const KEYS = new Map([

@@ -1,8 +1,7 @@
 // Content: what the sheet shows of where one looks: its bands with their slots, those of pass A beside them, and how their cells
 // are painted.
 import { sharedLimit } from "../picture/face.js";
-import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
-import { stepAt } from "../scene/state.js";
+import { isSheet, sourceAt, sourceBands, standing, stepAt } from "../scene/state.js";
 import { partsOf, slotted } from "./bandParts.js";
 import { pairedParts } from "./pairParts.js";
 

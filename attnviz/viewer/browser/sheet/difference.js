@@ -1,6 +1,6 @@
 // The difference of two parts of a pair: which of their numbers are apart, and what is said of that.
 import { digits } from "../pass/numeral.js";
-import { areApart } from "../scene/pair.js";
+import { areApart } from "../scene/looks.js";
 import { endsOf } from "./bandParts.js";
 
 // Of parts of A and of B: {note, cells, ends, areAll, columns: {a, b}}: in words, whether some of their cells, of what is at the

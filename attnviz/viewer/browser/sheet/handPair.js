@@ -1,6 +1,6 @@
 // The pair in a hand: the number of pass A that stands above one of B, as there is no room there for lines of their own.
 import { short } from "../pass/numeral.js";
-import { areApart } from "../scene/pair.js";
+import { areApart } from "../scene/looks.js";
 
 // The number of A as text, beside that of a face, where they differ; "" where they don't, or where none is there.
 export function inA(paint, { cell: { name, index }, array = "" }) {

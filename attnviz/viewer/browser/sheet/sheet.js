@@ -1,7 +1,6 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
 import { element, redraw } from "../elements/element.js";
-import { isSheet } from "../scene/bands.js";
-import { focusOf, stepAt } from "../scene/state.js";
+import { focusOf, isSheet, stepAt } from "../scene/state.js";
 import { makeBandTable, widthOf } from "./bandTable.js";
 import { drawSentences, showsProducts } from "./bandWords.js";
 import { contentOf, partsIn } from "./content.js";

@@ -1,5 +1,5 @@
 // The sheet's acts: what its cells and words do when they are clicked, besides what the tools of all pictures do.
-import { sourceAt } from "../scene/bands.js";
+import { sourceAt } from "../scene/state.js";
 
 // now() gives {pass, where}; edit(cell, at) sets a number by hand where it stands; open(key) opens or closes a part.
 export function makeSheetActs(tools, now, { edit, open }) {

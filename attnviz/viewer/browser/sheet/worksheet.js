@@ -1,8 +1,7 @@
 // The worksheet: the sheet with its numbers left out from some band on, for pupils to write. What has to be known to work them
 // out is there: keys, values and parameters, and what other heads found.
 import { isHeaded, isOfHeads } from "../pass/axes.js";
-import { layerOfPage, pagesOf, standing } from "../scene/bands.js";
-import { stepAt } from "../scene/state.js";
+import { layerOfPage, pagesOf, standing, stepAt } from "../scene/state.js";
 
 // The labels of the bands that numbers can be left out from, in their order. In each layer it is the band of that label.
 export function beginnings(pass, where) {

@@ -1,13 +1,156 @@
-// Training: how a model came to its parameters. A slider leads from checkpoint to checkpoint, Play runs through them.
+// The training view: a slider over the checkpoints of a model, its loss curves and its parameters.
+import { element, roomy, svgElement, write } from "../elements/element.js";
+import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
+import { background, css, textOn } from "../elements/colour.js";
 import { button } from "../elements/button.js";
-import { makeCheckpoints } from "./checkpoints.js";
-import { along, drawCurve } from "./curve.js";
-import { element, roomy, write } from "../elements/element.js";
 import { whenOther } from "../elements/whenOther.js";
-import { drawKinds } from "./kinds.js";
 import { isFirst } from "../scene/state.js";
 import { drawNames } from "../words/writtenName.js";
-import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
+
+const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
+
+// ask(index) reaches the server, or is false where there is none; show() is called as what it says here becomes another.
+export function makeCheckpoints(ask, show) {
+  let training = null,
+    wanted = null,
+    isRunning = false,
+    timer = null;
+  const last = () => training.checkpoints.length - 1;
+  const shown = () => wanted ?? training.at;
+  const want = index => {
+    if (index !== shown() && ask(index) === false) stop();
+    else wanted = index;
+    show();
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    isRunning = false;
+  };
+  const checkpoints = {
+    get isRunning() {
+      return isRunning;
+    },
+    get shown() {
+      return shown();
+    },
+    to: index => {
+      stop();
+      want(index);
+    },
+    play: () => {
+      isRunning = true;
+      want(shown() === last() ? 0 : shown() + 1);
+    },
+    pause: () => {
+      stop();
+      show();
+    },
+    // The training of the present document: what was asked for may have come, or another model.
+    arrive: now => {
+      const isSame = String(training?.curve) === String(now.curve);
+      const isAnswered = wanted === now.at;
+      training = now;
+      if (!isSame) stop();
+      if (!isSame || isAnswered) wanted = null;
+      if (!isRunning || !isAnswered) return;
+      if (now.at === last()) stop();
+      else timer = setTimeout(() => want(now.at + 1), PAUSE_MS);
+    },
+    end: stop,
+  };
+  return checkpoints;
+}
+
+const WIDTH = 100,
+  HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
+const TICK = 12;
+
+// Where a step lies along a training, from 0 to 1. Most is learnt early, so the first steps get the most room.
+export function along({ checkpoints }, step) {
+  return Math.sqrt(step / checkpoints.at(-1));
+}
+
+function drawCurve(training) {
+  const { curve, checkpoints, at, yardsticks } = training;
+  const drawing = svgElement("svg", {
+    class: "curve",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": spoken(curve),
+  });
+  const most = Math.max(...curve.map(([, loss]) => loss), ...yardsticks.map(({ loss }) => loss));
+  const x = step => WIDTH * along(training, step);
+  drawing.append(
+    ...checkpoints.map(step =>
+      drawLine("tick", [
+        [x(step), HEIGHT - TICK],
+        [x(step), HEIGHT],
+      ]),
+    ),
+    drawLine("present", [
+      [x(checkpoints[at]), 0],
+      [x(checkpoints[at]), HEIGHT],
+    ]),
+    ...yardsticks
+      .filter(({ isLine }) => isLine)
+      .map(({ loss }) =>
+        drawLine("yardstick", [
+          [0, HEIGHT * (1 - loss / most)],
+          [WIDTH, HEIGHT * (1 - loss / most)],
+        ]),
+      ),
+    drawLine(
+      "loss",
+      curve.map(([step, loss]) => [x(step), HEIGHT * (1 - loss / most)]),
+    ),
+    drawLine(
+      "accuracy",
+      curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)]),
+    ),
+  );
+  return drawing;
+}
+
+function spoken(curve) {
+  const [[, loss, accuracy], [last, endLoss, endAccuracy]] = [curve[0], curve.at(-1)];
+  return `The loss goes from ${short(loss)} to ${short(endLoss)} and held-out accuracy from ${percent(accuracy)} to ${percent(endAccuracy)} in ${grouped(last)} steps of training`;
+}
+
+function drawLine(name, points) {
+  const d = `M ${points.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join(" L ")}`;
+  return svgElement("path", { class: name, d, "vector-effect": "non-scaling-stroke" });
+}
+
+function drawKinds({ title, rows, columns, values, limit }, colours) {
+  const table = element("table", "kinds");
+  table.append(
+    drawRow([element("th", "of", title), ...columns.map(label => heading(label, "col"))]),
+    ...rows.map((label, row) =>
+      drawRow([heading(label, "row"), ...values[row].map(value => drawNumber(value, limit, colours))]),
+    ),
+  );
+  return table;
+}
+
+function drawRow(cells) {
+  const row = element("tr");
+  row.append(...cells);
+  return row;
+}
+
+function heading(label, scope) {
+  const cell = element("th", "", label);
+  cell.scope = scope;
+  return cell;
+}
+
+function drawNumber(value, limit, colours) {
+  const cell = element("td", "", short(value)),
+    colour = background(value, { scale: "signed", limit }, colours);
+  Object.assign(cell.style, { background: css(colour), color: css(textOn(colour)) });
+  return cell;
+}
 
 const FINEST = 1000; // places that the slider has
 const KEYS = new Map([

@@ -3,7 +3,7 @@ import { button } from "../elements/button.js";
 import { redraw } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 import { whenOther } from "../elements/whenOther.js";
-import { areLettersOn } from "../scene/letters.js";
+import { areLettersOn } from "../scene/shortcuts.js";
 
 // act(name, message) reaches the server.
 export function makeCompareMenu(act) {

@@ -2,9 +2,8 @@
 import { element } from "../elements/element.js";
 import { isOfHeads } from "../pass/axes.js";
 import { nameOf } from "../pass/layers.js";
-import { layerOfPage, pagesOf } from "../scene/bands.js";
+import { QUESTIONS, atStep, layerOfPage, pagesOf, stepAt } from "../scene/state.js";
 import { lookAt, withPair } from "../scene/looks.js";
-import { atStep, QUESTIONS, stepAt } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { besideTheLargest, shownBefore } from "../sheet/worksheet.js";
 

@@ -2,10 +2,9 @@
 import { afterFrame } from "../elements/afterFrame.js";
 import { isNarrowFrame } from "../elements/narrow.js";
 import { onceSettled } from "../elements/onceSettled.js";
-import { hasView, isOfSamePass, readPlace, searchAt } from "../scene/address.js";
-import { makePlay } from "../scene/play.js";
+import { hasView, isOfSamePass, readPlace, revealsOf, searchAt } from "../scene/address.js";
+import { makePlay } from "../scene/route.js";
 import { destinationOf } from "../scene/present.js";
-import { revealsOf } from "../scene/reveal.js";
 import { atStep, carried, fitted } from "../scene/state.js";
 
 const SETTLED_MS = 200; // held keys lead through more places than browsers let an address be written (Safari: 100 in 30 s)

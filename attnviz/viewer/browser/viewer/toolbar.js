@@ -4,15 +4,14 @@ import { LABELS } from "../../generated/where.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
-import { hasSheet, isOfSheet, isSheet } from "../scene/bands.js";
+import { ROUTES, hasSheet, isOfSheet, isSheet, stepAt } from "../scene/state.js";
 import { makeCompareMenu } from "./compareMenu.js";
-import { areLettersOn } from "../scene/letters.js";
+import { areLettersOn } from "../scene/shortcuts.js";
 import { copyLink } from "../elements/link.js";
-import { SPEEDS } from "../scene/play.js";
-import { revealsOf } from "../scene/reveal.js";
+import { SPEEDS } from "../scene/route.js";
+import { revealsOf } from "../scene/address.js";
 import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
-import { ROUTES, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 export function makeToolbar(

@@ -4,7 +4,7 @@ import { element, redraw, write } from "../elements/element.js";
 import { drawBoxes, drawHow } from "./drawingBoxes.js";
 import { makeAnswerBars } from "./answerBars.js";
 import { drawNames } from "./writtenName.js";
-import { pairOf } from "../scene/pair.js";
+import { pairOf } from "../scene/looks.js";
 import { isFirst } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 

@@ -3,7 +3,7 @@ import { whenOther } from "../elements/whenOther.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makeJoined } from "./joined.js";
-import { pairOf } from "../scene/pair.js";
+import { pairOf } from "../scene/looks.js";
 import { COMPARISONS } from "../scene/state.js";
 
 const NAMES = { both: "A and B", difference: "B − A" };

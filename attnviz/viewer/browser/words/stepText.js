@@ -9,10 +9,9 @@ import { ofHead } from "../pass/latex.js";
 import { nameOf } from "../pass/layers.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { drawShapes } from "./shapes.js";
-import { sourceAt } from "../scene/bands.js";
-import { pairOf } from "../scene/pair.js";
-import { isFirst, stepAt, stepsOf } from "../scene/state.js";
-import { isNewcomer, WELCOME } from "./welcome.js";
+import { isFirst, sourceAt, stepAt, stepsOf } from "../scene/state.js";
+import { pairOf } from "../scene/looks.js";
+import { WELCOME, isNewcomer } from "./welcome.js";
 
 // enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
 export function makeStepText(enter, isNew = null) {

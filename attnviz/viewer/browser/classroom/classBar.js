@@ -1,0 +1,253 @@
+// The bar of a speaker with a class: its code, its menu, and the question that is open.
+import { button } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { codedOf, drawCode } from "../viewer/qrCode.js";
+import { makePopover } from "../elements/popover.js";
+import { saveFile } from "../viewer/download.js";
+import { makeAsking } from "./asking.js";
+import { makeBoard, makePlacedDots } from "./answerDots.js";
+
+const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
+
+// Where one joins: {shown, typed, coded} of a site; `typed` is what people type, `coded` what a phone's camera reads.
+export function doorsOf(site, { code, link }) {
+  const base = new URL(".", site);
+  return { typed: `${base.host}${base.pathname}${code}`, coded: `${base.href}${code}${link ? `#${link}` : ""}` };
+}
+
+// Returns {element, open(room)}; a click or Escape closes it.
+function makeClassCode(site) {
+  const box = element("dialog", "qr-code class-code asks"); // a remote's button closes it
+  box.setAttribute("aria-label", "The code of the class");
+  box.onclick = () => box.close();
+  box.onkeydown = event => {
+    if (!CLOSING.has(event.key)) return;
+    event.preventDefault();
+    box.close();
+  };
+  return {
+    element: box,
+    open: room => {
+      const { typed, coded } = doorsOf(site, room),
+        { address, notices } = codedOf(coded),
+        line = element("p", "typed-code");
+      line.append(typed.slice(0, -room.code.length), element("strong", "", room.code));
+      box.replaceChildren(
+        ...(address ? [drawCode(address)] : []),
+        line,
+        element("p", "", "Scan it, or type the address. Nobody sees who says what."),
+        ...notices.map(text => element("p", "", text)),
+        button("Close", () => {}),
+      );
+      box.showModal();
+    },
+  };
+}
+
+// Returns {button, panel, update(place)}.
+function makeClassMenu(speaker, showCode) {
+  const opener = button("Class", null),
+    panel = makePopover(opener, "class-menu", "The class"),
+    hand = element("p", "class-hand"),
+    pointed = element("ul", "class-pointed");
+  hand.setAttribute("role", "status");
+  const handed = async () => {
+    const given = await speaker.hand();
+    if (given) {
+      const strong = element("strong", "", given.code);
+      hand.replaceChildren("On the other device, open this site with ", strong, " as its path, within five minutes.");
+    }
+  };
+  const save = async () => {
+    const text = await speaker.counts();
+    if (typeof text === "string") saveFile(text, "attnviz_class.csv", "text/csv");
+  };
+  panel.append(
+    button("QR code", () => {
+      panel.hidePopover();
+      showCode();
+    }),
+    button("Another device of mine", handed),
+    hand,
+    button("Save the counts", save),
+    button("End the class", () => {
+      panel.hidePopover();
+      speaker.end();
+    }),
+    element("h3", "", "Not understood"),
+    pointed,
+  );
+  return {
+    button: opener,
+    panel,
+    update: place => {
+      const cells = speaker.now?.audience.pointed ?? [];
+      write(opener, cells.length ? `Class · ${cells.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
+      redraw(
+        pointed,
+        cells.length
+          ? cells.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
+          : [element("li", "", "Nobody has pointed at a number.")],
+      );
+    },
+  };
+}
+
+// A number that was pointed at: by its words where its pass is on the screen.
+function nameOf({ cell, at }, place) {
+  const number = place?.pass?.read(cell);
+  if (!number) return `${cell} at ${at}`;
+  const { title, axes } = place.pass.stages.get(number.name);
+  return `${title}: ${axes.map(({ labels }, nth) => labels[number.index[nth]]).join(", ")}`;
+}
+
+const APART = "The servers of the class have lost each other: those here go on.";
+
+// `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
+// has it, else `open(at)` opens the page that has, and `openTalk()` that of a talk which the other device gives: `turn(by)` goes on in
+// this one's, or back, as the other asks; changed() is told that a class was opened, or has ended. Returns {element,
+// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown,
+// question, title, picture, moment, scene} of a moment, moment where it is one of a talk of one's own, or {at} of a viewer, each with its
+// pass and selected(), which gives {pass, focus} of the number that is selected; null where none may be asked for.
+export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed) {
+  const bar = element("section", "class-bar"),
+    door = button("", () => code.open(speaker.room), "class-door"),
+    count = element("p", "class-count"),
+    acts = element("span", "class-acts"),
+    said = element("p", "class-said"),
+    board = makeBoard(),
+    code = makeClassCode(site),
+    dialogs = element("div", "class-dialogs"),
+    asking = makeAsking(speaker, dialogs, () => tell(place)),
+    menu = makeClassMenu(speaker, () => code.open(speaker.room));
+  let place = null,
+    questionName = "", // the question that is on the board
+    wasOpen = Boolean(speaker.room),
+    dots = null, // over the picture
+    ledTo = null, // where another device has led this page, until something else is done here
+    isAnswersShown = false;
+  bar.setAttribute("aria-label", "Class");
+  said.setAttribute("role", "status");
+  bar.append(door, count, acts, said);
+  dialogs.append(code.element, asking.panel, menu.panel);
+
+  const show = is => {
+    isAnswersShown = is;
+    draw();
+  };
+  const actsOf = ({ round, isShown }) => {
+    const any = place?.selected?.() ? [asking.button] : [];
+    if (!round || !place?.question) return any;
+    return [
+      button(isAnswersShown ? "Hide answers" : "Show answers", () => show(!isAnswersShown)),
+      ...(isShown
+        ? []
+        : [
+            button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen)),
+            ...(round.number === 1 ? [button("Ask again", () => speaker.again())] : []),
+          ]),
+      ...any,
+    ];
+  };
+  function draw() {
+    const { room, now, said: why } = speaker;
+    bar.hidden = !room && !why;
+    board.element.hidden = true;
+    door.hidden = count.hidden = acts.hidden = !room;
+    write(said, why || (now?.isApart ? APART : ""));
+    if (!room) {
+      asking.leave();
+      dots?.hide();
+      return;
+    }
+    drawDoor(door, room, doorsOf(site, room));
+    write(count, now ? countOf(now) : "");
+    if (!now) return;
+    drawActs(acts, [...actsOf(now), menu.button]);
+    menu.update(place);
+    asking.update();
+    drawBoard(now);
+    if (speaker.led && !ledTo?.isGoing) go(speaker.led);
+    const by = speaker.presses();
+    if (by && place?.moment) turn(by);
+  }
+  function drawBoard({ round, isShown, audience: { counts } }) {
+    const isOnBoard = Boolean(isAnswersShown && round && place?.question),
+      isInPlace = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
+    if (!isOnBoard) dots?.hide();
+    board.element.hidden = !isOnBoard || isInPlace;
+    board.element.classList.toggle("truth-beside", !board.element.hidden && isShown);
+    if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
+  }
+  function go(to) {
+    speaker.followed();
+    asking.leave();
+    if (!to.at) return;
+    if (to.kind === "talk") return openTalk();
+    ledTo = { ...to, isGoing: true };
+    const isHere = lead(to.at, to.isShown);
+    if (!isHere) open(to.at);
+    else if (to.kind === "question") asking.join(to.question, to.isShown);
+    ledTo.isGoing = false;
+  }
+  function tell({ at, isShown = false, moment = null }, isLedThere = false) {
+    speaker.shows({ at, isShown, moment }, isLedThere);
+  }
+  // Whether a place is shown as another device has led here.
+  function isLed({ at, isShown = false }) {
+    if (ledTo?.isGoing)
+      ledTo.at = at; // as this page writes it
+    else if (ledTo?.at !== at || ledTo.isShown !== isShown) ledTo = null;
+    return ledTo !== null;
+  }
+  const stop = speaker.onChange(() => {
+    draw();
+    if (wasOpen === Boolean(speaker.room)) return;
+    wasOpen = !wasOpen;
+    changed();
+  });
+  draw();
+  return {
+    element: bar,
+    // Draws answers in a moment: on a board, or where it has them in its picture.
+    standIn: body => {
+      dots = makePlacedDots(body);
+      body.prepend(board.element);
+      body.append(dots.element);
+    },
+    dialogs,
+    takeFocus: () => door.focus({ preventScroll: true }),
+    get isOpen() {
+      return Boolean(speaker.room);
+    },
+    open: async () => {
+      if (!speaker.room) await speaker.open();
+      if (speaker.room) code.open(speaker.room);
+    },
+    shows: at => {
+      place = at;
+      asking.at(at);
+      const name = at.question ? at.at : "";
+      if (name !== questionName) isAnswersShown = false;
+      questionName = name;
+      if (!asking.isOpen) tell(at, isLed(at));
+      draw();
+    },
+    end: stop,
+  };
+}
+
+function drawDoor(door, { code }, { typed }) {
+  redraw(door, [typed.slice(0, -code.length), element("strong", "", code)]);
+  door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
+}
+
+// Only where they are others: answers come all the time.
+function drawActs(acts, wanted) {
+  const texts = each => [...each].map(({ textContent }) => textContent).join("\n");
+  if (texts(acts.children) !== texts(wanted)) redraw(acts, wanted);
+}
+
+function countOf({ audience: { here, around, answered }, round }) {
+  return `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
+}

@@ -1,0 +1,15 @@
+// What Streamlit gets wrong about links and Back on every page: keeps the address that of what is shown, rereads it
+// after a reconnect, and closes a phone's menu.
+import { addressOf } from "./history.js";
+import { closeMenuOnceUsed, onReconnect } from "./streamlit.js";
+
+let known = null; // Streamlit calls again with the same, as with another theme: much may have been done since
+
+export default function ({ data }) {
+  if (data !== known) addressOf(window).show(data);
+  known = data;
+  const ends = [onReconnect(document, addressOf(window).readAgain, MutationObserver), closeMenuOnceUsed(document)];
+  return () => {
+    for (const end of ends) end();
+  };
+}

@@ -1,0 +1,233 @@
+// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-
+// talk.
+import { readKept, writeKept } from "../lesson/memory.js";
+import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
+import { button } from "../elements/button.js";
+import { element } from "../elements/element.js";
+import { spelledOut } from "../elements/link.js";
+import { makeTalkAsking, makeTalkDesk, makeTalkUploads } from "./talkDock.js";
+import { smallPictureOf } from "../lesson/speakerWindow.js";
+import { searchAt } from "../scene/address.js";
+import { addressOf } from "../shell/history.js";
+
+const NAME = "attnviz talk";
+const MOST_UNDONE = 50;
+
+// `storeOf()` gives a Storage, or fails where there is none; then it holds until the page is left. `window` tells of other tabs.
+export function makeOwnTalk(storeOf, window) {
+  let { talk, pictures, before } = readTalk(storeOf),
+    isKept = true,
+    last = null; // what was changed last: what is typed into one box is one change
+  const listeners = new Set();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  const keep = () => {
+    isKept =
+      writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
+      writeKept(storeOf, NAME, { talk, pictures: {}, before: [] }); // which needs less room
+  };
+  const set = next => {
+    talk = next;
+    keep();
+    tell();
+  };
+  window.addEventListener("storage", ({ key }) => {
+    if (key !== NAME) return;
+    ({ talk, pictures, before } = readTalk(storeOf));
+    isKept = true;
+    tell();
+  });
+  return {
+    // Whether the browser has the talk as it is now, for the next visit.
+    get isKept() {
+      return isKept;
+    },
+    get talk() {
+      return talk;
+    },
+    // All moments that there are, and those that Undo brings back.
+    get moments() {
+      return [talk, ...before].flatMap(({ moment }) => moment);
+    },
+    get canUndo() {
+      return before.length > 0;
+    },
+    change(next, what = null) {
+      if (what === null || what !== last) before = [...before, talk].slice(-MOST_UNDONE);
+      last = what;
+      set(next);
+    },
+    undo() {
+      last = null;
+      if (before.length) set(before.pop());
+    },
+    // A moment's small picture, by the address of its scene.
+    pictureOf: at => pictures[at],
+    keepPicture(at, picture) {
+      const kept = new Set([at, ...talk.moment.map(each => each.at)]);
+      pictures = Object.fromEntries(
+        Object.entries({ ...pictures, [at]: picture }).filter(([address]) => kept.has(address)),
+      );
+      const wasKept = isKept;
+      keep();
+      if (isKept !== wasKept) tell();
+    },
+    onChange: listener => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function readTalk(storeOf) {
+  const { talk, pictures, before } = readKept(storeOf, NAME) ?? {};
+  if (!isTalk(talk)) return { talk: NOTHING, pictures: {}, before: [] };
+  return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
+}
+
+const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
+const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
+const OWN_SOURCE = /own-(parameters|microgpt|code)/; // in an address
+let desk = null;
+
+export function ownTalkAt(site, templates) {
+  desk ??= makeDesk(site, templates);
+  return desk;
+}
+
+function makeDesk(site, templates) {
+  const way = element("div", "viewer talk-goes-on"),
+    onward = button("Back to the talk", () => goOn("here")),
+    over = button("Leave it", () => {
+      keep({});
+      draw();
+    });
+  onward.title = "Page Down goes on with it, Page Up comes back to where you were";
+  way.append(onward, over);
+  let home = null, // what the way stands in
+    toLessons = () => {}, // opens the page of lessons
+    lessons = null, // what is mounted there
+    open = null; // opens a scene from there in the walkthrough
+  const ownTalk = makeOwnTalk(() => localStorage, window),
+    uploads = makeTalkUploads(indexedDB),
+    asking = makeTalkAsking(site, templates, uploads);
+  uploads.retain(uploadsOf(ownTalk.moments));
+  const talkDesk = makeTalkDesk(ownTalk, asking, {
+    site,
+    give: (place, what = "") => {
+      if (lessons) {
+        lessons.go(place);
+        lessons[what]?.();
+        return;
+      }
+      keep({ here: searchOf(place), next: null, from: place.present ? window.location.search.slice(1) : null, what });
+      toLessons();
+    },
+    open: moment => {
+      lends(moment);
+      if (open) open(moment.at);
+      else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
+    },
+  });
+  const draw = () => {
+    if (lessons !== null || !kept().here) way.remove();
+    else if (way.parentNode !== home) home.append(way);
+  };
+  function goOn(which) {
+    const { here, next, from } = kept();
+    keep({ here: (which === "next" && next) || here, next: null, from });
+    toLessons();
+  }
+  window.addEventListener(
+    "keydown",
+    event => {
+      if (!way.isConnected || !["PageDown", "PageUp"].includes(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      goOn(event.key === "PageDown" ? "next" : "here");
+    },
+    true,
+  );
+  return {
+    // `tab` is the one that the pass is of.
+    collect: (pass, where, tab) => {
+      const { search } = new URL(spelledOut(window.location.href, pass.document.link));
+      const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
+      talkDesk.collect(
+        { at, picture: smallPictureOf(pass, where) },
+        OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null,
+      );
+      return true;
+    },
+    // Whether a tab that shows a moment of the talk lacks the files of one's own in it, and it has been given them.
+    async lent({ tab, lacksFile }) {
+      const { names = [], tab: last = null } = read(LENT);
+      if (!names.length || (last === tab && !lacksFile)) return false;
+      write(LENT, { names, tab });
+      try {
+        await asking.give(tab, names);
+        return true;
+      } catch {
+        return false; // the walkthrough says then that it lacks them
+      }
+    },
+    // Sets the act that opens the page of lessons from here.
+    leadsTo: act => {
+      toLessons = act;
+      lessons = null;
+      open = null;
+    },
+    standIn: root => {
+      home = root;
+      talkDesk.standIn(root);
+      draw();
+    },
+    // The host's part for the page of lessons.
+    ofLessons: opens => ({
+      own: talkDesk,
+      resumed: () => kept().here ?? "",
+      lends: ({ lesson, moment }) => lends(lesson === ID ? ownTalk.talk.moment[moment - 1] : {}),
+      leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
+      left: () => {
+        const { from } = kept();
+        keep({});
+        if (from) opens(from);
+      },
+    }),
+    // The page of lessons is there; the talk of a link is put into it.
+    async arrive(page, opens) {
+      lessons = page;
+      open = opens;
+      const { from, what } = kept();
+      keep({ from });
+      page[what]?.();
+      if (!window.location.hash.startsWith("#talk=")) return;
+      const { hash } = window.location;
+      addressOf(window).dropHash();
+      if (await talkDesk.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
+    },
+  };
+}
+
+// A moment is opened in the walkthrough, whose tab is given the files of one's own that it shows.
+function lends({ uploads = [] }) {
+  write(LENT, { names: uploads });
+}
+
+function kept() {
+  return read(UNDER_WAY);
+}
+
+function keep(parts) {
+  write(UNDER_WAY, parts);
+}
+
+function read(name) {
+  return readKept(() => sessionStorage, name) ?? {};
+}
+
+// Where nothing is kept, a talk is begun and left where it is shown.
+function write(name, parts) {
+  writeKept(() => sessionStorage, name, parts);
+}

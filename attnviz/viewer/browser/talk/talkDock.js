@@ -1,0 +1,329 @@
+// The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
+import { ID, MOST_MOMENTS, added, askTalkAt, entryOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
+import { button } from "../elements/button.js";
+import { element } from "../elements/element.js";
+import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
+import { saveFile } from "../viewer/download.js";
+import { MOST_BYTES, drawCode } from "../viewer/qrCode.js";
+import { fileNameOf, makeTakeaway } from "../lesson/surroundings.js";
+import { makeTalkDrawer } from "./talkDrawer.js";
+
+// `templates` puts together what it sends of a pass; `uploads` (talkUploads.js) has the files of one's own that moments show.
+export function makeTalkAsking(site, templates, uploads) {
+  const ask = askTalkAt(site);
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
+  const askQuestions = said => ask({ kind: "questions", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenFile>} */
+  const askFile = ask;
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenPage>} */
+  const askPage = said => ask({ kind: "page", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").OpenedTalk>} */
+  const askTalk = said => ask({ kind: "talk", ...said });
+  /** @param {{}} said @returns {Promise<import("../../generated/contract").ShownUploads>} */
+  const askUploads = said => ask({ kind: "uploads", ...said });
+  const fetched = async moment => {
+    const sent = await ask({ kind: "moment", moment, uploads: await uploads.of(uploadsOf([moment])) });
+    return { ...sent, document: templates.whole({ pass: sent.document }).pass };
+  };
+  const whole = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
+  const kept = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
+  return {
+    moment: kept.get,
+    questions: async moment => {
+      const files = await uploads.of(uploadsOf([moment]));
+      return (await askQuestions({ at: moment.at, uploads: files })).questions;
+    },
+    fileOf: async talk => (await askFile({ kind: "file", talk: await whole(talk) })).file,
+    questionsFileOf: async (talk, form) => (await askFile({ kind: "export", form, talk: await whole(talk) })).file,
+    pageOf: async talk => (await askPage({ talk: await whole(talk) })).page,
+    // The talk of a file, a link or a lesson; its files are kept.
+    async talkOf(said) {
+      const { uploads: files, ...talk } = (await askTalk(said)).talk;
+      await uploads.keep(files);
+      return talk;
+    },
+    // The names of the files that a scene of a tab shows, which are kept.
+    async uploadsOfScene(tab, at) {
+      const { uploads: files } = await askUploads({ tab, at });
+      await uploads.keep(files);
+      return Object.keys(files);
+    },
+    areKept: moments => uploads.areKept(uploadsOf(moments)),
+    // Gives a tab the files of these names.
+    give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
+    sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
+  };
+}
+
+// The sentence on an error in asking.
+function sayingOf(error) {
+  return error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
+}
+
+export const MOST = 6000; // characters; some programs cut longer links off
+const LINK_NAME = "#talk=";
+const MOST_LINK_BYTES = 400_000; // of what is unpacked, as core/limits has it
+const FORMAT = "deflate-raw";
+const BROKEN =
+  "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
+
+export async function packed(talk) {
+  const bytes = await through(new CompressionStream(FORMAT), new TextEncoder().encode(JSON.stringify(talk)), Infinity);
+  const text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
+  return LINK_NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+// The talk that a hash holds, as JSON; null where it holds none.
+export async function unpacked(hash) {
+  if (!hash.startsWith(LINK_NAME)) return null;
+  try {
+    const text = atob(hash.slice(LINK_NAME.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(text, sign => sign.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(
+      await through(new DecompressionStream(FORMAT), bytes, MOST_LINK_BYTES),
+    );
+  } catch {
+    throw new Error(BROKEN);
+  }
+}
+
+async function through(stream, bytes, most) {
+  const writer = stream.writable.getWriter();
+  const isWritten = writer.write(bytes).then(() => writer.close());
+  isWritten.catch(() => {}); // reading fails too, and says so
+  const pieces = [];
+  let size = 0;
+  const reader = stream.readable.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    pieces.push(value);
+    size += value.length;
+    if (size > most) throw new Error(BROKEN);
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+const [UPLOADS_NAME, STORE] = ["attnviz talk", "uploads"];
+const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/limits has it
+
+// `databases` is window.indexedDB. Returns {keep(files), of(names), areKept(names), retain(names)}: files are {name: base64}, of() is a
+// promise of them, areKept() says whether the browser has them for the next visit, retain() throws all others away.
+export function makeTalkUploads(databases) {
+  const held = new Map(); // where there is no database, they hold until the page is left
+  const lost = new Set(); // the names of those that the database didn't take
+  let opening = null;
+  const open = () => {
+    const request = databases.open(UPLOADS_NAME, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+    return answerTo(request);
+  };
+  async function store(mode) {
+    opening ??= open();
+    return (await opening).transaction(STORE, mode).objectStore(STORE);
+  }
+  async function fileOf(name) {
+    try {
+      return held.get(name) ?? (await answerTo((await store("readonly")).get(name)));
+    } catch {
+      return undefined;
+    }
+  }
+  return {
+    async keep(files) {
+      for (const [name, file] of Object.entries(files)) {
+        held.set(name, file);
+        try {
+          await answerTo((await store("readwrite")).put(file, name));
+          lost.delete(name);
+        } catch {
+          lost.add(name);
+        }
+      }
+    },
+    areKept: names => !names.some(name => lost.has(name)),
+    async of(names) {
+      const files = await Promise.all(names.map(async name => [name, await fileOf(name)]));
+      return Object.fromEntries(files.filter(([, file]) => file !== undefined));
+    },
+    async retain(names) {
+      try {
+        for (const name of await answerTo((await store("readonly")).getAllKeys()))
+          if (!names.includes(name)) await answerTo((await store("readwrite")).delete(name));
+      } catch {} // as above
+    },
+  };
+}
+
+function answerTo(request) {
+  return new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+}
+
+const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
+
+// `own` and asking are as in makeTalkDesk; say(text) tells how it went, doThere(what) does it on the page of the talk. Returns {buttons,
+// code, panel}: elements, of which `code` is what a QR code stands in.
+function makeTalkWays(own, asking, site, { say, doThere }) {
+  const code = element("p", "code"),
+    hasUploads = () => uploadsOf(own.talk.moment).length > 0,
+    fileName = ending => `${fileNameOf(nameOf(own.talk))}.${ending}`;
+  const takeaway = makeTakeaway({
+    title: () => nameOf(own.talk),
+    questions: form => asking.questionsFileOf(own.talk, form),
+    print: async () => doThere("print"),
+  });
+  takeaway.button.classList.remove("link"); // it stands among buttons
+  const way = (name, act) =>
+    button(name, async () => {
+      code.replaceChildren();
+      say(await act().catch(sayingOf));
+    });
+  async function linkOf() {
+    const url = new URL(`?lesson=${ID}`, site);
+    url.hash = await packed(own.talk);
+    return url;
+  }
+  async function copyLink() {
+    if (hasUploads()) return OWN_NUMBERS;
+    const { href, hash, hostname, protocol } = await linkOf();
+    if (hash.length > MOST)
+      return `The link would have ${hash.length.toLocaleString("en")} characters, and some programs cut off what is longer than ${MOST.toLocaleString("en")}: send the file.`;
+    return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
+  }
+  async function showCode() {
+    if (hasUploads()) return OWN_NUMBERS;
+    const { href, hostname, protocol } = await linkOf();
+    if (href.length > MOST_BYTES) {
+      code.replaceChildren(button("Open a class", () => doThere("openClass")));
+      return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
+    }
+    code.replaceChildren(drawCode(href));
+    return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
+  }
+  async function saveTalk() {
+    saveFile(await asking.fileOf(own.talk), fileName("toml"), "application/toml");
+    return "Saved.";
+  }
+  async function savePage() {
+    say("The page is being made …");
+    saveFile(await asking.pageOf(own.talk), fileName("html"));
+    return "Saved. The page opens without a server.";
+  }
+  return {
+    buttons: [
+      way("Copy link", copyLink),
+      way("QR code", showCode),
+      way("↓ File", saveTalk),
+      way("↓ Page", savePage),
+      takeaway.button,
+    ],
+    code,
+    panel: takeaway.panel,
+  };
+}
+
+const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
+const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
+
+// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
+// place of the talk, and does there what is said, "print" or "openClass".
+// Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
+export function makeTalkDesk(own, asking, host) {
+  const chooser = element("input");
+  Object.assign(chooser, { type: "file", accept: ".toml", hidden: true });
+  chooser.onchange = async () => {
+    const [file] = chooser.files;
+    chooser.value = "";
+    if (file) take({ file: await file.text() }, `Opened ${file.name}.`);
+  };
+  const opening = button("Open a file", () => chooser.click());
+  opening.dataset.always = "true";
+  const give = (moment, present, what) => {
+    drawer.close();
+    host.give({ lesson: ID, moment, present }, what);
+  };
+  const ways = makeTalkWays(own, asking, host.site, {
+    say: text => drawer.say(text),
+    doThere: what => give(1, false, what),
+  });
+  const drawer = makeTalkDrawer(own, asking, {
+    give: moment => give(moment, true),
+    open: moment => {
+      drawer.close();
+      host.open(moment);
+    },
+    ways: [...ways.buttons, opening],
+    code: ways.code,
+  });
+  drawer.element.append(chooser, ways.panel);
+  const refuse = said => {
+    drawer.open();
+    drawer.say(said);
+  };
+  // Another talk takes the place of this one, which Undo brings back. Returns whether there is one.
+  async function take(said, done, refused = drawer.say) {
+    try {
+      const talk = await asking.talkOf(said);
+      own.change({ title: talk.title ?? "", moment: talk.moment ?? [] });
+      drawer.say(`${done} Undo brings back what was here.`);
+      return true;
+    } catch (error) {
+      refused(sayingOf(error));
+      return false;
+    }
+  }
+  return {
+    standIn: drawer.standIn,
+    open: () => drawer.open(),
+    // Keeps a scene, and its small picture, as the last moment; `tab` is the one that has the files of one's own which it shows.
+    async collect({ at, picture }, tab) {
+      const n = own.talk.moment.length;
+      if (n >= MOST_MOMENTS) return refuse(FULL);
+      try {
+        const uploads = tab ? await asking.uploadsOfScene(tab, at) : [],
+          moment = uploads.length ? { at, uploads } : { at };
+        if ((await asking.sizeOf([...own.talk.moment, moment])) > MOST_CHARACTERS) return refuse(TOO_LARGE);
+        own.keepPicture(at, picture);
+        own.change(added(own.talk, moment));
+        drawer.open(n);
+      } catch (error) {
+        refuse(sayingOf(error));
+      }
+    },
+    // A moment of a lesson, as the last one.
+    async collectFrom({ lesson, moment }) {
+      drawer.open();
+      if (lesson === ID) return;
+      if (own.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
+      try {
+        const { moment: all } = await asking.talkOf({ lesson });
+        own.change(added(own.talk, all[moment - 1]));
+        drawer.open(own.talk.moment.length - 1);
+      } catch (error) {
+        drawer.say(sayingOf(error));
+      }
+    },
+    // A lesson, as a start.
+    startFrom: async lesson => {
+      drawer.open();
+      await take({ lesson }, "");
+    },
+    // The talk of a link. Returns whether it is here now; what is wrong with it is said in the drawer.
+    async arrive(hash) {
+      const json = await unpacked(hash).catch(error => {
+        refuse(error.message);
+        return null;
+      });
+      return json !== null && take({ json }, "", refuse);
+    },
+    entry: () => entryOf(own.talk),
+    momentAt: ({ moment }) => own.talk.moment[moment - 1],
+    fetched: ({ moment }) => asking.moment(own.talk.moment[moment - 1]),
+    questions: form => asking.questionsFileOf(own.talk, form),
+    talk: () => own.talk,
+    onChange: own.onChange,
+  };
+}

@@ -1,0 +1,315 @@
+// The drawer of a talk: the list of its moments, and the form that edits one.
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { answerOf } from "../lesson/question.js";
+import { openDialog } from "../elements/dialog.js";
+import { drawSmallPicture, smallPictureFrom } from "../lesson/speakerWindow.js";
+import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js";
+
+const NONE = "none",
+  OWN = "own";
+
+// acts: {edit(parts, what), move(by), remove, give, open}: the last two show it as it is given, and as it was collected; asking is what asks the server. Returns {element, update(moment, place, n)}.
+function makeTalkForm(acts, asking) {
+  const box = element("div", "moment-form"),
+    answer = element("p", "answer");
+  answer.setAttribute("role", "status");
+  let now = null, // the moment
+    offered = [], // questions, for the address `offeredAt`
+    offeredAt = "";
+  const edit = (name, value) => acts.edit({ [name]: value }, name);
+  const text = lined(3, value => edit("text", value), check),
+    after = lined(2, value => edit("after", value), check),
+    notes = lined(2, value => edit("notes", value)),
+    prompt = lined(2, value => acts.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check);
+  const minutes = element("input");
+  Object.assign(minutes, { type: "number", min: 0, max: 120, step: 0.5 });
+  minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
+  const question = element("select");
+  question.onchange = () => {
+    const { value } = question;
+    if (value !== OWN) acts.edit({ ask: value === NONE ? null : offered[Number(value)].ask });
+    check();
+  };
+  const prompted = labelled("Asked as", prompt),
+    answered = labelled("Said with the answer", after);
+  const up = button("Move up", () => acts.move(-1)),
+    down = button("Move down", () => acts.move(1)),
+    line = element("p", "acts");
+  line.append(up, down, button("Try it", acts.give), button("Open it", acts.open), button("Delete", acts.remove));
+  box.append(
+    labelled("What you say", text),
+    labelled("Question", question),
+    prompted,
+    answer,
+    answered,
+    labelled("Notes for yourself", notes),
+    labelled("Minutes", minutes),
+    line,
+  );
+
+  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const isOffered = ({ ask }) => same({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
+  function drawQuestions() {
+    const at = offered.findIndex(isOffered),
+      options = offered.map(({ ask }, nth) => optionOf(ask.prompt, String(nth)));
+    if (now.ask && at < 0) options.unshift(optionOf(now.ask.prompt, OWN));
+    question.replaceChildren(optionOf("No question", NONE), ...options);
+    question.value = now.ask ? (at < 0 ? OWN : String(at)) : NONE;
+  }
+  async function offer() {
+    const { at } = now;
+    offeredAt = at;
+    offered = [];
+    const questions = await asking.questions(now).catch(() => []);
+    if (now.at !== at) return;
+    offered = questions;
+    drawQuestions();
+  }
+  // Whether the pass has an answer, and which.
+  async function check() {
+    const moment = now;
+    write(answer, "");
+    const sentence = await asking
+      .moment(moment)
+      .then(({ question: given }) => (given ? `The answer: ${answerOf(given)}.` : ""), sayingOf);
+    if (now === moment) write(answer, sentence);
+  }
+  return {
+    element: box,
+    update(moment, place, n) {
+      const isOther = now?.at !== moment.at || !same(now?.ask ?? null, moment.ask ?? null);
+      now = moment;
+      for (const [control, value] of [
+        [text, moment.text],
+        [after, moment.after],
+        [notes, moment.notes],
+        [prompt, moment.ask?.prompt],
+        [minutes, moment.minutes ? String(moment.minutes) : ""],
+      ])
+        if (control.value !== (value ?? "")) control.value = value ?? "";
+      prompted.hidden = !moment.ask || moment.ask.prompt === undefined;
+      answered.hidden = !moment.ask && !moment.after;
+      up.disabled = place === 0;
+      down.disabled = place === n - 1;
+      if (offeredAt !== moment.at) offer();
+      if (isOther) {
+        drawQuestions();
+        if (!box.contains(box.getRootNode().activeElement) || box.getRootNode().activeElement === question) check();
+      }
+    },
+    focus: () => text.focus(),
+  };
+}
+
+function sayingOf(error) {
+  return error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
+}
+
+function labelled(name, control) {
+  const label = element("label");
+  label.append(element("span", "", name), control);
+  return label;
+}
+
+function lined(rows, act, end = () => {}) {
+  const made = element("textarea");
+  Object.assign(made, { rows, maxLength: 3000 });
+  made.oninput = () => act(made.value);
+  made.onchange = end;
+  return made;
+}
+
+function optionOf(label, value) {
+  const made = element("option", "", label);
+  made.value = value;
+  return made;
+}
+
+const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
+const KEPT = "Kept in this browser, and nowhere else.",
+  LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
+
+// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways, code}, of which ways are
+// the elements of what else is done with the whole talk, and code is what a QR code stands in. Returns {element, standIn(home), open(place),
+// say(text), close()}.
+export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
+  const box = element("dialog", "viewer talk-drawer asks"),
+    head = element("header"),
+    title = element("input"),
+    count = element("p", "note"),
+    list = element("ol", "talk-moments"),
+    how = element("p", "how", HOW),
+    foot = element("footer"),
+    status = element("p", "status");
+  box.setAttribute("aria-label", "Your talk");
+  title.setAttribute("aria-label", "Title of the talk");
+  Object.assign(title, { placeholder: "Title of the talk", maxLength: 200 });
+  title.oninput = () => own.change({ ...own.talk, title: title.value }, "title");
+  status.setAttribute("role", "status");
+  let home = null,
+    chosen = -1,
+    drawn = "";
+  const giving = button("Give the talk", () => give(1), "check"),
+    undo = button("Undo", () => own.undo()),
+    away = button("Throw away", () => {
+      own.change(NOTHING);
+      say("Thrown away. Undo brings it back.");
+    });
+  head.append(
+    element("h2", "", "Your talk"),
+    button("Close", () => box.close()),
+  );
+  foot.append(giving, ...ways, undo, away);
+  box.append(head, title, count, how, list, status, code, foot);
+
+  const form = makeTalkForm(
+    {
+      edit: (parts, what) => own.change(edited(own.talk, chosen, parts), what && `${what} ${chosen}`),
+      move: by => move(chosen, chosen + by),
+      remove: () => remove(chosen),
+      give: () => give(chosen + 1),
+      open: () => open(own.talk.moment[chosen]),
+    },
+    asking,
+  );
+  const say = text => write(status, text);
+  function move(from, to) {
+    if (to < 0 || to >= own.talk.moment.length || from === to) return;
+    const isChosen = chosen === from;
+    if (isChosen) chosen = to;
+    own.change(moved(own.talk, from, to));
+    focus(to);
+    say(`Moment ${to + 1} of ${own.talk.moment.length}.`);
+  }
+  function remove(at) {
+    chosen = -1;
+    own.change(without(own.talk, at));
+    say("Deleted. Undo brings it back.");
+    focus(Math.min(at, own.talk.moment.length - 1));
+  }
+  function focus(at) {
+    (list.children[at]?.querySelector("button") ?? title).focus();
+  }
+  function choose(at) {
+    chosen = chosen === at ? -1 : at;
+    draw();
+    if (chosen >= 0) list.children[at].scrollIntoView({ block: "nearest" });
+  }
+  function draw() {
+    if (!box.open) return;
+    const { moment: moments } = own.talk,
+      n = moments.length,
+      order = JSON.stringify([chosen, moments.map(({ at }) => at)]);
+    if (chosen >= n) chosen = -1;
+    if (title.value !== own.talk.title) title.value = own.talk.title;
+    write(
+      count,
+      n ? `${countOf(moments)} ${own.isKept && asking.areKept(moments) ? KEPT : LOST}${ownNumbersIn(moments)}` : "",
+    );
+    how.hidden = n > 0;
+    for (const each of [giving, away, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
+    undo.disabled = !own.canUndo;
+    if (order !== drawn) {
+      const { activeElement } = box.getRootNode(),
+        held = list.contains(activeElement) ? activeElement : null;
+      list.replaceChildren(...moments.map(drawMoment));
+      if (chosen >= 0) list.children[chosen].append(form.element);
+      if (held?.isConnected) held.focus();
+      drawn = order;
+    }
+    for (const [at, moment] of moments.entries()) write(list.children[at].querySelector(".said"), saidOf(moment));
+    if (chosen >= 0) form.update(moments[chosen], chosen, n);
+  }
+  function drawMoment(moment, at) {
+    const picture = element("span", "shown"),
+      known = own.pictureOf(moment.at);
+    picture.append(drawSmallPicture(known));
+    if (!known) fetchPicture(moment, picture);
+    return drawLine(at, at === chosen, picture, {
+      choose: () => choose(at),
+      remove: () => remove(at),
+      move: to => move(at, to),
+      bring: from => from in own.talk.moment && move(from, at),
+      focus: to => list.children[to]?.querySelector("button").focus(),
+    });
+  }
+  // Of a moment from a link or a file the picture comes with its pass.
+  async function fetchPicture(moment, picture) {
+    const made = await asking.moment(moment).then(smallPictureFrom, () => null);
+    if (!made) return;
+    own.keepPicture(moment.at, made);
+    picture.replaceChildren(drawSmallPicture(made));
+  }
+  own.onChange(draw);
+  return {
+    element: box,
+    say,
+    standIn(root) {
+      home = root;
+    },
+    open(at = -1) {
+      chosen = at;
+      drawn = "";
+      say("");
+      openDialog(box, home);
+      draw();
+      if (at >= 0) {
+        list.children[at].scrollIntoView({ block: "nearest" });
+        form.focus();
+      }
+    },
+    close: () => box.close(),
+  };
+}
+
+// The line of the moment at a place, with its picture. acts: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last
+// gives another line the keyboard.
+function drawLine(at, isChosen, picture, acts) {
+  const line = element("li"),
+    opener = button("", acts.choose, "moment");
+  opener.append(element("span", "number", String(at + 1)), picture, element("span", "said"));
+  opener.setAttribute("aria-expanded", String(isChosen));
+  opener.title = "Alt and ↑ or ↓ moves it, Delete deletes it";
+  opener.onkeydown = event => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.key === "Delete") acts.remove();
+    else if (by) (event.altKey ? acts.move : acts.focus)(at + by);
+    else return;
+    event.preventDefault();
+  };
+  line.draggable = !isChosen; // in a form text is dragged
+  line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(at));
+  line.ondragover = event => {
+    event.preventDefault();
+    line.classList.add("over");
+  };
+  line.ondragleave = () => line.classList.remove("over");
+  line.ondrop = event => {
+    event.preventDefault();
+    line.classList.remove("over");
+    acts.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
+  };
+  line.append(opener);
+  return line;
+}
+
+function countOf(moments) {
+  const minutes = minutesOf(moments),
+    n = moments.length;
+  return `${n} ${n === 1 ? "moment" : "moments"}${minutes ? `, ${minutes} min planned` : ""}.`;
+}
+
+// A link can't hold numbers of one's own.
+function ownNumbersIn(moments) {
+  const n = moments.filter(({ uploads }) => uploads?.length).length;
+  if (!n) return "";
+  return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
+}
+
+// The text that a moment is known by: its own, or else that of its scene.
+function saidOf({ text = "", title = "", ask, at }) {
+  const query = new URLSearchParams(at),
+    scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");
+  return title || text || ask?.prompt || scene || "A first visit";
+}
