@@ -13,7 +13,7 @@ function made(t, replies) {
   const sent = [],
     post = ({ value, number, round }) => {
       sent.push([number, round, value]);
-      return Promise.resolve(replies.shift() ?? { isDone: true, status: 200, said: "" });
+      return Promise.resolve(replies.shift() ?? { isDone: true, status: 200, message: "" });
     };
   return { sent, answers: makeAnswers(post, () => {}) };
 }
@@ -35,8 +35,8 @@ test("of several answers in a second the last counts", async t => {
 });
 
 test("an answer is sent again where a process is lost, and not where it is refused", async t => {
-  const lost = { isDone: false, status: 502, said: "bad gateway" },
-    refused = { isDone: false, status: 400, said: "No more answers are taken." };
+  const lost = { isDone: false, status: 502, message: "bad gateway" },
+    refused = { isDone: false, status: 400, message: "No more answers are taken." };
   const { sent, answers } = made(t, [lost, refused]);
   answers.give(NOW, 2);
   for (let n = 0; n < 4; n += 1) {
@@ -71,7 +71,7 @@ test("where the class comes back to a question, one's answer is there still", t 
 });
 
 test("who comes back sees the answer that counts: their newest one, and once it was sent, what the server has", async t => {
-  const { answers } = made(t, [{ isDone: false, status: 0, said: "No network." }]);
+  const { answers } = made(t, [{ isDone: false, status: 0, message: "No network." }]);
   answers.recall({ number: 3, round: 1, value: 0 });
   answers.give(NOW, 2);
   assert.equal(answers.at(NOW), 2);

@@ -139,9 +139,9 @@ test("where a move is lost it is made again, where it is refused it is not, and 
     for (let n = 0; n < 20; n += 1) await Promise.resolve();
   };
   const answers = [
-      { isDone: false, status: 502, said: "Bad gateway." },
+      { isDone: false, status: 502, message: "Bad gateway." },
       { isDone: true, status: 200, data: { number: 1, isOwn: false } },
-      { isDone: false, status: 400, said: "No such cell." },
+      { isDone: false, status: 400, message: "No such cell." },
       { isDone: true, status: 200, data: { number: 2, isOwn: false } },
     ],
     moves = [];
@@ -169,7 +169,7 @@ test("where a move is lost it is made again, where it is refused it is not, and 
       await turns();
       t.mock.timers.tick(1000);
     }
-    assert.equal(speaker.said, said);
+    assert.equal(speaker.message, said);
   }
   assert.deepEqual(moves, ["step=scores", "step=scores", "step=wrong", "step=softmax"]);
 });

@@ -114,7 +114,8 @@ test("a moment is asked for once, and again where that failed", async () => {
   assert.deepEqual(asked, [1, 2, 1]);
 });
 
-const said = ({ said: paragraphs }) => paragraphs.map(runs => runs.map(([, text]) => text.text ?? text).join(""));
+const sentencesOf = ({ sentences: paragraphs }) =>
+  paragraphs.map(runs => runs.map(([, text]) => text.text ?? text).join(""));
 const PICK = {
   kind: "pick",
   candidates: [
@@ -125,13 +126,13 @@ const PICK = {
 };
 
 test("a wrong word is told what it is the answer to, a right one is not told twice", () => {
-  assert.deepEqual(said(verdictOn(PICK, 0, [["", "And so on."]])), [
+  assert.deepEqual(sentencesOf(verdictOn(PICK, 0, [["", "And so on."]])), [
     "You said cat. It is mat.",
     "the second share",
     "And so on.",
   ]);
-  assert.deepEqual(said(verdictOn(PICK, 1, [["", "And so on."]])), ["Right: mat.", "And so on."]);
-  assert.deepEqual(said(verdictOn(PICK, null)), ["It is mat.", "the largest share"]);
+  assert.deepEqual(sentencesOf(verdictOn(PICK, 1, [["", "And so on."]])), ["Right: mat.", "And so on."]);
+  assert.deepEqual(sentencesOf(verdictOn(PICK, null)), ["It is mat.", "the largest share"]);
   assert.deepEqual(
     [0, 1, null].map(answer => verdictOn(PICK, answer).isRight),
     [false, true, null],
@@ -142,19 +143,25 @@ const SUM = { kind: "fill", right: 6 / 7, text: "0.86", tolerance: 0.01, isShare
 
 test("an answer that is off by rounding is near enough, and a number is said once", () => {
   const after = [["", "0.86, which is 6/7."]];
-  assert.deepEqual(said(verdictOn(SUM, 0.86, after)), ["Right: 0.86, which is 6/7."]);
-  assert.deepEqual(said(verdictOn(SUM, 0.857, after)), ["Right: 0.86, which is 6/7."]);
-  assert.deepEqual(said(verdictOn(SUM, 0.85, after)), ["Near enough: you said 0.85, it is 0.86, which is 6/7."]);
-  assert.deepEqual(said(verdictOn(SUM, 0.84, after)), ["You said 0.84.", "It is 0.86, which is 6/7."]);
-  assert.deepEqual(said(verdictOn(SUM, 0.84, [["", "And so on."]])), ["You said 0.84. It is 0.86.", "And so on."]);
+  assert.deepEqual(sentencesOf(verdictOn(SUM, 0.86, after)), ["Right: 0.86, which is 6/7."]);
+  assert.deepEqual(sentencesOf(verdictOn(SUM, 0.857, after)), ["Right: 0.86, which is 6/7."]);
+  assert.deepEqual(sentencesOf(verdictOn(SUM, 0.85, after)), ["Near enough: you said 0.85, it is 0.86, which is 6/7."]);
+  assert.deepEqual(sentencesOf(verdictOn(SUM, 0.84, after)), ["You said 0.84.", "It is 0.86, which is 6/7."]);
+  assert.deepEqual(sentencesOf(verdictOn(SUM, 0.84, [["", "And so on."]])), [
+    "You said 0.84. It is 0.86.",
+    "And so on.",
+  ]);
   const share = { ...SUM, right: 0.063, text: "6 %", tolerance: 0.03, isShare: true };
-  assert.deepEqual(said(verdictOn(share, 0.06, [["", "And."]])), ["Right: 6 %.", "And."]);
-  assert.deepEqual(said(verdictOn(share, 0.08, [["", "And."]])), ["Near enough: you said 8 %, it is 6 %.", "And."]);
+  assert.deepEqual(sentencesOf(verdictOn(share, 0.06, [["", "And."]])), ["Right: 6 %.", "And."]);
+  assert.deepEqual(sentencesOf(verdictOn(share, 0.08, [["", "And."]])), [
+    "Near enough: you said 8 %, it is 6 %.",
+    "And.",
+  ]);
   const percent = { ...SUM, right: 88, text: "88", tolerance: 5, unit: "%" };
-  assert.deepEqual(said(verdictOn(percent, 86, [["", "88 %. And."]])), [
+  assert.deepEqual(sentencesOf(verdictOn(percent, 86, [["", "88 %. And."]])), [
     "Near enough: you said 86 %, it is 88 %. And.",
   ]);
-  assert.deepEqual(said(verdictOn(percent, 50, [["", "88 %. And."]])), ["You said 50 %.", "It is 88 %. And."]);
+  assert.deepEqual(sentencesOf(verdictOn(percent, 50, [["", "88 %. And."]])), ["You said 50 %.", "It is 88 %. And."]);
 });
 
 test("what is clicked in the picture is the candidate that stands for it", () => {
@@ -186,10 +193,12 @@ test("a number is right within its tolerance, and a wrong one is told what it is
     [2.5, 3, 3.5, 3.51, 6].map(answer => verdictOn(FILL, answer).isRight),
     [true, true, true, false, false],
   );
-  assert.deepEqual(said(verdictOn(FILL, 6)), ["You said 6 cells. It is 3 cells.", "the sum"]);
-  assert.deepEqual(said(verdictOn(FILL, -7)), ["You said −7 cells. It is 3 cells."]);
-  assert.deepEqual(said(verdictOn(FILL, null, [["", "3,000 are"]])), ["It is 3 cells.", "3,000 are"]);
-  assert.deepEqual(said(verdictOn(FILL, null, [["", "3: one for each word."]])), ["It is 3: one for each word."]);
+  assert.deepEqual(sentencesOf(verdictOn(FILL, 6)), ["You said 6 cells. It is 3 cells.", "the sum"]);
+  assert.deepEqual(sentencesOf(verdictOn(FILL, -7)), ["You said −7 cells. It is 3 cells."]);
+  assert.deepEqual(sentencesOf(verdictOn(FILL, null, [["", "3,000 are"]])), ["It is 3 cells.", "3,000 are"]);
+  assert.deepEqual(sentencesOf(verdictOn(FILL, null, [["", "3: one for each word."]])), [
+    "It is 3: one for each word.",
+  ]);
 });
 
 test("a share is told the lead that it would need: with that score the softmax gives it", () => {
@@ -207,15 +216,15 @@ test("a share is told the lead that it would need: with that score the softmax g
     unit: "",
   };
   for (const answer of [0.01, 0.3, 0.77, 0.99]) {
-    const told = said(verdictOn(share, answer))[1],
+    const told = sentencesOf(verdictOn(share, answer))[1],
       needed = Number(/have to be (\S+),/.exec(told)[1].replace("−", "-"));
     const softmax = Math.exp(needed) / (Math.exp(needed) + others.reduce((sum, each) => sum + Math.exp(each), 0));
     assert.ok(Math.abs(softmax - answer) < 0.005, told);
     assert.ok(told.includes(" its logit would "), told);
     assert.ok(told.includes(needed > lead[0] ? "more" : "less"), told);
   }
-  assert.match(said(verdictOn(share, 0))[1], /more than 0/);
-  assert.match(said(verdictOn(share, 1))[1], /another word/);
+  assert.match(sentencesOf(verdictOn(share, 0))[1], /more than 0/);
+  assert.match(sentencesOf(verdictOn(share, 1))[1], /another word/);
 });
 
 test("a number is read as people write it", () => {

@@ -27,7 +27,7 @@ function server(statuses = []) {
     const status = how.seat ? (taken.has(how.seat) ? 200 : 403) : (statuses.shift() ?? 200),
       seat = how.seat ?? `seat ${asked.length}`;
     if (status === 200) taken.add(seat);
-    return Promise.resolve({ isDone: status === 200, status, said: `status ${status}`, data: { code, seat } });
+    return Promise.resolve({ isDone: status === 200, status, message: `status ${status}`, data: { code, seat } });
   };
   return { asked, post };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
-import { makeOwnTalk } from "../../attnviz/viewer/browser/talk/talkController.js";
-import { makeTogether, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
+import { makeTalkStore } from "../../attnviz/viewer/browser/talk/talkController.js";
+import { makeWindowPair, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import {
   NOTHING,
   added,
@@ -63,12 +63,12 @@ function storeOf(texts = {}) {
 
 test("a talk is kept by the browser, and what was done to it is undone", () => {
   const store = storeOf(),
-    own = makeOwnTalk(() => store, windowOf());
+    own = makeTalkStore(() => store, windowOf());
   own.change(added(own.talk, { at: "a" }));
   own.change({ ...own.talk, title: "A" }, "title");
   own.change({ ...own.talk, title: "AB" }, "title");
   own.keepPicture("a", { words: [] });
-  const again = makeOwnTalk(() => store, windowOf());
+  const again = makeTalkStore(() => store, windowOf());
   assert.deepEqual(again.talk, { title: "AB", moment: [{ at: "a" }] });
   assert.deepEqual(again.pictureOf("a"), { words: [] });
   own.undo();
@@ -92,7 +92,7 @@ function fullStore(texts, most) {
 }
 
 test("whether a talk is kept is what the browser says, and one that has little room keeps the talk without its pictures", () => {
-  const forbidden = makeOwnTalk(() => {
+  const forbidden = makeTalkStore(() => {
     throw new DOMException("forbidden", "SecurityError");
   }, windowOf());
   assert.equal(forbidden.isKept, true, "as there is nothing to keep");
@@ -100,8 +100,8 @@ test("whether a talk is kept is what the browser says, and one that has little r
   assert.deepEqual([forbidden.isKept, order(forbidden.talk)], [false, "a"]);
 
   const texts = {},
-    own = makeOwnTalk(() => fullStore(texts, 200), windowOf()),
-    again = () => makeOwnTalk(() => storeOf(texts), windowOf()).talk;
+    own = makeTalkStore(() => fullStore(texts, 200), windowOf()),
+    again = () => makeTalkStore(() => storeOf(texts), windowOf()).talk;
   let told = 0;
   own.onChange(() => {
     told += 1;
@@ -143,7 +143,7 @@ test("another tab's change is taken, and what is no talk is none", () => {
   const texts = {},
     store = storeOf(texts),
     before = windowOf.all.length,
-    own = makeOwnTalk(() => store, windowOf());
+    own = makeTalkStore(() => store, windowOf());
   let told = 0;
   own.onChange(() => {
     told += 1;
@@ -160,9 +160,9 @@ test("another tab's change is taken, and what is no talk is none", () => {
     '{"talk":{"title":"","moment":[{"at":1}]}}',
     '{"talk":{"title":"","moment":[{"at":"","text":{}}]}}',
   ])
-    assert.deepEqual(makeOwnTalk(() => storeOf({ "attnviz talk": kept }), windowOf()).talk, NOTHING);
+    assert.deepEqual(makeTalkStore(() => storeOf({ "attnviz talk": kept }), windowOf()).talk, NOTHING);
   assert.deepEqual(
-    makeOwnTalk(() => {
+    makeTalkStore(() => {
       throw new Error("none");
     }, windowOf()).talk,
     NOTHING,
@@ -198,13 +198,13 @@ test("two windows tell each other where they are, and one goes on when the other
       return {};
     },
   };
-  const main = makeTogether(window, "", acts("main"));
-  main.tell(); // nobody listens
+  const main = makeWindowPair(window, "", acts("main"));
+  main.sync(); // nobody listens
   assert.equal(
     main.open(name => name),
     true,
   );
-  const speaker = makeTogether(window, href, acts("speaker"));
+  const speaker = makeWindowPair(window, href, acts("speaker"));
   const becomes = async (who, moment) => {
     for (let n = 0; n < 200 && places[who]?.moment !== moment; n += 1)
       await new Promise(done => {
@@ -214,11 +214,11 @@ test("two windows tell each other where they are, and one goes on when the other
   };
   await becomes("speaker", 3);
   places.speaker = { lesson: "talk", moment: 4, isShown: true };
-  speaker.tell();
+  speaker.sync();
   await becomes("main", 4);
   speaker.end();
   places.main = { lesson: "talk", moment: 5, isShown: false };
-  main.tell();
+  main.sync();
   main.end();
   assert.equal(places.speaker.moment, 4);
 });
@@ -261,15 +261,15 @@ test("two files tell each other too, and hear nobody else", () => {
   const followed = [],
     { main, speaker } = twoFiles(arrive => arrive());
   const acts = who => ({ now: () => ({ moment: who }), follow: to => followed.push([who, to.moment]) });
-  const one = makeTogether(main, "", acts("main"));
+  const one = makeWindowPair(main, "", acts("main"));
   one.open(name => name);
-  const other = makeTogether(speaker, "7", acts("speaker"));
+  const other = makeWindowPair(speaker, "7", acts("speaker"));
   assert.deepEqual(followed, [["speaker", "main"]], "as it opens, it is told where the talk is");
-  other.tell();
+  other.sync();
   main.hear({ source: {}, data: { moment: "a stranger's" } });
   assert.deepEqual(followed.slice(1), [["main", "speaker"]]);
   other.end();
-  one.tell();
+  one.sync();
   assert.equal(followed.length, 2);
 });
 
@@ -283,9 +283,9 @@ test("who presses on before the talk has said where it is, is not set back", () 
       at[who] = moment;
     },
   });
-  makeTogether(main, "", acts("main")).open(name => name);
-  const own = makeTogether(speaker, "7", acts("speaker"));
-  for (at.speaker of [2, 3]) own.tell();
+  makeWindowPair(main, "", acts("main")).open(name => name);
+  const own = makeWindowPair(speaker, "7", acts("speaker"));
+  for (at.speaker of [2, 3]) own.sync();
   while (posted.length) posted.shift()();
   assert.deepEqual(at, { main: 3, speaker: 3 });
 });

@@ -13,7 +13,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module
     const later = setTimeout, listeners = new Set(), led = [], asked = [];
     window.setTimeout = (act, ms, ...rest) => later(act, ms / 20, ...rest);
     const speaker = {
-        room: { code: "KTQWRM" }, said: "", isTold: true,
+        room: { code: "KTQWRM" }, message: "", isTold: true,
         now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
         shows: (place) => {
             led.push(place.question.kind);
@@ -84,7 +84,7 @@ def test_the_refusal_of_a_question_that_was_left_closes_no_other(page):
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     page.evaluate("join('word')")
-    page.evaluate("speaker.said = 'The server refuses it.'; tell()")
+    page.evaluate("speaker.message = 'The server refuses it.'; tell()")
     frames(page)
     expect(page.locator("dialog[open]")).to_have_count(1)
 

@@ -25,7 +25,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
         const line = {
             post: (code, message) => {
                 posted.push(message);
-                return Promise.resolve({ isDone: true, status: 200, said: "", data: { code, seat: "mine" } });
+                return Promise.resolve({ isDone: true, status: 200, message: "", data: { code, seat: "mine" } });
             },
             moment: (code, seat, shows) => new Promise((come) => { coming[shows] = (sent) => come(whole(sent)); }),
             listen: (seat, isAround, heard) => {
@@ -70,12 +70,12 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
         shown?.end();
         const done = [], listeners = new Set();
         const speaker = {
-            room: { code: "KTQWRM" }, said: "", isTold: true, led: null, presses: () => 0, now,
+            room: { code: "KTQWRM" }, message: "", isTold: true, led: null, presses: () => 0, now,
             openAnswers: (isOpen) => done.push(isOpen ? "open" : "close"), again: () => done.push("again"),
             shows: () => {},
             onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
         };
-        shown = classBar_js.makeDesk(speaker, location.href, {}, () => {});
+        shown = classBar_js.makeClassBar(speaker, location.href, {}, () => {});
         const body = element_js.element("div"), picture = element_js.element("div", "sheet");
         const name = (word) => `<th><button>${word}</button></th>`;
         picture.innerHTML = `<table class=names>${["a", "b", "c"].map(name)}</table>`;

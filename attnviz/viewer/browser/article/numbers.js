@@ -15,23 +15,23 @@ function mountOwnNumbers(root, url, open) {
   const examples = element("p", "examples"),
     report = makeReport(open),
     drop = makeDrop(take),
-    asked = makeQuestions(answer);
+    questionForm = makeQuestions(answer);
   let shown = null,
     answers = {},
     wanted = null;
-  root.replaceChildren(drop.element, examples, ...asked.elements, ...report.elements);
+  root.replaceChildren(drop.element, examples, ...questionForm.elements, ...report.elements);
 
   async function send() {
-    const kept = fileKept(window),
-      mine = {},
-      isWanted = () => wanted === mine && fileKept(window) === kept,
-      tell = how => report.tellUnderway(called(kept), how);
-    wanted = mine;
+    const file = fileKept(window),
+      request = {},
+      isWanted = () => wanted === request && fileKept(window) === file,
+      showProgress = how => report.tellUnderway(labelOf(file), how);
+    wanted = request;
     root.ariaBusy = true;
-    tell(1);
-    if (!(await sendFile(url, shown.tab, kept, isWanted, tell))) return;
+    showProgress(1);
+    if (!(await sendFile(url, shown.tab, file, isWanted, showProgress))) return;
     root.ariaBusy = false;
-    report.tell(called(kept), kept.pieces);
+    report.tell(labelOf(file), file.pieces);
   }
   function keep(parts) {
     keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
@@ -54,20 +54,20 @@ function mountOwnNumbers(root, url, open) {
   }
   function answer(event, value) {
     answers = { ...answers, [event]: value };
-    const kept = fileKept(window);
-    if (kept && !kept.answers.example) keep({ ...kept, answers: { ...first(), ...answers } });
+    const file = fileKept(window);
+    if (file && !file.answers.example) keep({ ...file, answers: { ...first(), ...answers } });
     else draw();
   }
   function first() {
     const firsts = shown.questions.map(({ event, options: [{ value }] }) => [event, value]);
     return { ...Object.fromEntries(firsts), example: "" };
   }
-  function called({ name, answers: given }) {
+  function labelOf({ name, answers: given }) {
     return name || shown.examples.find(({ value }) => value === given?.example)?.label;
   }
   function draw() {
-    const kept = fileKept(window);
-    asked.update(questionsOn(kept, shown.questions), { ...first(), ...(kept?.answers ?? answers) });
+    const file = fileKept(window);
+    questionForm.update(questionsOn(file, shown.questions), { ...first(), ...(file?.answers ?? answers) });
   }
   function offer({ value, label }) {
     return button(label, () => keep({ answers: { ...first(), example: value } }));
@@ -75,15 +75,15 @@ function mountOwnNumbers(root, url, open) {
   return {
     given: next => {
       const isFirst = shown === null,
-        kept = fileKept(window);
+        file = fileKept(window);
       shown = next;
       drop.hint(next.hint);
       if (isFirst) {
         redraw(examples, ["No file at hand? Try one of ours: ", ...next.examples.map(offer)]);
         draw();
       }
-      if (kept && kept.tab !== next.tab) return send();
-      if (isFirst && kept) report.tell(called(kept), kept.pieces);
+      if (file && file.tab !== next.tab) return send();
+      if (isFirst && file) report.tell(labelOf(file), file.pieces);
       root.ariaBusy = false;
     },
     end: () => {
@@ -115,9 +115,9 @@ function makeDrop(take) {
 }
 
 // What of the questions is asked on the file that is kept.
-function questionsOn(kept, questions) {
-  if (!kept || kept.answers.example || /\.json$/i.test(kept.name)) return [];
-  const isSingle = /\.(npy|csv)$/i.test(kept.name);
+function questionsOn(file, questions) {
+  if (!file || file.answers.example || /\.json$/i.test(file.name)) return [];
+  const isSingle = /\.(npy|csv)$/i.test(file.name);
   return questions.filter(({ of }) => of === "all" || (of === "single") === isSingle);
 }
 

@@ -109,21 +109,21 @@ function scrolled(table, name) {
   return box;
 }
 
-// acts: {choose(event, value), open(door)}.
-export function makePiece(piece, acts) {
-  return piece.kind === "choice" ? makeChoice(piece, acts) : { element: KINDS[piece.kind](piece, acts) };
+// actions: {choose(event, value), open(door)}.
+export function makePiece(piece, actions) {
+  return piece.kind === "choice" ? makeChoice(piece, actions) : { element: KINDS[piece.kind](piece, actions) };
 }
 
 const KINDS = {
   heading: ({ level, text }) => element(`h${level}`, "", text),
   text: ({ runs }) => filled("p", "", drawRuns(runs)),
   door: drawDoor,
-  box: ({ pieces }, acts) => filled("div", "box", drawAll(pieces, acts)),
-  beside: ({ columns }, acts) =>
+  box: ({ pieces }, actions) => filled("div", "box", drawAll(pieces, actions)),
+  beside: ({ columns }, actions) =>
     filled(
       "div",
       "beside",
-      columns.map(each => filled("div", `of-${each.at(-1).kind}`, drawAll(each, acts))),
+      columns.map(each => filled("div", `of-${each.at(-1).kind}`, drawAll(each, actions))),
     ),
   matrix: drawMatrix,
   table: drawTable,
@@ -135,8 +135,8 @@ function filled(tag, className, children) {
   return made;
 }
 
-function drawAll(pieces, acts) {
-  return pieces.map(piece => KINDS[piece.kind](piece, acts));
+function drawAll(pieces, actions) {
+  return pieces.map(piece => KINDS[piece.kind](piece, actions));
 }
 
 // A button that leads to another page, with what is said of it.

@@ -33,11 +33,11 @@ function ofCandidates({ candidates, right, isCode }, counts, isShown) {
     ...candidates.map(({ label }, place) => {
       const isRight = isShown && right.includes(place),
         line = element("li", isRight ? "right" : "");
-      const own = ofRounds.map(round => round.get(place) ?? 0);
+      const ofCandidate = ofRounds.map(round => round.get(place) ?? 0);
       line.append(
-        drawRounds(own, most),
+        drawRounds(ofCandidate, most),
         element(isCode ? "code" : "span", "label", label),
-        element("span", "count", textOf(own, isRight)),
+        element("span", "count", textOf(ofCandidate, isRight)),
       );
       return line;
     }),
@@ -59,10 +59,10 @@ function ofShares({ right, text }, counts, isShown) {
   list.append(
     ...Array.from({ length: BINS }, (_, bin) => {
       const line = element("li"),
-        own = binned.map(bins => bins[bin]);
-      line.append(drawRounds(own, most));
-      if (own.some(Boolean))
-        line.append(element("span", "heard", `${percent(bin / (BINS - 1))}: ${textOf(own, false)}`));
+        ofBin = binned.map(bins => bins[bin]);
+      line.append(drawRounds(ofBin, most));
+      if (ofBin.some(Boolean))
+        line.append(element("span", "heard", `${percent(bin / (BINS - 1))}: ${textOf(ofBin, false)}`));
       return line;
     }),
   );
@@ -198,17 +198,17 @@ function groundOf(question, counts, home, picture) {
   const { kind, candidates, right, isShare } = question;
   if (kind === "fill") return isShare ? sliderIn(home, counts) : null;
   if (kind !== "pick") return null;
-  const own = { labels: candidates.map(({ label }) => label), right, rounds: counts.map(round => new Map(round)) };
+  const ground = { labels: candidates.map(({ label }) => label), right, rounds: counts.map(round => new Map(round)) };
   if (candidates.every(({ word }) => word !== undefined)) {
     const rows = WORDS.map(what => [...picture.querySelectorAll(what)]).map(all =>
       candidates.map(({ word }) => all[word]),
     );
     const row = rows.find(each => each.every(isThere) && areInLine(each));
-    return row ? { kind: "words", rects: row.map(rectOf), ...own } : null;
+    return row ? { kind: "words", rects: row.map(rectOf), ...ground } : null;
   }
   const cells = candidates.map(({ cell }) => cellIn(picture, cell));
   return cells.every(each => isThere(each) && rectOf(each).height >= LEAST_CELL_PX)
-    ? { kind: "cells", rects: cells.map(rectOf), ...own }
+    ? { kind: "cells", rects: cells.map(rectOf), ...ground }
     : null;
 }
 
@@ -262,7 +262,7 @@ function place(layer, { kind, rects, labels, right, rounds }, counts, isShown) {
   layer.style.setProperty("--count", `${width / (counts.length > 1 ? WIDE_EMS : NARROW_EMS)}px`);
   layer.replaceChildren(
     ...rects.flatMap((rect, nth) => {
-      const own = rounds.map(round => round.get(nth) ?? 0),
+      const ofRound = rounds.map(round => round.get(nth) ?? 0),
         isRight = isShown && right.includes(nth),
         line = element("li", `${areWithin ? "within" : "over"} of-${kind}${isRight ? " right" : ""}`);
       line.style.left = `${rect.left - home.left + rect.width / 2}px`;
@@ -270,10 +270,10 @@ function place(layer, { kind, rects, labels, right, rounds }, counts, isShown) {
       if (areWithin) Object.assign(line.style, { width: `${rect.width}px`, height: `${rect.height}px` });
       line.append(
         element("span", "heard", labels[nth]),
-        element("span", isSlider ? "heard" : "count", textOf(own, isRight).replace(" → ", "→")), // 21 have no room
-        drawRounds(own, most),
+        element("span", isSlider ? "heard" : "count", textOf(ofRound, isRight).replace(" → ", "→")), // 21 have no room
+        drawRounds(ofRound, most),
       );
-      return isSlider && !own.some(Boolean) ? [] : [line];
+      return isSlider && !ofRound.some(Boolean) ? [] : [line];
     }),
   );
 }

@@ -51,10 +51,10 @@ export function makeAsking(speaker, home, back) {
     count = element("p", "class-count"),
     title = element("h2"),
     body = element("div", "class-asked"),
-    given = element("div", "class-given"),
+    workingBox = element("div", "class-given"),
     board = makeBoard(),
     truth = element("div", "verdict"),
-    acts = element("footer"),
+    buttons = element("footer"),
     opener = button("Ask the class", null),
     panel = makePopover(opener, "class-ask", "What the class is asked");
   let place = null,
@@ -64,8 +64,8 @@ export function makeAsking(speaker, home, back) {
     isLeft = false; // whether another device closes it
   stage.setAttribute("aria-label", "A question to the class");
   head.append(room, count);
-  body.append(given, board.element);
-  stage.append(head, title, body, truth, acts);
+  body.append(workingBox, board.element);
+  stage.append(head, title, body, truth, buttons);
   stage.onkeydown = event => {
     // a remote's button shows the answer, and goes on after that
     if (!["PageDown", "ArrowRight"].includes(event.key)) return;
@@ -83,33 +83,33 @@ export function makeAsking(speaker, home, back) {
   });
   const ask = async (kind, cell) => {
     panel.hidePopover();
-    const asked = { kind, cell };
-    begin(asked, false);
-    speaker.shows({ at: place.scene ?? place.at, question: asked });
+    const request = { kind, cell };
+    begin(request, false);
+    speaker.shows({ at: place.scene ?? place.at, question: request });
     await untilThere(speaker);
-    if (about !== asked) return;
-    if (speaker.said || speaker.now?.round === null) return stage.close();
-    fetchMoment(asked);
+    if (about !== request) return;
+    if (speaker.message || speaker.now?.round === null) return stage.close();
+    fetchMoment(request);
   };
   // What comes when another question is there, or none, is nobody's any more.
-  async function fetchMoment(asked) {
-    if (about !== asked) return;
+  async function fetchMoment(request) {
+    if (about !== request) return;
     let moment;
     try {
       moment = await speaker.moment();
     } catch (error) {
-      if (about !== asked) return;
+      if (about !== request) return;
       write(count, error.isRefused ? error.message : "The question has not come. It is asked for again in a moment.");
-      if (!error.isRefused) setTimeout(fetchMoment, RETRY_MS, asked);
+      if (!error.isRefused) setTimeout(fetchMoment, RETRY_MS, request);
       return;
     }
-    if (about === asked) hear(moment);
+    if (about === request) hear(moment);
   }
   function hear(moment) {
     question = moment.question;
     write(title, plainOf(question.prompt));
-    redraw(given, moment.working ? [drawWorking(moment.working)] : []);
-    given.hidden = !moment.working;
+    redraw(workingBox, moment.working ? [drawWorking(moment.working)] : []);
+    workingBox.hidden = !moment.working;
     body.hidden = false;
     update();
   }
@@ -131,7 +131,7 @@ export function makeAsking(speaker, home, back) {
     write(title, "");
     body.hidden = true;
     redraw(truth, []);
-    redraw(acts, []);
+    redraw(buttons, []);
     redraw(room, ["room ", element("strong", "", speaker.room.code)]);
     write(count, "The question is put …");
     openDialog(stage, home);
@@ -143,14 +143,14 @@ export function makeAsking(speaker, home, back) {
     update();
   };
   function update() {
-    if (stage.open && !question && speaker.said) write(count, speaker.said); // the dialog lies over the line that says it
+    if (stage.open && !question && speaker.message) write(count, speaker.message); // the dialog lies over the line that says it
     if (!stage.open || !question || !speaker.now) return;
     const { audience, round } = speaker.now;
     isShown ||= speaker.isTold && speaker.now.isShown;
     write(count, `${audience.here} here · ${audience.answered} answered`);
     board.update(question, audience.counts, isShown);
-    redraw(truth, isShown ? verdictOn(question, null).said.map(runs => element("p", "", plainOf(runs))) : []);
-    redraw(acts, [
+    redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => element("p", "", plainOf(runs))) : []);
+    redraw(buttons, [
       ...(isShown
         ? []
         : [
@@ -190,7 +190,7 @@ export function makeAsking(speaker, home, back) {
 function untilThere(speaker) {
   return new Promise(done => {
     const stop = speaker.onChange(() => {
-      if (!speaker.isTold || !(speaker.now.round || speaker.said)) return;
+      if (!speaker.isTold || !(speaker.now.round || speaker.message)) return;
       stop();
       done(null);
     });

@@ -10,7 +10,7 @@ import { makeBoard, makePlacedDots } from "./answerDots.js";
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
 
 // Where one joins: {shown, typed, coded} of a site; `typed` is what people type, `coded` what a phone's camera reads.
-export function doorsOf(site, { code, link }) {
+export function joinAddresses(site, { code, link }) {
   const base = new URL(".", site);
   return { typed: `${base.host}${base.pathname}${code}`, coded: `${base.href}${code}${link ? `#${link}` : ""}` };
 }
@@ -28,7 +28,7 @@ function makeClassCode(site) {
   return {
     element: box,
     open: room => {
-      const { typed, coded } = doorsOf(site, room),
+      const { typed, coded } = joinAddresses(site, room),
         { address, notices } = codedOf(coded),
         line = element("p", "typed-code");
       line.append(typed.slice(0, -room.code.length), element("strong", "", room.code));
@@ -48,14 +48,18 @@ function makeClassCode(site) {
 function makeClassMenu(speaker, showCode) {
   const opener = button("Class", null),
     panel = makePopover(opener, "class-menu", "The class"),
-    hand = element("p", "class-hand"),
+    handOverLine = element("p", "class-hand"),
     pointed = element("ul", "class-pointed");
-  hand.setAttribute("role", "status");
-  const handed = async () => {
-    const given = await speaker.hand();
-    if (given) {
-      const strong = element("strong", "", given.code);
-      hand.replaceChildren("On the other device, open this site with ", strong, " as its path, within five minutes.");
+  handOverLine.setAttribute("role", "status");
+  const handOver = async () => {
+    const offer = await speaker.hand();
+    if (offer) {
+      const strong = element("strong", "", offer.code);
+      handOverLine.replaceChildren(
+        "On the other device, open this site with ",
+        strong,
+        " as its path, within five minutes.",
+      );
     }
   };
   const save = async () => {
@@ -67,8 +71,8 @@ function makeClassMenu(speaker, showCode) {
       panel.hidePopover();
       showCode();
     }),
-    button("Another device of mine", handed),
-    hand,
+    button("Another device of mine", handOver),
+    handOverLine,
     button("Save the counts", save),
     button("End the class", () => {
       panel.hidePopover();
@@ -109,16 +113,16 @@ const APART = "The servers of the class have lost each other: those here go on."
 // dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown,
 // question, title, picture, moment, scene} of a moment, moment where it is one of a talk of one's own, or {at} of a viewer, each with its
 // pass and selected(), which gives {pass, focus} of the number that is selected; null where none may be asked for.
-export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed) {
+export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, changed) {
   const bar = element("section", "class-bar"),
-    door = button("", () => code.open(speaker.room), "class-door"),
+    joinButton = button("", () => code.open(speaker.room), "class-door"),
     count = element("p", "class-count"),
-    acts = element("span", "class-acts"),
-    said = element("p", "class-said"),
+    buttons = element("span", "class-acts"),
+    message = element("p", "class-said"),
     board = makeBoard(),
     code = makeClassCode(site),
     dialogs = element("div", "class-dialogs"),
-    asking = makeAsking(speaker, dialogs, () => tell(place)),
+    asking = makeAsking(speaker, dialogs, () => sendToClass(place)),
     menu = makeClassMenu(speaker, () => code.open(speaker.room));
   let place = null,
     questionName = "", // the question that is on the board
@@ -127,8 +131,8 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     ledTo = null, // where another device has led this page, until something else is done here
     isAnswersShown = false;
   bar.setAttribute("aria-label", "Class");
-  said.setAttribute("role", "status");
-  bar.append(door, count, acts, said);
+  message.setAttribute("role", "status");
+  bar.append(joinButton, count, buttons, message);
   dialogs.append(code.element, asking.panel, menu.panel);
 
   const show = is => {
@@ -150,20 +154,20 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     ];
   };
   function draw() {
-    const { room, now, said: why } = speaker;
+    const { room, now, message: why } = speaker;
     bar.hidden = !room && !why;
     board.element.hidden = true;
-    door.hidden = count.hidden = acts.hidden = !room;
-    write(said, why || (now?.isApart ? APART : ""));
+    joinButton.hidden = count.hidden = buttons.hidden = !room;
+    write(message, why || (now?.isApart ? APART : ""));
     if (!room) {
       asking.leave();
       dots?.hide();
       return;
     }
-    drawDoor(door, room, doorsOf(site, room));
+    drawJoinButton(joinButton, room, joinAddresses(site, room));
     write(count, now ? countOf(now) : "");
     if (!now) return;
-    drawActs(acts, [...actsOf(now), menu.button]);
+    drawButtons(buttons, [...actsOf(now), menu.button]);
     menu.update(place);
     asking.update();
     drawBoard(now);
@@ -190,7 +194,7 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
     else if (to.kind === "question") asking.join(to.question, to.isShown);
     ledTo.isGoing = false;
   }
-  function tell({ at, isShown = false, moment = null }, isLedThere = false) {
+  function sendToClass({ at, isShown = false, moment = null }, isLedThere = false) {
     speaker.shows({ at, isShown, moment }, isLedThere);
   }
   // Whether a place is shown as another device has led here.
@@ -216,7 +220,7 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
       body.append(dots.element);
     },
     dialogs,
-    takeFocus: () => door.focus({ preventScroll: true }),
+    takeFocus: () => joinButton.focus({ preventScroll: true }),
     get isOpen() {
       return Boolean(speaker.room);
     },
@@ -230,24 +234,24 @@ export function makeDesk(speaker, site, { lead, open, openTalk, turn }, changed)
       const name = at.question ? at.at : "";
       if (name !== questionName) isAnswersShown = false;
       questionName = name;
-      if (!asking.isOpen) tell(at, isLed(at));
+      if (!asking.isOpen) sendToClass(at, isLed(at));
       draw();
     },
     end: stop,
   };
 }
 
-function drawDoor(door, { code }, { typed }) {
-  redraw(door, [typed.slice(0, -code.length), element("strong", "", code)]);
-  door.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
+function drawJoinButton(joinButton, { code }, { typed }) {
+  redraw(joinButton, [typed.slice(0, -code.length), element("strong", "", code)]);
+  joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
 }
 
 // Only where they are others: answers come all the time.
-function drawActs(acts, wanted) {
+function drawButtons(box, buttons) {
   const texts = each => [...each].map(({ textContent }) => textContent).join("\n");
-  if (texts(acts.children) !== texts(wanted)) redraw(acts, wanted);
+  if (texts(box.children) !== texts(buttons)) redraw(box, buttons);
 }
 
-function countOf({ audience: { here, around, answered }, round }) {
-  return `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
+function countOf({ audience: { here, around: browsing, answered }, round }) {
+  return `${here} here${browsing ? ` · ${browsing} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
 }

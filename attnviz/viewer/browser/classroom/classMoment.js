@@ -54,20 +54,20 @@ export function makeClassViewer({ touched }) {
 }
 
 // answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
-// own, isPresented), end()}: `own` is what one answered, or null.
+// own, isPresented), end()}: `ownAnswer` is what they answered, or null.
 export function makeClassMoment({ answer, touched }) {
   const body = element("div", "lesson-body"),
-    said = element("section", "lesson-said"),
+    textBox = element("section", "lesson-said"),
     picture = makeMomentPicture(clicked),
-    given = element("div", "lesson-picture of-working"),
+    workingBox = element("div", "lesson-picture of-working"),
     status = element("div", "class-own");
   let moment = null,
     question = null,
     wasShown = false,
     isOpen = false;
-  said.setAttribute("aria-label", "The moment");
+  textBox.setAttribute("aria-label", "The moment");
   status.setAttribute("role", "status");
-  body.append(said, given, picture.element);
+  body.append(textBox, workingBox, picture.element);
   const numbers = {
     point: picture.point,
     open: link => {
@@ -83,22 +83,25 @@ export function makeClassMoment({ answer, touched }) {
   }
   return {
     element: body,
-    show: (shown, { round, isShown }, own) => {
+    show: (shown, { round, isShown }, ownAnswer) => {
       const isNew = shown !== moment;
       if (isNew) {
         moment = shown;
         question = moment.question && makeQuestion(moment.question, answer, "Send");
-        redraw(given, moment.working ? [drawWorking(moment.working)] : []);
+        redraw(workingBox, moment.working ? [drawWorking(moment.working)] : []);
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
       const areWordsAlone = moment.saysWordsAlone && !isShown;
       question?.element.remove();
       body.classList.toggle("words-alone", areWordsAlone);
-      said.classList.toggle("answered", isShown);
+      textBox.classList.toggle("answered", isShown);
       const { title, text, after, ending } = moment;
-      redraw(status, moment.question ? drawOwn(moment, own, isOpen, isShown).map(runs => drawSaid(runs, numbers)) : []);
-      status.className = `class-own verdict ${isShown && own !== null ? (verdictOn(moment.question, own).isRight ? "right" : "wrong") : ""}`;
-      redraw(said, [
+      redraw(
+        status,
+        moment.question ? drawOwnAnswer(moment, ownAnswer, isOpen, isShown).map(runs => drawSaid(runs, numbers)) : [],
+      );
+      status.className = `class-own verdict ${isShown && ownAnswer !== null ? (verdictOn(moment.question, ownAnswer).isRight ? "right" : "wrong") : ""}`;
+      redraw(textBox, [
         ...(title ? [element("h2", "", title)] : []),
         ...(text.length ? [drawSaid(text, numbers, "p", "text")] : []),
         ...(moment.question
@@ -112,11 +115,11 @@ export function makeClassMoment({ answer, touched }) {
             ]
           : []),
       ]);
-      question?.update({ answer: own, isShown, isClosed: !isOpen });
+      question?.update({ answer: ownAnswer, isShown, isClosed: !isOpen });
       // a phone has no room for it all; its picture is drawn first
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
-      given.hidden = !moment.working;
+      workingBox.hidden = !moment.working;
       picture.element.hidden = Boolean(moment.working);
       if (areWordsAlone || moment.working) picture.clear();
       else picture.show(moment, !isShown && Boolean(moment.question), false);
@@ -126,10 +129,10 @@ export function makeClassMoment({ answer, touched }) {
 }
 
 // The sentences on one's own answer.
-function drawOwn({ question, after }, own, isOpen, isShown) {
-  if (isShown) return verdictOn(question, own, after).said;
-  if (own === null) return [[["", isOpen ? "Nobody sees who says what." : "No more answers are taken."]]];
-  const text = question.kind === "fill" ? answerText(question, own) : question.candidates[own].label;
+function drawOwnAnswer({ question, after }, ownAnswer, isOpen, isShown) {
+  if (isShown) return verdictOn(question, ownAnswer, after).sentences;
+  if (ownAnswer === null) return [[["", isOpen ? "Nobody sees who says what." : "No more answers are taken."]]];
+  const text = question.kind === "fill" ? answerText(question, ownAnswer) : question.candidates[ownAnswer].label;
   return [
     [
       [question.isCode ? "code" : "strong", text],

@@ -9,24 +9,24 @@ const ANSWER_MS = 1100; // between two answers
 // post(message) tells the class; changed() is called as something is otherwise. Returns {at(now), failureAt(now), give(now, value),
 // recall(heard)}; `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {
-  const kept = new Map(); // by the question
-  let heard = null, // {number, round, value}: what the server knows of who comes back
+  const byQuestion = new Map(); // by the question
+  let recalled = null, // {number, round, value}: what the server knows of who comes back
     last = null, // {number, round} of the one that was given last
     pending = null, // that is to be sent
     failure = "";
   const isOf = (what, { number, round }) => what?.number === number && what.round === round?.number;
   return {
     // One's answer where the class is, null where there is none; and why it was not taken, empty where it was.
-    at: now => (isOf(heard, now) ? heard.value : (kept.get(nameOf(now)) ?? null)),
+    at: now => (isOf(recalled, now) ? recalled.value : (byQuestion.get(nameOf(now)) ?? null)),
     failureAt: now => (isOf(last, now) ? failure : ""),
     // What the server has of who comes back; an answer that is still being sent is newer.
-    recall: own => {
-      const isOlder = pending !== null && own?.number === last.number && own.round === last.round;
-      if (own && !isOlder) heard = own;
+    recall: received => {
+      const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
+      if (received && !isOlder) recalled = received;
     },
     give: async (now, value) => {
-      kept.set(nameOf(now), value);
-      heard = null;
+      byQuestion.set(nameOf(now), value);
+      recalled = null;
       last = { number: now.number, round: now.round?.number ?? 1 };
       changed();
       const isSending = pending !== null;
@@ -34,9 +34,9 @@ export function makeAnswers(post, changed) {
       if (isSending) return;
       for (let sent = null; pending !== sent; ) {
         sent = pending;
-        const { isDone, status, said } = await post({ do: "answer", ...last, value: sent });
+        const { isDone, status, message } = await post({ do: "answer", ...last, value: sent });
         const isLater = status === 0 || status === 429 || status >= 500; // a process is lost: another one is asked
-        failure = isDone || isLater ? "" : said;
+        failure = isDone || isLater ? "" : message;
         if (isLater) sent = null;
         await new Promise(done => setTimeout(done, ANSWER_MS));
       }
@@ -74,12 +74,12 @@ const NAME = "attnviz seat";
 const MAX_KEPT = 5; // rooms
 const LATER = [0, 429, 502, 503, 504];
 
-// Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {said}, why not;
-// wait(said) is told why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
+// Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {message}, why not;
+// wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
 // browser has one seat, or where that is forbidden or full the tab's own.
 export async function takeSeat(line, code, hash, stores, wait) {
-  const kept = stores.map(storeOf => readKept(storeOf, NAME)?.[code]).find(Boolean);
-  const asks = [...(kept ? [{ seat: kept }] : []), ...(hash ? [{ link: hash }] : []), {}];
+  const savedSeat = stores.map(storeOf => readKept(storeOf, NAME)?.[code]).find(Boolean);
+  const asks = [...(savedSeat ? [{ seat: savedSeat }] : []), ...(hash ? [{ link: hash }] : []), {}];
   let reason = "";
   for (const each of asks) {
     const answer = await joined(line, code, each, wait);
@@ -89,9 +89,9 @@ export async function takeSeat(line, code, hash, stores, wait) {
       stores.some(storeOf => keep(storeOf, code, taken.seat)); // else a reload takes another seat
       return taken;
     }
-    reason = answer.said;
+    reason = answer.message;
   }
-  return { said: reason };
+  return { message: reason };
 }
 
 function keep(storeOf, code, seat) {
@@ -105,7 +105,7 @@ async function joined(line, code, how, wait) {
   for (;;) {
     const answer = await line.post(code, { do: "join", ...how });
     if (!LATER.includes(answer.status)) return answer;
-    wait(answer.said);
+    wait(answer.message);
     await new Promise(done => setTimeout(done, LATER_MS));
   }
 }
@@ -118,7 +118,7 @@ const RETRY_MS = 1000; // until what did not come is asked for again
 
 // `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), stores}: the line to the class; what the page's
 // address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
-// what may keep the seat (seat.js); `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that
+// what may keep the seat (classPage.js); `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that
 // another one gives, and leave(now) opens what is no talk. Returns {end()}.
 export function mountClass(root, code, host) {
   const box = element("div", "viewer lesson-page class-page"),
@@ -155,15 +155,16 @@ export function mountClass(root, code, host) {
     answers = makeAnswers(post, draw);
   async function come() {
     draw();
-    const given = speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, said => write(line, said)));
+    const seatOrReason =
+      speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, reason => write(line, reason)));
     if (!box.isConnected) return;
-    if (given.key && !speaker) return host.speak(given);
-    if (!given.seat) return refuse(given.said);
-    seat = given.seat;
+    if (seatOrReason.key && !speaker) return host.speak(seatOrReason);
+    if (!seatOrReason.seat) return refuse(seatOrReason.message);
+    seat = seatOrReason.seat;
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: hear,
-      own: heard => {
-        answers.recall(heard); // who comes back hears what they said
+      own: answer => {
+        answers.recall(answer); // who comes back hears what they said
         draw();
       },
       lost: () => {
@@ -274,11 +275,11 @@ export function mountClass(root, code, host) {
 function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
   const foot = element("footer", "class-foot"),
     back = button("Back to the class", follow, "check"),
-    around = element("a", "", "Open it by myself"),
+    openLink = element("a", "", "Open it by myself"),
     point = button("I don’t understand this", pointAt),
     turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")];
-  Object.assign(around, { target: "_blank", rel: "noopener" });
-  foot.append(...(speaker ? turns : [back, point, around]));
+  Object.assign(openLink, { target: "_blank", rel: "noopener" });
+  foot.append(...(speaker ? turns : [back, point, openLink]));
   return {
     element: foot,
     update: (at, { isAround, pointed, canPoint }) => {
@@ -286,8 +287,8 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
       back.hidden = !isAround;
       point.hidden = !canPoint;
       point.setAttribute("aria-pressed", String(Boolean(pointed)));
-      around.hidden = !at;
-      if (at) around.href = hrefOf(at);
+      openLink.hidden = !at;
+      if (at) openLink.href = hrefOf(at);
     },
   };
 }
@@ -301,7 +302,7 @@ function stateOf({ hasEnded, audience }, { isLost, isAround, speaker }) {
 
 function sentenceOn({ hasEnded, waits, isApart, isOwn, at }, speaker, failure) {
   if (hasEnded) return "";
-  if (speaker) return speaker.said || "Back and Next turn the talk on your other device.";
+  if (speaker) return speaker.message || "Back and Next turn the talk on your other device.";
   if (waits) return WAITS;
   if (isApart) return APART;
   if (isOwn) return OWN;

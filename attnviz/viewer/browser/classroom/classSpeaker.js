@@ -6,7 +6,7 @@ const LED = "attnviz class led"; // the number of the place for which another pa
 const HERE_MS = 8000; // between two signs of life
 const LATER_MS = 1000;
 
-// `line` is that of classLine.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
+// `line` is that of server.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
 export function makeSpeaker(line, storeOf) {
   /** @type {import("../../generated/contract").Seat | null} */
   let room = readKept(storeOf, NAME);
@@ -14,28 +14,28 @@ export function makeSpeaker(line, storeOf) {
   let now = null;
   let stop = null,
     beat = null,
-    wanted = null, // {at, question, isShown} as it should be
+    target = null, // {at, question, isShown} as it should be
     sent = "", // as it was told last
     isSending = false,
     number = takeLed(storeOf), // of the place that was told last, or for which this page was opened; -1 where there is none
     isOpenedThere = number >= 0,
     pressed = null, // as it was when this page came, or heard of it last
-    said = ""; // what went wrong
+    message = ""; // what went wrong
   const listeners = new Set(),
-    tell = () => {
+    notify = () => {
       for (const each of listeners) each();
     };
   const keep = () => writeKept(storeOf, NAME, room);
   const forget = why => {
     stop?.();
     clearInterval(beat);
-    [room, now, stop, sent, number, pressed, said] = [null, null, null, "", -1, null, why];
+    [room, now, stop, sent, number, pressed, message] = [null, null, null, "", -1, null, why];
     keep();
-    tell();
+    notify();
   };
   const post = message => line.post(room.code, message, room.key);
   const begin = () => {
-    const heard = {
+    const handlers = {
       now: state => {
         const isFirst = now === null;
         now = state;
@@ -43,46 +43,46 @@ export function makeSpeaker(line, storeOf) {
         if (number < 0) number = state.number;
         pressed ??= state.audience.pressed;
         if (!isFirst || !isShownThere()) flush();
-        tell();
+        notify();
       },
       own: () => {},
       lost: () => {},
       gone: () => forget("The class has ended."),
     };
-    stop = line.listen(room, () => false, heard);
+    stop = line.listen(room, () => false, handlers);
     beat = setInterval(() => post({ do: "here" }), HERE_MS);
   };
   // Whether the answer is shown to the class already, where this page does not show it: another device or a page before did.
   function isShownThere() {
-    const isThere = now?.number === number && wanted && !wanted.question && now.at === wanted.at;
-    return Boolean(isThere && now.isShown && !wanted.isShown);
+    const isThere = now?.number === number && target && !target.question && now.at === target.at;
+    return Boolean(isThere && now.isShown && !target.isShown);
   }
   async function flush() {
-    if (!room || !now || !wanted || isSending || JSON.stringify(wanted) === sent) return;
+    if (!room || !now || !target || isSending || JSON.stringify(target) === sent) return;
     isSending = true;
-    const telling = JSON.stringify(wanted),
-      { isDone, status, data, said: why } = await post({ do: "move", ...JSON.parse(telling) });
+    const request = JSON.stringify(target),
+      { isDone, status, data, message: why } = await post({ do: "move", ...JSON.parse(request) });
     /** @type {import("../../generated/contract").Led | null} */
     const led = data;
     isSending = false;
     if (!room) return;
     if (isDone) {
-      sent = telling;
+      sent = request;
       number = led.number;
-      said = led.isOwn ? "These numbers are your own: no address holds them, so the class can’t follow here." : "";
+      message = led.isOwn ? "These numbers are your own: no address holds them, so the class can’t follow here." : "";
     } else {
-      said = why;
+      message = why;
       if (status === 400)
-        sent = telling; // it will never be done
+        sent = request; // it will never be done
       else setTimeout(flush, LATER_MS);
     }
-    tell();
+    notify();
     flush();
   }
-  const done = async message => {
-    const { isDone, said: why, data } = await post(message);
-    said = isDone ? "" : why;
-    tell();
+  const done = async command => {
+    const { isDone, message: why, data } = await post(command);
+    message = isDone ? "" : why;
+    notify();
     return isDone ? (data ?? why) : null;
   };
   if (room) begin();
@@ -93,12 +93,12 @@ export function makeSpeaker(line, storeOf) {
     get now() {
       return now;
     },
-    get said() {
-      return said;
+    get message() {
+      return message;
     },
     // Whether the class is told all that there is to tell.
     get isTold() {
-      return !isSending && JSON.stringify(wanted) === sent && now !== null && now.number >= number;
+      return !isSending && JSON.stringify(target) === sent && now !== null && now.number >= number;
     },
     // Where another device of the speaker's has led the class: {at, kind, question, isShown}, or null where nobody else has.
     get led() {
@@ -119,25 +119,25 @@ export function makeSpeaker(line, storeOf) {
     },
     press: by => done({ do: "press", by }),
     open: async () => {
-      const { isDone, said: why, data } = await line.post("", { do: "make" });
+      const { isDone, message: why, data } = await line.post("", { do: "make" });
       if (isDone) {
         room = data;
         keep();
         begin();
-      } else said = why;
-      tell();
+      } else message = why;
+      notify();
     },
     // Speaks with what another device was given, on the page that is opened next.
-    take: given => {
-      room = given;
+    take: newSeat => {
+      room = newSeat;
       keep();
     },
     // The next page shows the place of that number: it does not lead the class there again.
     leaves: nth => writeKept(storeOf, LED, nth),
     // Tells where this page is; what it shows as another device `isLed` it there, the class knows.
     shows: (place, isLed = false) => {
-      wanted = { question: null, moment: null, isShown: false, ...place };
-      if (isLed || isOpenedThere) sent = JSON.stringify(wanted);
+      target = { question: null, moment: null, isShown: false, ...place };
+      if (isLed || isOpenedThere) sent = JSON.stringify(target);
       isOpenedThere = false;
       flush();
     },

@@ -53,7 +53,7 @@ function makeChoice(act) {
     frame = element("span", "frame"),
     labelled = makeLabelled("choice", select, frame);
   const held = makeOptimistic(),
-    draw = whenOther(given => select.replaceChildren(...drawOptions(given)));
+    draw = whenOther(options => select.replaceChildren(...drawOptions(options)));
   let options = [],
     event = "";
   frame.append(select);

@@ -51,15 +51,15 @@ export function heardOf({ name, nMoments }, { moment: number }, moment) {
 // `fetched(place)` gives a moment. Returns {get(place), ahead(places)}: a promise of a moment, which is asked for again where
 // that failed; and the asking for some before anybody needs them, one after the other. Those with the same name are the same.
 export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
-  const kept = new Map();
+  const cache = new Map();
   const get = place => {
     const name = nameOf(place);
-    if (!kept.has(name)) {
+    if (!cache.has(name)) {
       const coming = fetched(place);
-      kept.set(name, coming);
-      coming.catch(() => kept.delete(name));
+      cache.set(name, coming);
+      coming.catch(() => cache.delete(name));
     }
-    return kept.get(name);
+    return cache.get(name);
   };
   return {
     get,
@@ -72,7 +72,7 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
 // Moments asked of the server at `site`; `templates` puts together what it sends of a pass.
 export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
-    return whole(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
+    return withDocument(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
   };
 }
 
@@ -84,7 +84,7 @@ export function questionsFrom(site) {
 
 // Questions to the server about a talk.
 export function askTalkAt(site) {
-  return said => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(said) });
+  return request => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(request) });
 }
 
 async function answerFrom(url, request = {}) {
@@ -95,10 +95,10 @@ async function answerFrom(url, request = {}) {
 
 // Moments of one lesson that are at hand.
 export function heldIn(moments, templates) {
-  return ({ moment }) => Promise.resolve(whole(moments[moment - 1], templates));
+  return ({ moment }) => Promise.resolve(withDocument(moments[moment - 1], templates));
 }
 
-function whole(sent, templates) {
+function withDocument(sent, templates) {
   return { ...sent, document: templates.whole({ pass: sent.document }).pass };
 }
 
@@ -122,8 +122,8 @@ export function moved(talk, from, to) {
 
 // What is empty isn't written.
 export function edited(talk, at, parts) {
-  const whole = { ...talk.moment[at], ...parts };
-  const moment = Object.fromEntries(Object.entries(whole).filter(([name, part]) => name === "at" || isSaid(part)));
+  const combined = { ...talk.moment[at], ...parts };
+  const moment = Object.fromEntries(Object.entries(combined).filter(([name, part]) => name === "at" || isSaid(part)));
   return { ...talk, moment: talk.moment.map((each, nth) => (nth === at ? moment : each)) };
 }
 

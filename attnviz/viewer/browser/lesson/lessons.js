@@ -11,39 +11,39 @@ import { makeWalk, makeWhereabouts } from "./walk.js";
 
 const LATE_MS = 300;
 
-// Returns {box, about, body, said, fill({picture, ways, foot, over, desk}), tell(text), begin(), bringVerdict(), whileLate(coming)}: fill() puts it
-// into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; desk, where there is
-// one, is that of a class; tell() says something to who hears the page.
+// Returns {box, about, body, textBox, fill({picture, ways, foot, over, classBar}), announce(text), begin(), bringVerdict(), whileLate(coming)}: fill() puts it
+// into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; classBar, where there is
+// one, is that of a class; announce() says something to screen readers.
 function makeLessonFrame(root) {
   const box = element("div", "viewer lesson-page"),
     head = element("header", "lesson-head"),
     about = element("span", "about"),
     body = element("div", "lesson-body"),
-    said = element("section", "lesson-said"),
-    heard = element("p", "heard");
-  said.setAttribute("aria-label", "The moment");
-  heard.setAttribute("role", "status");
+    textBox = element("section", "lesson-said"),
+    status = element("p", "heard");
+  textBox.setAttribute("aria-label", "The moment");
+  status.setAttribute("role", "status");
   return {
     box,
     about,
     body,
-    said,
-    fill({ picture, ways, foot, over, desk }) {
+    textBox,
+    fill({ picture, ways, foot, over, classBar }) {
       head.append(about, ...ways);
-      body.append(said, picture);
-      box.append(head, body, foot, heard, ...over);
-      if (desk) {
-        box.prepend(desk.element);
-        desk.standIn(body);
-        box.append(desk.dialogs);
+      body.append(textBox, picture);
+      box.append(head, body, foot, status, ...over);
+      if (classBar) {
+        box.prepend(classBar.element);
+        classBar.standIn(body);
+        box.append(classBar.dialogs);
       }
       root.replaceChildren(box);
       root.ariaBusy = "false";
     },
-    tell: text => write(heard, text),
+    announce: text => write(status, text),
     // A phone has no room for all of a moment: one is read from its beginning, and then what is said of an answer.
     begin: () => box.scrollIntoView({ block: "start" }),
-    bringVerdict: () => said.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
+    bringVerdict: () => textBox.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
     // Dims while something is long in coming.
     async whileLate(coming) {
       const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
@@ -60,7 +60,7 @@ function makeLessonFrame(root) {
 const ENTER = ["Enter", " "];
 const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 
-// `here` are the whereabouts. acts: {press(), back(), collect(), present(is), goTo(number)}: what a press, Page Up and, where there is a talk
+// `here` are the whereabouts. actions: {press(), back(), collect(), present(is), goTo(number)}: what a press, Page Up and, where there is a talk
 // of one's own, M do, and the ways into a talk and to a moment. Returns {follow(command), end()}; the commands are those of
 // scene/shortcuts.js.
 function makeRemote(document, here, { press, back, collect = null, present, goTo }) {
@@ -98,9 +98,9 @@ function makeRemote(document, here, { press, back, collect = null, present, goTo
   };
 }
 
-// `here` are the whereabouts, desk what the speaker of a class has, null where there can be none; isBlank() says whether nothing
+// `here` are the whereabouts, classBar what the speaker of a class has, null where there can be none; isBlank() says whether nothing
 // is on the screen. Returns {speaker(), people()}.
-function makeTellings(here, { mine, moments, windows, desk, view, isBlank }) {
+function makeTellings(here, { mine: talk, moments, windows, classBar, view, isBlank }) {
   return {
     speaker() {
       const next = here.beside(1),
@@ -115,9 +115,9 @@ function makeTellings(here, { mine, moments, windows, desk, view, isBlank }) {
         { picture, pass } = view,
         { question } = moment,
         isOwn = place.lesson === ID;
-      desk?.shows({
+      classBar?.shows({
         at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
-        moment: isOwn ? mine.momentAt(place) : null,
+        moment: isOwn ? talk.momentAt(place) : null,
         isShown: isDone(),
         question,
         title: question ? question.prompt.map(([, text]) => text.text ?? text).join("") : "",
@@ -130,61 +130,61 @@ function makeTellings(here, { mine, moments, windows, desk, view, isBlank }) {
   };
 }
 
-// `given` is LessonsPage of generated/contract.d.ts; host:
+// `course` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether somebody else can open it
 //   fetched(place), has(place), hrefTo(place): what gives a moment, whether a place is on this page, the link to one
 //   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): where the browser keeps things
-//   desk(lead, changed, isPresented, turn), where a class can be opened: makes what its speaker has
-//   own, resumed(), leave(place, next), left(), where there is a talk of one's own (talkDesk.js): the talk, where one comes back to
-//   in it, and what is called where one goes elsewhere in mid-talk, and where it is left
+//   classBar(lead, changed, isPresented, turn), where a class can be opened: makes what its speaker has
+//   talk, resumeSearch(), pause(place, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume it,
+//   and what is called when the walkthrough is opened in mid-talk, and when the talk is left
 // Returns {go(place), print(), openClass(), end()}.
-export function mountLessons(root, given, host) {
-  const mine = host.own ?? null,
+export function mountLessons(root, course, host) {
+  const talk = host.talk ?? null,
     memory = makeMemory(host.store),
-    here = makeWhereabouts(given.lessons, mine, host.has),
-    moments = makeMoments(at => (at.lesson === ID ? mine.fetched(at) : host.fetched(at)), here.nameOf),
+    here = makeWhereabouts(course.lessons, talk, host.has),
+    moments = makeMoments(at => (at.lesson === ID ? talk.fetched(at) : host.fetched(at)), here.nameOf),
     frame = makeLessonFrame(root);
   const walk = makeWalk(
     here,
     frame,
     { host, memory, moments },
-    { present: is => presenting.show(is), update, redraw, tell: () => windows.tell() },
+    { present: is => presenting.show(is), update, redraw, sync: () => windows.sync() },
   );
   const view = makeMomentView(frame, here, memory.scoreOf, walk);
-  const desk =
-    host.desk?.(
+  const classBar =
+    host.classBar?.(
       walk.lead,
       () => here.moment && update(),
       () => here.place?.present,
       turn,
     ) ?? null;
-  const acts = {
+  const actions = {
     ...walk,
     hrefOf: host.hrefOf,
     hrefTo: host.hrefTo,
     present: () => remote.follow("present"),
-    edit: mine?.open,
-    collect: mine && (() => mine.collectFrom(here.place)),
-    startFrom: mine && (() => mine.startFrom(here.place.lesson)),
+    edit: talk?.open,
+    collect: talk && (() => talk.collectFrom(here.place)),
+    startFrom: talk && (() => talk.startFrom(here.place.lesson)),
     showSpeaker,
-    openClass: desk?.open,
-    isClass: () => desk?.isOpen,
+    openClass: classBar?.open,
+    isClass: () => classBar?.isOpen,
   };
-  const around = makeSurroundings(frame, here, { host, given, memory, moments }, acts),
+  const surroundings = makeSurroundings(frame, here, { host, given: course, memory, moments }, actions),
     code = makeQrCode(window, host.isLinked);
   frame.fill({
     picture: view.picture.element,
-    ways: around.ways,
-    foot: around.foot.element,
-    over: [code.element, view.glossary.element, around.over],
-    desk,
+    ways: surroundings.ways,
+    foot: surroundings.foot.element,
+    over: [code.element, view.glossary.element, surroundings.over],
+    classBar,
   });
-  const remote = makeRemote(document, here, { ...acts, present: walk.present }),
+  const remote = makeRemote(document, here, { ...actions, present: walk.present }),
     presenting = makePresenting(document, frame.box, remote.follow, code, () => {
       tellings.speaker();
-      windows.tell();
+      windows.sync();
     });
   const stopListening = host.address.onArrival(() => walk.arrive(here.placeOf(host.address.read()) ?? here.first)),
     start = walk.start();
@@ -195,12 +195,12 @@ export function mountLessons(root, given, host) {
         walk.follow(now);
       },
     }),
-    tellings = makeTellings(here, { mine, moments, windows, desk, view, isBlank: presenting.isBlank });
-  const stopFollowing = mine?.onChange(() => (here.place.lesson === ID ? walk.reread() : around.list()));
+    tellings = makeTellings(here, { mine: talk, moments, windows, classBar, view, isBlank: presenting.isBlank });
+  const stopFollowing = talk?.onChange(() => (here.place.lesson === ID ? walk.reread() : surroundings.list()));
 
   function update() {
     if (!frame.box.isConnected) return;
-    around.update();
+    surroundings.update();
     view.update();
     if (!here.moment) return;
     tellings.speaker();
@@ -208,27 +208,27 @@ export function mountLessons(root, given, host) {
   }
   // What had the keyboard among what is said goes, or can't be used any more.
   function redraw() {
-    const isHeld = frame.said.contains(root.getRootNode().activeElement);
+    const isHeld = frame.textBox.contains(root.getRootNode().activeElement);
     update();
-    if (isHeld) around.foot.takeFocus();
+    if (isHeld) surroundings.foot.takeFocus();
   }
   // Another device of the speaker's has pressed on in this talk, or back; a speaker's window follows.
   function turn(by) {
     if (windows.isSpeakers) return;
-    for (let left = Math.abs(by); left > 0; left -= 1) (by > 0 ? walk.press : walk.back)();
+    for (let presses = Math.abs(by); presses > 0; presses -= 1) (by > 0 ? walk.press : walk.back)();
   }
   function showSpeaker() {
     if (windows.open(name => host.hrefTo({ ...here.place, present: true, speaker: name }))) walk.present(true);
-    else frame.tell("The browser didn’t open another window: allow it for this page.");
+    else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
 
   walk.arrive(start);
   return {
     go: walk.go,
-    print: around.print,
-    openClass: desk?.open,
+    print: surroundings.print,
+    openClass: classBar?.open,
     end() {
-      for (const each of [remote, windows, around, presenting, view, desk]) each?.end();
+      for (const each of [remote, windows, surroundings, presenting, view, classBar]) each?.end();
       stopFollowing?.();
       stopListening();
     },

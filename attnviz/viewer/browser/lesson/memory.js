@@ -23,11 +23,11 @@ const NAME = "attnviz lessons";
 
 // `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
 export function makeMemory(storeOf) {
-  let kept = Object(readKept(storeOf, NAME)),
+  let stored = Object(readKept(storeOf, NAME)),
     isKept = true;
   const keep = parts => {
-    kept = { ...kept, ...parts };
-    isKept = writeKept(storeOf, NAME, kept);
+    stored = { ...stored, ...parts };
+    isKept = writeKept(storeOf, NAME, stored);
   };
   return {
     // Whether the browser has what was done last, for the next visit.
@@ -36,14 +36,14 @@ export function makeMemory(storeOf) {
     },
     // {lesson, moment} where one was last, in any lesson.
     get last() {
-      return kept.last ?? null;
+      return stored.last ?? null;
     },
     // The moment of each lesson that one came to, by its id.
     get reached() {
-      return kept.reached ?? {};
+      return stored.reached ?? {};
     },
     get opensWalkthrough() {
-      return kept.opensWalkthrough === true;
+      return stored.opensWalkthrough === true;
     },
     set opensWalkthrough(is) {
       keep({ opensWalkthrough: is });
@@ -51,17 +51,19 @@ export function makeMemory(storeOf) {
     at: ({ lesson, moment }) =>
       keep({
         last: { lesson, moment },
-        reached: { ...kept.reached, [lesson]: Math.max(moment, kept.reached?.[lesson] ?? 1) },
+        reached: { ...stored.reached, [lesson]: Math.max(moment, stored.reached?.[lesson] ?? 1) },
       }),
     // What somebody said first counts: one knows better afterwards.
     predicted: ({ lesson, moment }, isRight) => {
       const name = `${lesson} ${moment}`;
-      if (kept.predicted?.[name] === undefined) keep({ predicted: { ...kept.predicted, [name]: isRight } });
+      if (stored.predicted?.[name] === undefined) keep({ predicted: { ...stored.predicted, [name]: isRight } });
     },
     // How many of a lesson's questions were answered, and how many of them rightly; of all lessons if none is named.
     scoreOf: lesson => {
-      const own = Object.entries(kept.predicted ?? {}).filter(([name]) => !lesson || name.startsWith(`${lesson} `));
-      return { right: own.filter(([, isRight]) => isRight).length, asked: own.length };
+      const results = Object.entries(stored.predicted ?? {}).filter(
+        ([name]) => !lesson || name.startsWith(`${lesson} `),
+      );
+      return { right: results.filter(([, isRight]) => isRight).length, asked: results.length };
     },
     forget: () => keep({ predicted: {}, reached: {}, last: null }),
   };

@@ -42,7 +42,7 @@ function drawShareBars(title, bars, foot = "") {
   return figure;
 }
 
-// As makePassPicture.
+// As makeMomentPicture.
 export function makeMistakePicture() {
   const box = element("section", "own-picture mistake");
   box.ariaLabel = "The mistake";
@@ -79,7 +79,7 @@ const WIDTH = 600,
   HEIGHT = 200,
   POINTS = 240; // of the histogram; of its curve
 
-// As makePassPicture.
+// As makeMomentPicture.
 export function makeSweepPicture() {
   const box = element("section", "own-picture sweep"),
     controls = element("div", "controls"),
@@ -101,12 +101,12 @@ export function makeSweepPicture() {
   label.append(slider, output);
   controls.append(label, divisors);
   box.append(controls, chart, below);
-  const own = () => shown.divisors.find(({ id }) => id === divisor);
+  const chosenDivisor = () => shown.divisors.find(({ id }) => id === divisor);
   // How many d_k may be looked at: while a question about one is open, those so much smaller that they don't tell.
-  const nLengths = () => own().lengths.filter(({ dK }) => !isAsked || dK <= shown.dK / 8).length;
+  const nLengths = () => chosenDivisor().lengths.filter(({ dK }) => !isAsked || dK <= shown.dK / 8).length;
   const offered = () => shown.divisors.filter(({ id }) => shown.offered.includes(id));
   const draw = () => {
-    const { label: name, reach, lengths } = own(),
+    const { label: name, reach, lengths } = chosenDivisor(),
       swept = lengths[at],
       text = `d_k = ${swept.dK}`;
     slider.max = String(nLengths() - 1); // which its value can't be beyond
@@ -156,7 +156,7 @@ export function makeSweepPicture() {
       }
       if (isCovered !== isAsked) {
         isAsked = isCovered;
-        at = isCovered ? nLengths() - 1 : own().lengths.findIndex(({ dK }) => dK === picture.dK);
+        at = isCovered ? nLengths() - 1 : chosenDivisor().lengths.findIndex(({ dK }) => dK === picture.dK);
       }
       draw();
     },
@@ -223,14 +223,14 @@ function makePassPicture(answer) {
   const isShown = stage => !covers.has(stage);
   const draw = () => {
     const colours = coloursOf(root, pass.document.palette);
-    const own = {
+    const plainLook = {
       ...lookAt(pass, where, false),
       reveal: covers.size ? "covered" : "all",
       lines: null,
       shown: isShown,
       colours,
     };
-    const look = withPair(own, pass, where, () => isShown);
+    const look = withPair(plainLook, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("covered", covers.size > 0);
     if (covers.size)
@@ -280,18 +280,18 @@ function makePassPicture(answer) {
     if (isOpened) tools.arrive(name, index);
   };
   const opening = { pick: opens(tools.pick), inspect: opens(tools.inspect), arrive };
-  const acts = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
+  const actions = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
   // The word that a number of a row is of: its key.
   const wordOf = (name, index) => {
     const at = pass.stages.get(name).axes.findIndex(axis => axis.name === "key");
     return at < 0 ? undefined : index[at];
   };
-  const pairing = makePairing(acts),
-    thread = makeThread(acts),
-    sheet = makeSheet(acts, true),
-    picture = makePicture(acts),
-    nextLetter = makeNextLetter(acts),
-    whole = makeWholePass(acts);
+  const pairing = makePairing(actions),
+    thread = makeThread(actions),
+    sheet = makeSheet(actions, true),
+    picture = makePicture(actions),
+    nextLetter = makeNextLetter(actions),
+    wholePass = makeWholePass(actions);
   // In a talk what stands aside has no room beside the other matrices: where it is asked about, it stands alone.
   const asideAsked = () => {
     const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === askedStage),
@@ -299,8 +299,8 @@ function makePassPicture(answer) {
     return alone ? [{ ...alone, aside: false }] : undefined;
   };
   const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) };
-  const views = [pairing, thread, sheet, board, whole, { update: thread.connect }];
-  main.append(...[pairing, thread, sheet, picture, whole].map(view => view.element), line);
+  const views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }];
+  main.append(...[pairing, thread, sheet, picture, wholePass].map(view => view.element), line);
   root.append(main);
   root.ontransitionend = ({ target }) => {
     if (target === root && pass) render(); // another theme (frame.css)
@@ -352,12 +352,12 @@ const KINDS = new Map([
   ["sweep", makeSweepPicture],
 ]);
 
-// One for a moment, as makePassPicture makes it.
+// One for a moment, as makeMomentPicture makes it.
 export function pictureOf({ picture }, answer = _clicked => false) {
   return KINDS.get(kindOf({ picture }))(answer);
 }
 
-// One for a moment after the other; answer(clicked) is as makePassPicture has it. Returns {element, show(moment, isCovered,
+// One for a moment after the other; answer(clicked) is as makeMomentPicture has it. Returns {element, show(moment, isCovered,
 // isPresented), clear(), selected(), point(link), open(link), leave()}.
 export function makeMomentPicture(answer) {
   const box = element("div", "lesson-picture");

@@ -19,7 +19,7 @@ export function drawSaid(runs, numbers, tag = "p", className = "") {
 
 // A bracket or a root before a number or a symbol, what it is equal to, and what ends a phrase after it, stay in its line.
 function keepWhole(number) {
-  const whole = element("span", "unbroken"),
+  const unbroken = element("span", "unbroken"),
     [before, after] = [number.previousSibling, number.nextSibling].map(each =>
       each?.matches("span:not([class])") ? each.firstChild : null,
     ),
@@ -28,8 +28,8 @@ function keepWhole(number) {
   if (!opens && !closes) return;
   if (before) before.data = before.data.slice(0, before.length - opens.length);
   if (after) after.data = after.data.slice(closes.length);
-  number.replaceWith(whole);
-  whole.append(opens, number, closes);
+  number.replaceWith(unbroken);
+  unbroken.append(opens, number, closes);
 }
 
 function drawNumber(link, numbers) {
@@ -56,9 +56,9 @@ function makeMomentText({ numbers, show, forget, scoreOf }) {
 
   function drawVerdict({ question, after }, { answer, isShown }) {
     if (!isShown || !question) return [];
-    const { isRight, said } = verdictOn(question, answer, after);
+    const { isRight, sentences } = verdictOn(question, answer, after);
     verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
-    return said.map(runs => drawSaid(runs, numbers));
+    return sentences.map(runs => drawSaid(runs, numbers));
   }
   function boxOf(moment) {
     if (!boxes.has(moment)) {
@@ -146,12 +146,12 @@ function fitText(box, isPresented) {
 
 // The frame is that of the page, `here` are the whereabouts. acts: {show(answer), answered(clicked), forget(), arrive(place)}. Returns
 // {picture, glossary, pass, update(), end()}.
-export function makeMomentView({ box, body, said }, here, scoreOf, { show, answered, forget, arrive }) {
+export function makeMomentView({ box, body, textBox }, here, scoreOf, { show, answered, forget, arrive }) {
   const { state, areWordsAlone, isDone } = here,
     picture = makeMomentPicture(answered),
     texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf }),
     glossary = makeGlossary(box, ".lesson-said p"),
-    fit = () => fitText(said, here.place.present && !here.place.speaker), // a speaker's own window is near
+    fit = () => fitText(textBox, here.place.present && !here.place.speaker), // a speaker's own window is near
     observer = new ResizeObserver(fit);
   let asking = null, // the moment whose question that is
     question = null,
@@ -162,11 +162,11 @@ export function makeMomentView({ box, body, said }, here, scoreOf, { show, answe
     if (asking !== here.moment) question = here.moment.question && makeQuestion(here.moment.question, show);
     asking = here.moment;
     question?.element.remove();
-    said.classList.toggle("answered", state().isShown);
+    textBox.classList.toggle("answered", state().isShown);
     const at = { ...here.place, ...state(), areWordsAlone: areWordsAlone(), question: question?.element };
-    redraw(said, texts.draw(here.moment, at));
+    redraw(textBox, texts.draw(here.moment, at));
     question?.update(state());
-    box.classList.toggle("says-nothing", !said.textContent.trim());
+    box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
@@ -176,7 +176,7 @@ export function makeMomentView({ box, body, said }, here, scoreOf, { show, answe
   }
   function drawFailure() {
     const again = button("Try again", () => arrive({ ...here.place }));
-    said.replaceChildren(element("p", "", `This moment didn’t come: ${here.failure}`), again);
+    textBox.replaceChildren(element("p", "", `This moment didn’t come: ${here.failure}`), again);
     picture.clear();
   }
   return {

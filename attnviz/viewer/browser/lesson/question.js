@@ -7,16 +7,22 @@ import { typesetInPieces } from "../elements/formula.js";
 // {isRight, said}: paragraphs of runs that say what was answered, what it would be right for, what is right, and what the
 // moment says with that. `answer` is the place of a candidate, or a number; null where nobody answered.
 export function verdictOn(question, answer, after = []) {
-  const { isRight, own, right, feedback } =
-    question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
-  const begun = isRight ? (isNear(question, answer) ? nearly(own) : [["strong", "Right: "]]) : [["", "It is "]],
+  const {
+    isRight,
+    own: answered,
+    right,
+    feedback,
+  } = question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
+  const begun = isRight ? (isNear(question, answer) ? nearly(answered) : [["strong", "Right: "]]) : [["", "It is "]],
     truth = [...begun, ...right, ["", "."]];
   const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
     why = isRight === false || !after.length ? feedback : [];
   return {
     isRight,
-    said: [
-      ...(isRight === false ? [[["", "You said "], own, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]] : []),
+    sentences: [
+      ...(isRight === false
+        ? [[["", "You said "], answered, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]]
+        : []),
       ...(isRight === false || isRepeated ? [] : [truth]),
       ...(why.length ? [why] : []),
       ...(after.length ? [isRepeated ? [...begun, ...after] : after] : []),
@@ -31,8 +37,8 @@ function isNear(question, answer) {
   return question.isShare || Math.abs(answer - question.right) > 0.5 * 10 ** -decimals.length;
 }
 
-function nearly(own) {
-  return [["strong", "Near enough: "], ["", "you said "], own, ["", ", it is "]];
+function nearly(answered) {
+  return [["strong", "Near enough: "], ["", "you said "], answered, ["", ", it is "]];
 }
 
 // Whether a text begins with what is right, whole.
@@ -61,11 +67,11 @@ function ofNumber(question, answer) {
   const { right, text, tolerance, nears, isShare, lead, score } = question;
   const value = ["strong", withUnit(question, text)];
   if (answer === null) return { isRight: null, own: null, right: [value], feedback: [] };
-  const own = ["strong", answerText(question, answer)];
-  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], feedback: [] };
+  const answered = ["strong", answerText(question, answer)];
+  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own: answered, right: [value], feedback: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
     why = near?.feedback ?? (isShare && lead ? leadFor(answer, lead, score) : []);
-  return { isRight: false, own, right: [value], feedback: why };
+  return { isRight: false, own: answered, right: [value], feedback: why };
 }
 
 // How an answer is written: a share in per cent.
@@ -80,16 +86,16 @@ function withUnit({ unit = "" }, text) {
 }
 
 // What a share would need: its own score, a `noun`, is `own`, and `others` is the logarithm of the sum of the others' exponentials.
-function leadFor(share, [own, others], noun) {
+function leadFor(share, [score, others], noun) {
   const percents = `${Math.round(100 * share)} %`;
   if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
   if (share >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
   const needed = Math.log(share / (1 - share)) + others,
-    apart = Math.abs(needed - own);
+    difference = Math.abs(needed - score);
   return [
     ["", `For ${percents} its ${noun} would have to be `],
     ["strong", short(needed)],
-    ["", `, which is ${short(apart)} ${needed > own ? "more" : "less"} than it is.`],
+    ["", `, which is ${short(difference)} ${needed > score ? "more" : "less"} than it is.`],
   ];
 }
 
@@ -135,21 +141,21 @@ export function numberIn(text, isPart = false) {
 }
 
 // answer(number) is called as one is checked. Returns {element, update(state)}; a state is that of question.js.
-function makeFill(question, acts) {
-  return question.isShare ? makeSlider(question, acts) : makeBox(question, acts);
+function makeFill(question, actions) {
+  return question.isShare ? makeSlider(question, actions) : makeBox(question, actions);
 }
 
 function makeSlider(question, { answer, verb }) {
   const box = element("div", "slider"),
     track = element("div", "track"),
     input = element("input"),
-    own = element("output", "own"),
+    yours = element("output", "own"),
     right = element("span", "right", question.text),
     check = button(verb, () => answer(Number(input.value) / 100), "check");
   Object.assign(input, { type: "range", min: "0", max: "100", step: "1", value: String(HALF) });
   input.setAttribute("aria-label", "Your share, in per cent");
   const draw = () => {
-    write(own, `you: ${input.value} %`);
+    write(yours, `you: ${input.value} %`);
     input.setAttribute("aria-valuetext", `${input.value} %`);
     box.style.setProperty("--own", String(Number(input.value) / 100));
   };
@@ -160,17 +166,17 @@ function makeSlider(question, { answer, verb }) {
     check.click();
   };
   box.style.setProperty("--right", String(Math.min(Math.max(question.right, 0), 1)));
-  track.append(own, input, right);
+  track.append(yours, input, right);
   box.append(track, check);
   draw();
   return {
     element: box,
-    update: ({ answer: given, isShown, isClosed = false }) => {
-      if (isShown && given !== null) input.value = String(Math.round(100 * given));
+    update: ({ answer: value, isShown, isClosed = false }) => {
+      if (isShown && value !== null) input.value = String(Math.round(100 * value));
       draw();
-      own.hidden = isShown && given === null;
+      yours.hidden = isShown && value === null;
       input.disabled = isShown || isClosed;
-      box.classList.toggle("unanswered", isShown && given === null);
+      box.classList.toggle("unanswered", isShown && value === null);
       right.hidden = !isShown;
       check.hidden = isShown || isClosed;
     },
@@ -200,10 +206,10 @@ function makeBox(question, { answer, verb }) {
   box.append(input, unit, check, help);
   return {
     element: box,
-    update: ({ answer: given, isShown, isClosed = false }) => {
-      if (isShown) input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given);
+    update: ({ answer: value, isShown, isClosed = false }) => {
+      if (isShown) input.value = value === null ? "" : answerText({ isShare: false, unit: "" }, value);
       input.disabled = isShown || isClosed;
-      box.classList.toggle("unanswered", isShown && given === null);
+      box.classList.toggle("unanswered", isShown && value === null);
       check.hidden = isShown || isClosed;
     },
   };

@@ -40,8 +40,8 @@ export function drawSmallPicture(picture) {
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "small-picture", "aria-hidden": "true" });
   if (!picture) return svg;
   const { words, arcs, isPair } = picture,
-    apart = (WIDTH - 2 * EDGE) / Math.max(words.length - 1, 1),
-    xOf = place => (words.length > 1 ? EDGE + place * apart : WIDTH / 2),
+    gap = (WIDTH - 2 * EDGE) / Math.max(words.length - 1, 1),
+    xOf = place => (words.length > 1 ? EDGE + place * gap : WIDTH / 2),
     base = HEIGHT - EDGE - 2;
   svg.append(
     ...arcs.map(([query, key, share]) => {
@@ -81,7 +81,7 @@ function makeSpeakerPanel() {
   const box = element("aside", "speaker"),
     clock = element("p", "clock"),
     plan = element("p", "plan"),
-    room = element("p", "room"),
+    stageStatus = element("p", "room"),
     notes = element("p", "own-notes"),
     answer = element("p", "the-answer"),
     next = element("section", "next");
@@ -95,11 +95,11 @@ function makeSpeakerPanel() {
     tick();
   });
   tick();
-  room.setAttribute("role", "status");
-  box.append(clock, plan, room, notes, answer, next, again);
+  stageStatus.setAttribute("role", "status");
+  box.append(clock, plan, stageStatus, notes, answer, next, again);
   return {
     element: box,
-    stage: ({ isBlank, isOver }) => write(room, isBlank ? BLACK : isOver ? OVER : ""),
+    stage: ({ isBlank, isOver }) => write(stageStatus, isBlank ? BLACK : isOver ? OVER : ""),
     async update({ moment, next: coming, planned, nth }) {
       if (described === moment) return;
       described = moment;
@@ -124,8 +124,8 @@ export function timeText(ms) {
 
 // When the nth moment is to be over, and the whole talk, of the minutes of each; nothing where nobody has planned that.
 export function planText(planned, nth) {
-  const [here, whole] = [planned.slice(0, nth), planned].map(all => all.reduce((sum, each) => sum + each, 0));
-  return whole ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(whole * 60_000)} planned` : "";
+  const [here, total] = [planned.slice(0, nth), planned].map(all => all.reduce((sum, each) => sum + each, 0));
+  return total ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned` : "";
 }
 
 function lineOf({ title, text, question }) {
@@ -138,23 +138,23 @@ function lineOf({ title, text, question }) {
 
 const NAME = "attnviz talk ";
 
-// `name` pairs the two; empty until a second one is opened. acts: {now, follow}: where one is, {lesson, moment, isShown, isBlank,
-// isOver}, and what goes where the other has gone. Returns {open(href), tell(), end()}.
-export function makeTogether(window, name, { now, follow }) {
+// `name` pairs the two; empty until a second one is opened. actions: {now, follow}: where one is, {lesson, moment, isShown, isBlank,
+// isOver}, and what goes where the other has gone. Returns {open(href), sync(), end()}.
+export function makeWindowPair(window, name, { now, follow }) {
   const lineTo = window.location.protocol === "file:" ? windowLine : channelLine;
   let line = null,
     hasTold = false; // then the other has been led on from where its answer to "hello" says that it is
-  const heard = data => {
+  const onMessage = data => {
     if (data === "hello") line.send({ answer: now() });
     else if (!data.answer) follow(data);
     else if (!hasTold) follow(data.answer);
   };
-  const tell = () => {
+  const sync = () => {
     hasTold = true;
     line?.send(now());
   };
   if (name) {
-    line = lineTo(window, name, window.opener, heard);
+    line = lineTo(window, name, window.opener, onMessage);
     line.send("hello");
   }
   return {
@@ -164,23 +164,23 @@ export function makeTogether(window, name, { now, follow }) {
       const other = window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760");
       if (!other) return false;
       line?.end();
-      line = lineTo(window, name, other, heard);
+      line = lineTo(window, name, other, onMessage);
       return true;
     },
-    tell,
+    sync,
     end: () => line?.end(),
   };
 }
 
-function channelLine(window, name, _other, heard) {
+function channelLine(window, name, _other, onMessage) {
   const channel = new window.BroadcastChannel(NAME + name);
-  channel.onmessage = ({ data }) => heard(data);
+  channel.onmessage = ({ data }) => onMessage(data);
   return { send: data => channel.postMessage(data), end: () => channel.close() };
 }
 
 // Each file is an origin of its own, which no channel leaves.
-function windowLine(window, _name, other, heard) {
-  const listen = ({ source, data }) => source === other && heard(data);
+function windowLine(window, _name, other, onMessage) {
+  const listen = ({ source, data }) => source === other && onMessage(data);
   window.addEventListener("message", listen);
   return {
     send: data => other?.postMessage(data, "*"), // a file's origin has no name; `other` is the window that one of us opened
@@ -188,18 +188,18 @@ function windowLine(window, _name, other, heard) {
   };
 }
 
-// `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` what the speaker's part stands in; acts as
-// makeTogether takes them. Returns {open(hrefOf), tell(), update(moment, room), end(), isSpeakers}: what the panel shows, as it takes it; isSpeakers
+// `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` what the speaker's part stands in; actions as
+// makeWindowPair takes them. Returns {open(hrefOf), sync(), update(moment, room), end(), isSpeakers}: what the panel shows, as it takes it; isSpeakers
 // says which of the two this is.
-export function makeTwoWindows(window, name, { box, body }, acts) {
-  const together = makeTogether(window, name, acts),
+export function makeTwoWindows(window, name, { box, body }, actions) {
+  const together = makeWindowPair(window, name, actions),
     panel = name ? makeSpeakerPanel() : null;
   if (panel) body.append(panel.element);
   box.classList.toggle("of-speaker", panel !== null);
   return {
     isSpeakers: panel !== null,
     open: together.open,
-    tell: together.tell,
+    sync: together.sync,
     update: (moment, room) => {
       panel?.update(moment);
       panel?.stage(room);

@@ -21,36 +21,38 @@ function makeContents(here, memory, { go, forget, hrefTo, edit, collect, startFr
     list = element("ol"),
     score = element("p", "score"),
     forgetting = button("Forget my answers", forget);
-  const mine = element("p", "own-talk"),
+  const talkLine = element("p", "own-talk"),
     saying = element("span"),
     shut = act => () => {
       panel.hidePopover();
       act();
     };
-  mine.hidden = !edit;
+  talkLine.hidden = !edit;
   if (edit)
-    mine.append(
+    talkLine.append(
       saying,
       button("Your own talk", shut(edit)),
       button("Add this moment", shut(collect)),
       button("Begin one with this lesson", shut(startFrom)),
     );
-  const ofLessons = [...mine.querySelectorAll("button")].slice(1),
+  const ofLessons = [...talkLine.querySelectorAll("button")].slice(1),
     inClass = button("Open a class: phones follow you", shut(openClass));
-  panel.append(list, inClass, mine, score, forgetting);
+  panel.append(list, inClass, talkLine, score, forgetting);
   return {
     button: opener,
     panel,
     update() {
       const { lessons, place } = here,
-        own = here.own();
+        talkEntry = here.own();
       opener.hidden = here.course().length === 1;
       write(
         saying,
-        own ? `${own.name}: ${own.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
+        talkEntry
+          ? `${talkEntry.name}: ${talkEntry.nMoments} moments. `
+          : "A talk of your own, of moments that you collect: ",
       );
       inClass.hidden = !openClass || isClass();
-      for (const each of ofLessons) each.hidden = place.lesson === own?.id;
+      for (const each of ofLessons) each.hidden = place.lesson === talkEntry?.id;
       list.replaceChildren(
         ...lessons.map(each => {
           const line = element("li"),
@@ -85,31 +87,31 @@ function makeContents(here, memory, { go, forget, hrefTo, edit, collect, startFr
   };
 }
 
-// `here` are the whereabouts. acts: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass, isClass()}: edit
+// `here` are the whereabouts. actions: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass, isClass()}: edit
 // and showSpeaker are of a talk; openClass is there where a class can be opened. Returns {element, takeFocus(), update({ownSentence,
 // prefersWalkthrough})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
-function makeFoot(here, acts) {
+function makeFoot(here, actions) {
   const box = element("footer", "to-come"), // until the first moment is there
     first = element("span", "first-ways"),
     ways = element("span", "ways-on"),
     dots = element("ol", "dots"),
     count = element("span", "count"),
     out = element("span", "ways-out");
-  const show = button("Show me", acts.press, "check"),
-    back = button("Back", acts.back),
-    on = button("Next", acts.press),
-    own = makeDoor("type your own sentence", acts),
-    whole = makeDoor("open the whole walkthrough", acts),
-    around = makeDoor("Look around from here", acts, "button"),
-    presenting = button("Present", acts.present),
-    editing = button("Edit", acts.edit),
-    speaking = button("Speaker’s window", acts.showSpeaker),
-    inClass = button("Class", acts.openClass),
+  const show = button("Show me", actions.press, "check"),
+    back = button("Back", actions.back),
+    on = button("Next", actions.press),
+    ownSentenceLink = makeDoor("type your own sentence", actions),
+    walkthroughLink = makeDoor("open the whole walkthrough", actions),
+    exploreLink = makeDoor("Look around from here", actions, "button"),
+    presenting = button("Present", actions.present),
+    editing = button("Edit", actions.edit),
+    speaking = button("Speaker’s window", actions.showSpeaker),
+    inClass = button("Class", actions.openClass),
     notes = makeNotes();
   dots.setAttribute("aria-label", "Moments");
-  first.append(show, element("span", "", "or "), own.element, " · ", whole.element);
+  first.append(show, element("span", "", "or "), ownSentenceLink.element, " · ", walkthroughLink.element);
   ways.append(back, on);
-  out.append(around.element, presenting, speaking, editing, inClass, notes.button, notes.panel);
+  out.append(exploreLink.element, presenting, speaking, editing, inClass, notes.button, notes.panel);
   box.append(first, ways, dots, count, out);
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [on, show, back].find(isUsable)?.focus({ preventScroll: true });
@@ -118,9 +120,9 @@ function makeFoot(here, acts) {
     takeFocus,
     update({ ownSentence, prefersWalkthrough }) {
       const { place, moment } = here,
-        [entry, isDone, isFirst, isClass] = [here.entry(), here.isDone(), here.isFirst(), acts.isClass()],
+        [entry, isDone, isFirst, isClass] = [here.entry(), here.isDone(), here.isFirst(), actions.isClass()],
         isEnd = here.beside(1) === null;
-      const held = box.getRootNode().activeElement;
+      const focused = box.getRootNode().activeElement;
       box.classList.remove("to-come");
       first.hidden = !isFirst;
       ways.hidden = isFirst;
@@ -129,7 +131,7 @@ function makeFoot(here, acts) {
       back.disabled = here.beside(-1) === null;
       on.disabled = isEnd && isDone;
       on.classList.toggle("check", isDone && !isEnd);
-      inClass.hidden = !acts.openClass || isClass; // then its own bar has all of it
+      inClass.hidden = !actions.openClass || isClass; // then its own bar has all of it
       write(
         on,
         isClass && moment?.question && !isDone
@@ -138,9 +140,9 @@ function makeFoot(here, acts) {
             ? "Next lesson"
             : "Next",
       );
-      own.update(ownSentence);
-      whole.update("");
-      if (moment) around.update(moment.at);
+      ownSentenceLink.update(ownSentence);
+      walkthroughLink.update("");
+      if (moment) exploreLink.update(moment.at);
       write(presenting, place.present ? "Leave" : "Present");
       editing.hidden = !entry.isOwn || place.present;
       speaking.hidden = !here.isTalk() || "speaker" in place;
@@ -155,7 +157,7 @@ function makeFoot(here, acts) {
         }),
       );
       write(count, `${place.moment} of ${entry.nMoments}`);
-      if (box.contains(held) && !isUsable(held)) takeFocus();
+      if (box.contains(focused) && !isUsable(focused)) takeFocus();
     },
   };
 }
@@ -196,23 +198,23 @@ const LARGEST = 8.5,
   STEP = 0.25; // points of what is said
 
 // Puts it into `root` as the browser prints it, and away afterwards; makePictureOf(moment) makes an element that shows moments, as
-// makePassPicture. Returns {print(title, moments), end()}.
+// makeMomentPicture. Returns {print(title, moments), end()}.
 function makeHandout(window, root, makePictureOf) {
   const pages = element("div", "pages handout"),
     paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
-  let wanted = null,
+  let request = null,
     pictures = [];
   paper.replaceSync(A4);
   const before = () => {
-    if (!wanted) return;
+    if (!request) return;
     root.append(pages);
-    pictures = drawPages(pages, wanted, makePictureOf);
+    pictures = drawPages(pages, request, makePictureOf);
     window.document.adoptedStyleSheets.push(paper);
   };
   const after = () => {
     for (const each of pictures) each.leave();
     pictures = [];
-    wanted = null;
+    request = null;
     pages.replaceChildren();
     pages.remove();
     window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter(each => each !== paper);
@@ -221,7 +223,7 @@ function makeHandout(window, root, makePictureOf) {
   window.addEventListener("afterprint", after);
   return {
     print(title, moments) {
-      wanted = { title, moments };
+      request = { title, moments };
       window.print();
     },
     end() {
@@ -232,7 +234,7 @@ function makeHandout(window, root, makePictureOf) {
   };
 }
 
-// Draws all pages; returns the pictures on them. They are drawn as large as on a screen, and then made smaller (handout.css).
+// Draws all pages; returns the pictures on them. They are drawn as large as on a screen, and then made smaller (lesson.css).
 function drawPages(pages, { title, moments }, makePictureOf) {
   const pictures = [],
     count = Math.ceil(moments.length / ON_A_PAGE);
@@ -256,10 +258,10 @@ function drawPages(pages, { title, moments }, makePictureOf) {
 }
 
 // A long text has smaller letters, so that lines to write on are left.
-function fit(said) {
+function fit(textBox) {
   for (let size = LARGEST; size >= SMALLEST; size -= STEP) {
-    said.style.fontSize = `${size}pt`;
-    if (said.scrollHeight <= said.clientHeight) return;
+    textBox.style.fontSize = `${size}pt`;
+    if (textBox.scrollHeight <= textBox.clientHeight) return;
   }
 }
 
@@ -268,21 +270,21 @@ function drawMoment(moment, number, picture) {
     box = element("article"),
     shown = element("div", "shown"),
     frame = element("div", "frame"),
-    said = element("div", "said");
+    textBox = element("div", "said");
   shown.append(picture.element);
   frame.append(shown);
-  said.append(
+  textBox.append(
     element("h2", "", `${number}. ${title}`.trim()),
     ...[
       text,
-      ...(question ? [question.prompt, ...verdictOn(question, null, after).said] : [after]),
+      ...(question ? [question.prompt, ...verdictOn(question, null, after).sentences] : [after]),
       ...(ending ? [ending.explain] : []),
     ]
       .filter(runs => runs.length)
       .map(runs => drawSaid(runs, INERT)),
     element("div", "lines"),
   );
-  box.append(frame, said);
+  box.append(frame, textBox);
   return box;
 }
 
@@ -337,15 +339,15 @@ function makeTalkEnd() {
   };
 }
 
-// `here` are the whereabouts, acts those of makeFoot and makeContents. Returns {ways, foot, over, list(), update(), print(), end()}: list()
+// `here` are the whereabouts, actions those of makeFoot and makeContents. Returns {ways, foot, over, list(), update(), print(), end()}: list()
 // draws the contents alone.
-export function makeSurroundings({ box, about }, here, { host, given, memory, moments }, acts) {
-  const foot = makeFoot(here, acts),
-    contents = makeContents(here, memory, acts),
+export function makeSurroundings({ box, about }, here, { host, given: course, memory, moments }, actions) {
+  const foot = makeFoot(here, actions),
+    contents = makeContents(here, memory, actions),
     takeaway = makeTakeaway({
       title: () => here.entry().name,
       questions: form =>
-        here.place.lesson === ID ? host.own.questions(form) : host.questions(here.place.lesson, form),
+        here.place.lesson === ID ? host.talk.questions(form) : host.questions(here.place.lesson, form),
       print,
     }),
     handout = makeHandout(window, box, each => pictureOf(each)),
@@ -363,7 +365,7 @@ export function makeSurroundings({ box, about }, here, { host, given, memory, mo
       contents.update();
       takeaway.button.hidden = here.isFirst();
       over.update(here.isOver ? here.entry().name : "");
-      foot.update({ ownSentence: given.ownSentence, prefersWalkthrough: memory.opensWalkthrough });
+      foot.update({ ownSentence: course.ownSentence, prefersWalkthrough: memory.opensWalkthrough });
     },
     print,
     end: handout.end,

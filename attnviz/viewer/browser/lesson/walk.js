@@ -25,15 +25,15 @@ export function forgetShown() {
   states.clear();
 }
 
-// `mine` is the talk of one's own, where there can be one; has(place) says whether a place is on this page. Returns {place, moment,
+// `talk` is the dock of the user's talk, null where there can be none; has(place) says whether a place is on this page. Returns {place, moment,
 // failure, isOver}, which are set by who goes there, and what follows from them: why there is no moment; whether one has gone on from
 // the last of a talk.
-export function makeWhereabouts(lessons, mine, has) {
-  const own = () => mine?.entry() ?? null,
-    course = () => (own() ? [...lessons, own()] : lessons),
-    nameOf = at => (at.lesson === ID ? JSON.stringify(mine.momentAt(at)) : `${at.lesson} ${at.moment}`),
+export function makeWhereabouts(lessons, talk, has) {
+  const talkEntry = () => talk?.entry() ?? null,
+    course = () => (talkEntry() ? [...lessons, talkEntry()] : lessons),
+    nameOf = at => (at.lesson === ID ? JSON.stringify(talk.momentAt(at)) : `${at.lesson} ${at.moment}`),
     entry = () => course().find(({ id }) => id === here.place.lesson),
-    beside = by => placeBeside(course(), here.place, by),
+    neighbour = by => placeBeside(course(), here.place, by),
     places = () => Array.from({ length: entry().nMoments }, (_, nth) => ({ ...here.place, moment: nth + 1 })),
     state = () => answeredIn(nameOf(here.place)),
     areWordsAlone = () => Boolean(here.moment?.saysWordsAlone) && !state().isShown;
@@ -44,11 +44,11 @@ export function makeWhereabouts(lessons, mine, has) {
     isOver: false,
     lessons,
     first: { lesson: lessons[0].id, moment: 1, present: false },
-    own,
+    own: talkEntry,
     course,
     nameOf,
     entry,
-    beside,
+    beside: neighbour,
     places,
     state,
     areWordsAlone,
@@ -56,7 +56,7 @@ export function makeWhereabouts(lessons, mine, has) {
     isAt: ({ lesson, moment }) => here.place !== null && lesson === here.place.lesson && moment === here.place.moment,
     // The moments that are needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
     soon: () => {
-      const next = beside(1);
+      const next = neighbour(1);
       if (here.place.present && entry().isOwn) return places().slice(here.place.moment);
       return next && has(next) ? [next] : [];
     },
@@ -73,8 +73,8 @@ export function makeWhereabouts(lessons, mine, has) {
   return here;
 }
 
-// `here` are the whereabouts, which it alone changes, host and frame those of the page. page: {present(is), update(), redraw(), tell()}: a
-// talk begins or ends; what is shown becomes another, after a press, too; and the other window of a talk is told.
+// `here` are the whereabouts, which it alone changes, host and frame those of the page. page: {present(is), update(), redraw(), sync()}: a
+// talk begins or ends; what is shown becomes another, after a press, too; and the other window of a talk follows.
 export function makeWalk(here, frame, { host, memory, moments }, page) {
   const { nameOf, beside, state } = here;
 
@@ -98,12 +98,12 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
   function end(is) {
     here.isOver = is;
     page.update();
-    page.tell();
+    page.sync();
   }
   function show(answer) {
     if (state().isShown) return;
     keepAnswer(nameOf(here.place), answer);
-    page.tell();
+    page.sync();
     if (answer !== null && here.place.lesson !== ID)
       memory.predicted(here.place, verdictOn(here.moment.question, answer).isRight);
     page.redraw();
@@ -123,8 +123,8 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     arrive(to);
     host.address.write(searchOf(to), isOtherLesson);
     memory.at(to);
-    page.tell();
-    if (isLeft) host.left?.();
+    page.sync();
+    if (isLeft) host.onLeave?.();
     return true;
   }
   async function arrive(to) {
@@ -146,7 +146,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     }
     page.update();
     frame.begin();
-    frame.tell(heardOf(here.entry(), here.place, here.moment));
+    frame.announce(heardOf(here.entry(), here.place, here.moment));
   }
   return {
     press,
@@ -158,10 +158,11 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     present: present => go({ ...here.place, present }),
     // Where one comes back to in mid-talk, where the address leads, or where one was last.
     start() {
-      const asked = here.placeOf(host.address.read()),
-        kept = here.placeOf(host.resumed?.()) ?? (asked ? null : memory.last && here.placeOf(searchOf(memory.last)));
-      if (kept) host.address.write(searchOf(kept), false);
-      return kept ?? asked ?? here.first;
+      const linked = here.placeOf(host.address.read()),
+        resumed =
+          here.placeOf(host.resumeSearch?.()) ?? (linked ? null : memory.last && here.placeOf(searchOf(memory.last)));
+      if (resumed) host.address.write(searchOf(resumed), false);
+      return resumed ?? linked ?? here.first;
     },
     // What is clicked in the picture may be an answer.
     answered(clicked) {
@@ -172,7 +173,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     },
     // In mid-talk one comes back from there, to what comes next.
     open(address) {
-      if (address && here.place.present) host.leave?.(here.place, beside(1));
+      if (address && here.place.present) host.pause?.(here.place, beside(1));
       if (!address) memory.opensWalkthrough = true;
       return host.open(address, here.place);
     },
@@ -205,9 +206,9 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     },
     // The talk of one's own has become another.
     reread() {
-      const own = here.own();
+      const talkEntry = here.own();
       here.moment = null;
-      arrive(own ? { ...here.place, moment: Math.min(here.place.moment, own.nMoments) } : here.first);
+      arrive(talkEntry ? { ...here.place, moment: Math.min(here.place.moment, talkEntry.nMoments) } : here.first);
     },
   };
 }

@@ -1,11 +1,11 @@
 // The main component, which Streamlit calls on every run: the page with its settings and view, lessons and classes.
 import { mountClass } from "../classroom/classPage.js";
-import { makeDesk } from "../classroom/classBar.js";
+import { makeClassBar } from "../classroom/classBar.js";
 import { makeSpeaker } from "../classroom/classSpeaker.js";
 import { addressOf } from "../shell/history.js";
 import { fetchedFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
-import { ownTalkAt } from "../talk/talkController.js";
+import { talkControllerAt } from "../talk/talkController.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../shell/streamlit.js";
 import { makeClassLine, makeServer, postTo } from "../shell/server.js";
@@ -26,7 +26,7 @@ const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
 const FIRST = "lesson=who-is-it&moment=1"; // where a class begins that was led nowhere
-let left = null;
+let savedView = null;
 let tab = ""; // what the server knows this one by
 let speaker = null; // of a class, as long as the tab lasts
 
@@ -34,40 +34,40 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = templates.whole(JSON.parse(text.decode(data)));
-  const ownTalk = ownTalkAt(site, templates);
-  if (answer.lessons) return teach(root, answer, site, ownTalk, address => setTriggerValue("opened", address));
-  ownTalk.leadsTo(() => setTriggerValue("run", "lessons"));
+  const controller = talkControllerAt(site, templates);
+  if (answer.lessons) return teach(root, answer, site, controller, address => setTriggerValue("opened", address));
+  controller.openLessonsBy(() => setTriggerValue("run", "lessons"));
   tab = answer.tab;
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
-    desk: deskAt(site),
+    desk: classBarAt(site),
     run: what => setTriggerValue("run", what),
-    collect: (pass, where) => ownTalk.collect(pass, where, tab),
+    collect: (pass, where) => controller.collect(pass, where, tab),
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
     },
   });
-  const shown = pages.get(root) ?? mountPage(root, host(), left);
+  const shown = pages.get(root) ?? mountPage(root, host(), savedView);
   pages.set(root, shown);
   if (answer.view === "pass") {
     shown.stand(root);
-    ownTalk.standIn(root);
+    controller.standIn(root);
   } else join({ page: shown });
   shown.given(answer);
-  ownTalk.lent(answer).then(isLent => {
-    if (isLent) serverAt(site).act("nothing", true);
+  controller.restoreUploads(answer).then(areRestored => {
+    if (areRestored) serverAt(site).act("nothing", true);
     else if (answer.lacksFile) giveFile(answer, site);
   });
   return onceGone(root, () => {
-    if (pages.delete(root)) left = shown.end();
+    if (pages.delete(root)) savedView = shown.end();
   });
 }
 
 // The lessons, which ask the server for one moment after the other and tell it nothing.
-function teach(root, given, site, ownTalk, open) {
-  const talk = ownTalk.ofLessons(open);
+function teach(root, course, site, controller, open) {
+  const talk = controller.hostOfLessons(open);
   const host = {
     ...talk,
     address: addressOf(window),
@@ -75,14 +75,14 @@ function teach(root, given, site, ownTalk, open) {
     has: () => true,
     hrefTo: searchOf,
     open: (address, place) => {
-      talk.lends(place);
+      talk.shareUploads(place);
       open(address);
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
     questions: questionsFrom(site),
     store: () => localStorage,
-    desk: deskAt(site),
+    classBar: classBarAt(site),
     isLinked: true,
   };
   const code = new URLSearchParams(host.address.read())
@@ -91,13 +91,13 @@ function teach(root, given, site, ownTalk, open) {
     .replace(/[^A-Z0-9]/g, ""); // "ktq-wrm."
   const begin = () => {
     if (code) return mountClass(root, code, classHost(site, code));
-    const page = mountLessons(root, given, host);
-    ownTalk.arrive(page, open);
+    const page = mountLessons(root, course, host);
+    controller.arrive(page, open);
     return page;
   };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
-  ownTalk.standIn(root);
+  controller.standIn(root);
   return onceGone(root, () => {
     if (pages.delete(root)) shown.end();
   });
@@ -105,9 +105,9 @@ function teach(root, given, site, ownTalk, open) {
 
 // The host of a page of a class.
 function classHost(site, code) {
-  const own = speakerAt(site);
+  const mySpeaker = speakerAt(site);
   return {
-    speaker: own.room?.code === code ? own : null,
+    speaker: mySpeaker.room?.code === code ? mySpeaker : null,
     leave: ({ at, number }) => openFor(site, number, at || FIRST, false),
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
@@ -115,13 +115,13 @@ function classHost(site, code) {
     stores: [() => localStorage, () => sessionStorage],
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Another device of the speaker's begins where the class is.
-    speak: given => {
+    speak: seat => {
       const line = makeClassLine(site, templates),
-        heard = { own: () => {}, lost: () => {}, gone: () => {} };
-      line.listen(given, () => false, {
-        ...heard,
+        handlers = { own: () => {}, lost: () => {}, gone: () => {} };
+      line.listen(seat, () => false, {
+        ...handlers,
         now: ({ at, number, kind }) => {
-          own.take(given);
+          mySpeaker.take(seat);
           if (kind === "talk") openTalk(site);
           else openFor(site, number, at || FIRST, false);
         },
@@ -136,11 +136,11 @@ function speakerAt(site) {
 }
 
 // Makes what the speaker of a class has on a page.
-function deskAt(site) {
+function classBarAt(site) {
   return (lead, changed, isPresented, turn = _by => {}) => {
-    const own = speakerAt(site),
-      open = at => openFor(site, own.now.number, at, isPresented());
-    return makeDesk(own, site, { lead, open, openTalk: () => openTalk(site), turn }, changed);
+    const mySpeaker = speakerAt(site),
+      open = at => openFor(site, mySpeaker.now.number, at, isPresented());
+    return makeClassBar(mySpeaker, site, { lead, open, openTalk: () => openTalk(site), turn }, changed);
   };
 }
 
@@ -161,14 +161,14 @@ function openFor(site, number, at, isPresented) {
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.
 async function giveFile({ tab }, site) {
-  const kept = fileKept(window);
-  if (!kept || kept.tab === tab) return;
-  kept.tab = tab; // once
+  const file = fileKept(window);
+  if (!file || file.tab === tab) return;
+  file.tab = tab; // once
   const isAnswered = await sendFile(
     new URL("arrays", site),
     tab,
-    kept,
-    () => fileKept(window) === kept && kept.tab === tab,
+    file,
+    () => fileKept(window) === file && file.tab === tab,
   );
   if (isAnswered) serverAt(site).act("nothing", true);
 }

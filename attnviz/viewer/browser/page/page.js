@@ -11,15 +11,15 @@ import { mount } from "../viewer/viewer.js";
 
 // Returns a function that gives it back to what had it in `root`.
 function keepKeyboard(root) {
-  let held = null;
+  let lastFocused = null;
   root.addEventListener("focusin", () => {
-    held = null;
+    lastFocused = null;
   });
   root.addEventListener("focusout", ({ target, relatedTarget }) => {
-    held = relatedTarget?.closest('[role="dialog"]') ? target : null;
+    lastFocused = relatedTarget?.closest('[role="dialog"]') ? target : null;
   });
   return () => {
-    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+    if (document.activeElement === document.body) lastFocused?.focus({ preventScroll: true });
   };
 }
 
@@ -202,7 +202,7 @@ const VIEWS = {
 // host: {server, address, run, page, desk, collect}: what is done here is told to the server; run(what) has the page run for what no
 // act does; page, desk and collect are as viewer.js has them.
 // `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
-export function mountPage(root, { server, address, run, page, desk, collect }, left = null) {
+export function mountPage(root, { server, address, run, page, desk, collect }, saved = null) {
   let mounted = null;
   const act = (name, message) => {
     server.act(name, message);
@@ -224,7 +224,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, l
       mounted ??= VIEWS[view].mount(
         box,
         { send: act, address, run, page, desk, collect, type: settings.type, example: settings.example },
-        left,
+        saved,
       );
       mounted.show(shown);
     }
@@ -262,7 +262,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, l
     },
     end: () => {
       settings.end();
-      return mounted?.end() ?? left;
+      return mounted?.end() ?? saved;
     },
   };
 }

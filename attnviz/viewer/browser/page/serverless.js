@@ -10,10 +10,10 @@ const START = "start"; // of a place that needs no parameters: an empty hash is 
 // The address of a viewer, as mount() takes it; where the page may write none, as in a notebook's frame, it holds until that
 // is closed.
 export function hashOf(window) {
-  let kept = null;
+  let fallback = null;
   return {
     read: () => {
-      const text = kept ?? window.location.hash.slice(1);
+      const text = fallback ?? window.location.hash.slice(1);
       return text && `?${text}`;
     },
     write: (search, isNewPlace) => {
@@ -21,7 +21,7 @@ export function hashOf(window) {
       try {
         window.history[isNewPlace ? "pushState" : "replaceState"](null, "", `#${text}`);
       } catch {
-        kept = text;
+        fallback = text;
       }
     },
     onArrival: listener => {

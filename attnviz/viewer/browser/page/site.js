@@ -10,8 +10,8 @@ const LOOKS = "look";
 const LIGHTENED =
   "To keep this page small, the largest matrices of parameters are not in it, nor all heads of a large pass. The app has them all.";
 
-function showLesson(main, given) {
-  const moments = unpooled(given.moments),
+function showLesson(main, data) {
+  const moments = unpooled(data.moments),
     fetched = heldIn(moments, makeTemplates()),
     hash = hashOf(window);
   let shown = null,
@@ -22,10 +22,10 @@ function showLesson(main, given) {
   };
   const momentNow = () => Number(new URLSearchParams(hash.read()).get("moment") ?? 1);
   const host = {
-    address: addressIn(given.lesson, hash),
+    address: addressIn(data.lesson, hash),
     fetched,
-    has: ({ lesson }) => lesson === given.lesson,
-    hrefTo: place => `${place.lesson === given.lesson ? "" : given.pages[place.lesson]}${hashTo(place)}`,
+    has: ({ lesson }) => lesson === data.lesson,
+    hrefTo: place => `${place.lesson === data.lesson ? "" : data.pages[place.lesson]}${hashTo(place)}`,
     open: address => {
       if (address !== moments[momentNow() - 1]?.at) return false; // a link
       hash.write(`?${LOOKS}=${momentNow()}`, true);
@@ -33,8 +33,8 @@ function showLesson(main, given) {
       return true;
     },
     hrefOf: address =>
-      address === given.course.ownSentence ? given.own : address ? `#${LOOKS}=${momentNow()}` : given.walkthrough,
-    questions: (_, form) => Promise.resolve(given.questions[form]),
+      address === data.course.ownSentence ? data.own : address ? `#${LOOKS}=${momentNow()}` : data.walkthrough,
+    questions: (_, form) => Promise.resolve(data.questions[form]),
     store: () => localStorage,
     isLinked: window.location.protocol !== "file:",
   };
@@ -46,10 +46,10 @@ function showLesson(main, given) {
     if (number === null) {
       const root = element("div", "attnviz lessons");
       main.replaceChildren(root);
-      shown = mountLessons(root, given.course, host);
+      shown = mountLessons(root, data.course, host);
     } else {
       const { document: pass } = await fetched({ moment: number });
-      shown = lookAround(main, number, pass, hash, given.lightened.includes(number) ? LIGHTENED : "");
+      shown = lookAround(main, number, pass, hash, data.lightened.includes(number) ? LIGHTENED : "");
     }
   };
   hash.onArrival(draw);
@@ -100,5 +100,5 @@ function showArticle(main, { pieces, doors }) {
   main.replaceChildren(box);
 }
 
-const given = JSON.parse(document.querySelector("#given").textContent);
-KINDS[given.kind](document.querySelector("main"), given);
+const data = JSON.parse(document.querySelector("#given").textContent);
+KINDS[data.kind](document.querySelector("main"), data);

@@ -6,7 +6,7 @@ const NAME = "attnviz-letters",
 let chosen = null; // where the browser keeps nothing, as in another site's frame
 
 export function areLettersOn() {
-  return (chosen ?? kept()) !== OFF;
+  return (chosen ?? stored()) !== OFF;
 }
 
 // Whether the browser has what was chosen last, for the next visit.
@@ -22,7 +22,7 @@ export function turnLetters(isOn) {
   } catch {} // it holds until the page is left
 }
 
-function kept() {
+function stored() {
   try {
     return localStorage.getItem(NAME);
   } catch {

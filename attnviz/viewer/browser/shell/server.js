@@ -50,19 +50,19 @@ export function makeClassLine(site, templates) {
         return {
           isDone: answer.ok,
           status: answer.status,
-          said: text,
+          message: text,
           data: answer.ok && isJson ? JSON.parse(text) : null,
         };
       })
       .catch(() => ({
         isDone: false,
         status: 0,
-        said: "The server does not answer. It is asked again in a moment.",
+        message: "The server does not answer. It is asked again in a moment.",
         data: null,
       }));
   };
   return {
-    // {isDone, status, said, data}; status 0 without an answer.
+    // {isDone, status, message, data}; status 0 without an answer.
     post,
     // It fails with an error that isRefused where it will never come.
     moment: async (code, seat, shows) => {
@@ -71,9 +71,9 @@ export function makeClassLine(site, templates) {
       const sent = await answer.json();
       return { ...sent, document: templates.whole({ pass: sent.document }).pass };
     },
-    // Hears {now(state), own(answer), lost(), gone(said)}; returns what ends that. Whoever slept, or lost the network, is told
+    // Hears {now(state), own(answer), lost(), gone(message)}; returns what ends that. Whoever slept, or lost the network, is told
     // where the class is as soon as they are back; `isAround()` says whether they look around.
-    listen: ({ code, seat }, isAround, told) => {
+    listen: ({ code, seat }, isAround, handlers) => {
       let source = null,
         timer = null,
         isOver = false;
@@ -82,16 +82,16 @@ export function makeClassLine(site, templates) {
         source?.close();
         if (isOver) return;
         source = new EventSource(url("room/events", { room: code, seat, around: isAround() ? "1" : "0" }));
-        source.onmessage = ({ data }) => told.now(nowOf(data));
-        source.addEventListener("own", ({ data }) => told.own(ownOf(data).answer));
+        source.onmessage = ({ data }) => handlers.now(nowOf(data));
+        source.addEventListener("own", ({ data }) => handlers.own(ownOf(data).answer));
         source.onerror = async () => {
-          told.lost();
+          handlers.lost();
           if (source.readyState !== EventSource.CLOSED) return; // the browser asks again
-          const { status, said } = await post(code, { do: "join", seat });
+          const { status, message } = await post(code, { do: "join", seat });
           if (isOver) return;
           if (GONE.includes(status)) {
             isOver = true;
-            told.gone(said);
+            handlers.gone(message);
           } else timer = setTimeout(open, LATER_MS);
         };
       };
@@ -130,16 +130,16 @@ export function makeServer({ post, look }) {
   let state = "resting",
     queue = [],
     timer = null;
-  let given = null,
+  let current = null,
     show = null; // the answer that is shown, or that what is done next is done to; what shows it
-  const is = wanted => state === wanted;
+  const is = name => state === name;
   const becomes = event => {
     state = NEXT[state][event] ?? state;
   };
   // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
-  const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
+  const isLate = ({ tab, number }) => current?.tab === tab && number < current.number;
   // It will never be done: what is shown stays, with a sentence on that.
-  const refused = ({ message }) => ({ ...given, notices: [message] });
+  const refused = ({ message }) => ({ ...current, notices: [message] });
   const again = ms => {
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -151,7 +151,7 @@ export function makeServer({ post, look }) {
     if (!is("resting") || !queue.length) return;
     clearTimeout(timer);
     const acts = queue.splice(0, MAX_ACTS),
-      { tab, address, view } = given;
+      { tab, address, view } = current;
     becomes("asked");
     const answer = await post({ tab, address, look: look(), view, acts }).catch(refused);
     const isWanted = is("asking");
@@ -165,12 +165,12 @@ export function makeServer({ post, look }) {
       again(RETRY_MS);
       return;
     }
-    if (view === given.view) {
-      given = answer;
+    if (view === current.view) {
+      current = answer;
       show(answer, true);
     } else {
       // a page that shows something else has come meanwhile: it needs an answer of its own
-      given = { ...given, address: answer.address, number: answer.number };
+      current = { ...current, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
     }
     flush();
@@ -190,10 +190,10 @@ export function makeServer({ post, look }) {
     given: (answer, draw) => {
       show = draw;
       if (isLate(answer)) {
-        given = { ...answer, address: given.address, number: given.number };
+        current = { ...answer, address: current.address, number: current.number };
         queue.unshift(NOTHING);
       } else {
-        given = answer;
+        current = answer;
         becomes("shown");
         show(answer, false);
       }

@@ -37,13 +37,13 @@ const KEPT_TEMPLATES = 2 * MAX_TEMPLATES; // it may have been told of one just b
 
 // Returns {names, whole(answer)}: the templates that are here, and an answer with its pass as Document in generated/contract.d.ts.
 export function makeTemplates() {
-  const kept = new Map(); // name -> parts; the one that came last is the last
+  const cache = new Map(); // name -> parts; the one that came last is the last
   const partsOf = ({ name, parts }) => {
-    const found = parts ?? kept.get(name);
+    const found = parts ?? cache.get(name);
     if (!found) throw new Error(`The template ${name} is not here.`);
-    kept.delete(name);
-    kept.set(name, found);
-    if (kept.size > KEPT_TEMPLATES) kept.delete(kept.keys().next().value);
+    cache.delete(name);
+    cache.set(name, found);
+    if (cache.size > KEPT_TEMPLATES) cache.delete(cache.keys().next().value);
     return found;
   };
   const wholeOf = ({ template, parameters, ...rest }) => {
@@ -54,7 +54,7 @@ export function makeTemplates() {
   };
   return {
     get names() {
-      return [...kept.keys()].slice(-MAX_TEMPLATES);
+      return [...cache.keys()].slice(-MAX_TEMPLATES);
     },
     whole: answer => {
       if (!answer.pass) return answer;

@@ -16,23 +16,23 @@ export function fileKept(window) {
   return window.attnvizFile ?? null;
 }
 
-export function keepFile(window, kept) {
-  window.attnvizFile = kept;
+export function keepFile(window, file) {
+  window.attnvizFile = file;
 }
 
 // Sends what is kept for a tab, again and again until the server answers, the file takes too long or `isWanted()` says no.
 // tell() is told meanwhile which part of it has been sent, or why it waits; send(url, body, tell, isWanted) gives {status,
 // text}, or null without an answer. Returns what is kept, with what came of it, or null.
-export async function sendFile(url, tab, kept, isWanted, tell = _how => {}, { send = post, wait = paused } = {}) {
-  const line = JSON.stringify({ tab, filename: kept.name, ...kept.answers });
+export async function sendFile(url, tab, file, isWanted, report = _how => {}, { send = post, wait = paused } = {}) {
+  const line = JSON.stringify({ tab, filename: file.name, ...file.answers });
   while (isWanted()) {
-    const response = await send(url, new Blob([line, "\n", kept.bytes]), tell, isWanted);
+    const response = await send(url, new Blob([line, "\n", file.bytes]), report, isWanted);
     const answer = response && !LATER.includes(response.status) ? answerOf(response) : null;
     if (answer && isWanted()) {
-      if (answer.file) kept.bytes = Uint8Array.from(atob(answer.file), letter => letter.charCodeAt(0));
-      return Object.assign(kept, { tab, pieces: answer.pieces });
+      if (answer.file) file.bytes = Uint8Array.from(atob(answer.file), letter => letter.charCodeAt(0));
+      return Object.assign(file, { tab, pieces: answer.pieces });
     }
-    tell(WAITS[Number(response?.status === BUSY)]);
+    report(WAITS[Number(response?.status === BUSY)]);
     await wait(RETRY_MS);
   }
   return null;
@@ -52,7 +52,7 @@ function answerOf({ status, text }) {
 }
 
 // fetch doesn't say how far it is.
-function post(url, body, tell, isWanted) {
+function post(url, body, report, isWanted) {
   return new Promise(done => {
     const request = new XMLHttpRequest();
     let sent = 0;
@@ -62,12 +62,12 @@ function post(url, body, tell, isWanted) {
     }, MAX_SECONDS * 1000);
     request.upload.onprogress = ({ loaded, total }) => {
       sent = loaded / total;
-      if (isWanted()) tell(sent);
+      if (isWanted()) report(sent);
       else request.abort();
     };
     request.upload.onload = () => {
       clearTimeout(isLate);
-      tell(1);
+      report(1);
     };
     request.onloadend = () => {
       clearTimeout(isLate);

@@ -5,7 +5,7 @@ import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { spelledOut } from "../elements/link.js";
-import { makeTalkAsking, makeTalkDesk, makeTalkUploads } from "./talkDock.js";
+import { makeTalkRequests, makeTalkDock, makeTalkUploads } from "./talkDock.js";
 import { smallPictureOf } from "../lesson/speakerWindow.js";
 import { searchAt } from "../scene/address.js";
 import { addressOf } from "../shell/history.js";
@@ -14,12 +14,12 @@ const NAME = "attnviz talk";
 const MOST_UNDONE = 50;
 
 // `storeOf()` gives a Storage, or fails where there is none; then it holds until the page is left. `window` tells of other tabs.
-export function makeOwnTalk(storeOf, window) {
+export function makeTalkStore(storeOf, window) {
   let { talk, pictures, before } = readTalk(storeOf),
     isKept = true,
     last = null; // what was changed last: what is typed into one box is one change
   const listeners = new Set();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
   const keep = () => {
@@ -30,13 +30,13 @@ export function makeOwnTalk(storeOf, window) {
   const set = next => {
     talk = next;
     keep();
-    tell();
+    notify();
   };
   window.addEventListener("storage", ({ key }) => {
     if (key !== NAME) return;
     ({ talk, pictures, before } = readTalk(storeOf));
     isKept = true;
-    tell();
+    notify();
   });
   return {
     // Whether the browser has the talk as it is now, for the next visit.
@@ -65,13 +65,13 @@ export function makeOwnTalk(storeOf, window) {
     // A moment's small picture, by the address of its scene.
     pictureOf: at => pictures[at],
     keepPicture(at, picture) {
-      const kept = new Set([at, ...talk.moment.map(each => each.at)]);
+      const addresses = new Set([at, ...talk.moment.map(each => each.at)]);
       pictures = Object.fromEntries(
-        Object.entries({ ...pictures, [at]: picture }).filter(([address]) => kept.has(address)),
+        Object.entries({ ...pictures, [at]: picture }).filter(([address]) => addresses.has(address)),
       );
       const wasKept = isKept;
       keep();
-      if (isKept !== wasKept) tell();
+      if (isKept !== wasKept) notify();
     },
     onChange: listener => {
       listeners.add(listener);
@@ -87,16 +87,16 @@ function readTalk(storeOf) {
 }
 
 const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
-const LENT = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
+const SHARED = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
 const OWN_SOURCE = /own-(parameters|microgpt|code)/; // in an address
-let desk = null;
+let controller = null;
 
-export function ownTalkAt(site, templates) {
-  desk ??= makeDesk(site, templates);
-  return desk;
+export function talkControllerAt(site, templates) {
+  controller ??= makeController(site, templates);
+  return controller;
 }
 
-function makeDesk(site, templates) {
+function makeController(site, templates) {
   const way = element("div", "viewer talk-goes-on"),
     onward = button("Back to the talk", () => goOn("here")),
     over = button("Leave it", () => {
@@ -106,14 +106,14 @@ function makeDesk(site, templates) {
   onward.title = "Page Down goes on with it, Page Up comes back to where you were";
   way.append(onward, over);
   let home = null, // what the way stands in
-    toLessons = () => {}, // opens the page of lessons
+    openLessons = () => {}, // opens the page of lessons
     lessons = null, // what is mounted there
     open = null; // opens a scene from there in the walkthrough
-  const ownTalk = makeOwnTalk(() => localStorage, window),
+  const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
-    asking = makeTalkAsking(site, templates, uploads);
-  uploads.retain(uploadsOf(ownTalk.moments));
-  const talkDesk = makeTalkDesk(ownTalk, asking, {
+    requests = makeTalkRequests(site, templates, uploads);
+  uploads.retain(uploadsOf(talkStore.moments));
+  const talkDock = makeTalkDock(talkStore, requests, {
     site,
     give: (place, what = "") => {
       if (lessons) {
@@ -122,22 +122,22 @@ function makeDesk(site, templates) {
         return;
       }
       keep({ here: searchOf(place), next: null, from: place.present ? window.location.search.slice(1) : null, what });
-      toLessons();
+      openLessons();
     },
     open: moment => {
-      lends(moment);
+      shareUploads(moment);
       if (open) open(moment.at);
       else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
     },
   });
   const draw = () => {
-    if (lessons !== null || !kept().here) way.remove();
+    if (lessons !== null || !readResume().here) way.remove();
     else if (way.parentNode !== home) home.append(way);
   };
   function goOn(which) {
-    const { here, next, from } = kept();
+    const { here, next, from } = readResume();
     keep({ here: (which === "next" && next) || here, next: null, from });
-    toLessons();
+    openLessons();
   }
   window.addEventListener(
     "keydown",
@@ -154,43 +154,43 @@ function makeDesk(site, templates) {
     collect: (pass, where, tab) => {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link));
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
-      talkDesk.collect(
+      talkDock.collect(
         { at, picture: smallPictureOf(pass, where) },
         OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null,
       );
       return true;
     },
     // Whether a tab that shows a moment of the talk lacks the files of one's own in it, and it has been given them.
-    async lent({ tab, lacksFile }) {
-      const { names = [], tab: last = null } = read(LENT);
+    async restoreUploads({ tab, lacksFile }) {
+      const { names = [], tab: last = null } = read(SHARED);
       if (!names.length || (last === tab && !lacksFile)) return false;
-      write(LENT, { names, tab });
+      write(SHARED, { names, tab });
       try {
-        await asking.give(tab, names);
+        await requests.give(tab, names);
         return true;
       } catch {
         return false; // the walkthrough says then that it lacks them
       }
     },
     // Sets the act that opens the page of lessons from here.
-    leadsTo: act => {
-      toLessons = act;
+    openLessonsBy: act => {
+      openLessons = act;
       lessons = null;
       open = null;
     },
     standIn: root => {
       home = root;
-      talkDesk.standIn(root);
+      talkDock.standIn(root);
       draw();
     },
     // The host's part for the page of lessons.
-    ofLessons: opens => ({
-      own: talkDesk,
-      resumed: () => kept().here ?? "",
-      lends: ({ lesson, moment }) => lends(lesson === ID ? ownTalk.talk.moment[moment - 1] : {}),
-      leave: (place, next) => keep({ ...kept(), here: searchOf(place), next: next && searchOf(next) }),
-      left: () => {
-        const { from } = kept();
+    hostOfLessons: opens => ({
+      talk: talkDock,
+      resumeSearch: () => readResume().here ?? "",
+      shareUploads: ({ lesson, moment }) => shareUploads(lesson === ID ? talkStore.talk.moment[moment - 1] : {}),
+      pause: (place, next) => keep({ ...readResume(), here: searchOf(place), next: next && searchOf(next) }),
+      onLeave: () => {
+        const { from } = readResume();
         keep({});
         if (from) opens(from);
       },
@@ -199,23 +199,23 @@ function makeDesk(site, templates) {
     async arrive(page, opens) {
       lessons = page;
       open = opens;
-      const { from, what } = kept();
+      const { from, what } = readResume();
       keep({ from });
       page[what]?.();
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await talkDesk.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
+      if (await talkDock.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
     },
   };
 }
 
 // A moment is opened in the walkthrough, whose tab is given the files of one's own that it shows.
-function lends({ uploads = [] }) {
-  write(LENT, { names: uploads });
+function shareUploads({ uploads = [] }) {
+  write(SHARED, { names: uploads });
 }
 
-function kept() {
+function readResume() {
   return read(UNDER_WAY);
 }
 

@@ -8,37 +8,38 @@ import { MOST_BYTES, drawCode } from "../viewer/qrCode.js";
 import { fileNameOf, makeTakeaway } from "../lesson/surroundings.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
 
-// `templates` puts together what it sends of a pass; `uploads` (talkUploads.js) has the files of one's own that moments show.
-export function makeTalkAsking(site, templates, uploads) {
+// `templates` puts together what it sends of a pass; `uploads` (talkDock.js) has the files of one's own that moments show.
+export function makeTalkRequests(site, templates, uploads) {
   const ask = askTalkAt(site);
-  /** @param {{}} said @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
-  const askQuestions = said => ask({ kind: "questions", ...said });
+  /** @param {{}} request @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
+  const askQuestions = request => ask({ kind: "questions", ...request });
   /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenFile>} */
   const askFile = ask;
-  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenPage>} */
-  const askPage = said => ask({ kind: "page", ...said });
-  /** @param {{}} said @returns {Promise<import("../../generated/contract").OpenedTalk>} */
-  const askTalk = said => ask({ kind: "talk", ...said });
-  /** @param {{}} said @returns {Promise<import("../../generated/contract").ShownUploads>} */
-  const askUploads = said => ask({ kind: "uploads", ...said });
+  /** @param {{}} request @returns {Promise<import("../../generated/contract").WrittenPage>} */
+  const askPage = request => ask({ kind: "page", ...request });
+  /** @param {{}} request @returns {Promise<import("../../generated/contract").OpenedTalk>} */
+  const askTalk = request => ask({ kind: "talk", ...request });
+  /** @param {{}} request @returns {Promise<import("../../generated/contract").ShownUploads>} */
+  const askUploads = request => ask({ kind: "uploads", ...request });
   const fetched = async moment => {
     const sent = await ask({ kind: "moment", moment, uploads: await uploads.of(uploadsOf([moment])) });
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
-  const whole = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
-  const kept = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
+  const withUploads = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
+  const cache = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
   return {
-    moment: kept.get,
+    moment: cache.get,
     questions: async moment => {
       const files = await uploads.of(uploadsOf([moment]));
       return (await askQuestions({ at: moment.at, uploads: files })).questions;
     },
-    fileOf: async talk => (await askFile({ kind: "file", talk: await whole(talk) })).file,
-    questionsFileOf: async (talk, form) => (await askFile({ kind: "export", form, talk: await whole(talk) })).file,
-    pageOf: async talk => (await askPage({ talk: await whole(talk) })).page,
+    fileOf: async talk => (await askFile({ kind: "file", talk: await withUploads(talk) })).file,
+    questionsFileOf: async (talk, form) =>
+      (await askFile({ kind: "export", form, talk: await withUploads(talk) })).file,
+    pageOf: async talk => (await askPage({ talk: await withUploads(talk) })).page,
     // The talk of a file, a link or a lesson; its files are kept.
-    async talkOf(said) {
-      const { uploads: files, ...talk } = (await askTalk(said)).talk;
+    async talkOf(request) {
+      const { uploads: files, ...talk } = (await askTalk(request)).talk;
       await uploads.keep(files);
       return talk;
     },
@@ -56,7 +57,7 @@ export function makeTalkAsking(site, templates, uploads) {
 }
 
 // The sentence on an error in asking.
-function sayingOf(error) {
+function errorText(error) {
   return error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
 }
 
@@ -68,7 +69,11 @@ const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
 
 export async function packed(talk) {
-  const bytes = await through(new CompressionStream(FORMAT), new TextEncoder().encode(JSON.stringify(talk)), Infinity);
+  const bytes = await transformed(
+    new CompressionStream(FORMAT),
+    new TextEncoder().encode(JSON.stringify(talk)),
+    Infinity,
+  );
   const text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
   return LINK_NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
@@ -80,14 +85,14 @@ export async function unpacked(hash) {
     const text = atob(hash.slice(LINK_NAME.length).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, sign => sign.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(
-      await through(new DecompressionStream(FORMAT), bytes, MOST_LINK_BYTES),
+      await transformed(new DecompressionStream(FORMAT), bytes, MOST_LINK_BYTES),
     );
   } catch {
     throw new Error(BROKEN);
   }
 }
 
-async function through(stream, bytes, most) {
+async function transformed(stream, bytes, most) {
   const writer = stream.writable.getWriter();
   const isWritten = writer.write(bytes).then(() => writer.close());
   isWritten.catch(() => {}); // reading fails too, and says so
@@ -110,8 +115,8 @@ const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/limits has it
 // `databases` is window.indexedDB. Returns {keep(files), of(names), areKept(names), retain(names)}: files are {name: base64}, of() is a
 // promise of them, areKept() says whether the browser has them for the next visit, retain() throws all others away.
 export function makeTalkUploads(databases) {
-  const held = new Map(); // where there is no database, they hold until the page is left
-  const lost = new Set(); // the names of those that the database didn't take
+  const inMemory = new Map(); // where there is no database, they hold until the page is left
+  const unsaved = new Set(); // the names of those that the database didn't take
   let opening = null;
   const open = () => {
     const request = databases.open(UPLOADS_NAME, 1);
@@ -124,7 +129,7 @@ export function makeTalkUploads(databases) {
   }
   async function fileOf(name) {
     try {
-      return held.get(name) ?? (await answerTo((await store("readonly")).get(name)));
+      return inMemory.get(name) ?? (await answerTo((await store("readonly")).get(name)));
     } catch {
       return undefined;
     }
@@ -132,16 +137,16 @@ export function makeTalkUploads(databases) {
   return {
     async keep(files) {
       for (const [name, file] of Object.entries(files)) {
-        held.set(name, file);
+        inMemory.set(name, file);
         try {
           await answerTo((await store("readwrite")).put(file, name));
-          lost.delete(name);
+          unsaved.delete(name);
         } catch {
-          lost.add(name);
+          unsaved.add(name);
         }
       }
     },
-    areKept: names => !names.some(name => lost.has(name)),
+    areKept: names => !names.some(name => unsaved.has(name)),
     async of(names) {
       const files = await Promise.all(names.map(async name => [name, await fileOf(name)]));
       return Object.fromEntries(files.filter(([, file]) => file !== undefined));
@@ -164,26 +169,26 @@ function answerTo(request) {
 
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
-// `own` and asking are as in makeTalkDesk; say(text) tells how it went, doThere(what) does it on the page of the talk. Returns {buttons,
+// `talkStore` and `requests` are as in makeTalkDock; say(text) tells how it went, doThere(what) does it on the page of the talk. Returns {buttons,
 // code, panel}: elements, of which `code` is what a QR code stands in.
-function makeTalkWays(own, asking, site, { say, doThere }) {
+function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
   const code = element("p", "code"),
-    hasUploads = () => uploadsOf(own.talk.moment).length > 0,
-    fileName = ending => `${fileNameOf(nameOf(own.talk))}.${ending}`;
+    hasUploads = () => uploadsOf(talkStore.talk.moment).length > 0,
+    fileName = ending => `${fileNameOf(nameOf(talkStore.talk))}.${ending}`;
   const takeaway = makeTakeaway({
-    title: () => nameOf(own.talk),
-    questions: form => asking.questionsFileOf(own.talk, form),
+    title: () => nameOf(talkStore.talk),
+    questions: form => requests.questionsFileOf(talkStore.talk, form),
     print: async () => doThere("print"),
   });
   takeaway.button.classList.remove("link"); // it stands among buttons
   const way = (name, act) =>
     button(name, async () => {
       code.replaceChildren();
-      say(await act().catch(sayingOf));
+      say(await act().catch(errorText));
     });
   async function linkOf() {
     const url = new URL(`?lesson=${ID}`, site);
-    url.hash = await packed(own.talk);
+    url.hash = await packed(talkStore.talk);
     return url;
   }
   async function copyLink() {
@@ -204,12 +209,12 @@ function makeTalkWays(own, asking, site, { say, doThere }) {
     return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
   }
   async function saveTalk() {
-    saveFile(await asking.fileOf(own.talk), fileName("toml"), "application/toml");
+    saveFile(await requests.fileOf(talkStore.talk), fileName("toml"), "application/toml");
     return "Saved.";
   }
   async function savePage() {
     say("The page is being made …");
-    saveFile(await asking.pageOf(own.talk), fileName("html"));
+    saveFile(await requests.pageOf(talkStore.talk), fileName("html"));
     return "Saved. The page opens without a server.";
   }
   return {
@@ -228,10 +233,10 @@ function makeTalkWays(own, asking, site, { say, doThere }) {
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
-// `own` is the talk as it is kept, `asking` what asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
+// `talkStore` holds the user's talk, `requests` asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
 // place of the talk, and does there what is said, "print" or "openClass".
 // Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
-export function makeTalkDesk(own, asking, host) {
+export function makeTalkDock(talkStore, requests, host) {
   const chooser = element("input");
   Object.assign(chooser, { type: "file", accept: ".toml", hidden: true });
   chooser.onchange = async () => {
@@ -245,33 +250,33 @@ export function makeTalkDesk(own, asking, host) {
     drawer.close();
     host.give({ lesson: ID, moment, present }, what);
   };
-  const ways = makeTalkWays(own, asking, host.site, {
+  const sharing = makeTalkSharing(talkStore, requests, host.site, {
     say: text => drawer.say(text),
     doThere: what => give(1, false, what),
   });
-  const drawer = makeTalkDrawer(own, asking, {
+  const drawer = makeTalkDrawer(talkStore, requests, {
     give: moment => give(moment, true),
     open: moment => {
       drawer.close();
       host.open(moment);
     },
-    ways: [...ways.buttons, opening],
-    code: ways.code,
+    ways: [...sharing.buttons, opening],
+    code: sharing.code,
   });
-  drawer.element.append(chooser, ways.panel);
-  const refuse = said => {
+  drawer.element.append(chooser, sharing.panel);
+  const refuse = request => {
     drawer.open();
-    drawer.say(said);
+    drawer.say(request);
   };
   // Another talk takes the place of this one, which Undo brings back. Returns whether there is one.
-  async function take(said, done, refused = drawer.say) {
+  async function take(request, done, refused = drawer.say) {
     try {
-      const talk = await asking.talkOf(said);
-      own.change({ title: talk.title ?? "", moment: talk.moment ?? [] });
+      const talk = await requests.talkOf(request);
+      talkStore.change({ title: talk.title ?? "", moment: talk.moment ?? [] });
       drawer.say(`${done} Undo brings back what was here.`);
       return true;
     } catch (error) {
-      refused(sayingOf(error));
+      refused(errorText(error));
       return false;
     }
   }
@@ -280,30 +285,30 @@ export function makeTalkDesk(own, asking, host) {
     open: () => drawer.open(),
     // Keeps a scene, and its small picture, as the last moment; `tab` is the one that has the files of one's own which it shows.
     async collect({ at, picture }, tab) {
-      const n = own.talk.moment.length;
+      const n = talkStore.talk.moment.length;
       if (n >= MOST_MOMENTS) return refuse(FULL);
       try {
-        const uploads = tab ? await asking.uploadsOfScene(tab, at) : [],
+        const uploads = tab ? await requests.uploadsOfScene(tab, at) : [],
           moment = uploads.length ? { at, uploads } : { at };
-        if ((await asking.sizeOf([...own.talk.moment, moment])) > MOST_CHARACTERS) return refuse(TOO_LARGE);
-        own.keepPicture(at, picture);
-        own.change(added(own.talk, moment));
+        if ((await requests.sizeOf([...talkStore.talk.moment, moment])) > MOST_CHARACTERS) return refuse(TOO_LARGE);
+        talkStore.keepPicture(at, picture);
+        talkStore.change(added(talkStore.talk, moment));
         drawer.open(n);
       } catch (error) {
-        refuse(sayingOf(error));
+        refuse(errorText(error));
       }
     },
     // A moment of a lesson, as the last one.
     async collectFrom({ lesson, moment }) {
       drawer.open();
       if (lesson === ID) return;
-      if (own.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
+      if (talkStore.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
       try {
-        const { moment: all } = await asking.talkOf({ lesson });
-        own.change(added(own.talk, all[moment - 1]));
-        drawer.open(own.talk.moment.length - 1);
+        const { moment: all } = await requests.talkOf({ lesson });
+        talkStore.change(added(talkStore.talk, all[moment - 1]));
+        drawer.open(talkStore.talk.moment.length - 1);
       } catch (error) {
-        drawer.say(sayingOf(error));
+        drawer.say(errorText(error));
       }
     },
     // A lesson, as a start.
@@ -319,11 +324,11 @@ export function makeTalkDesk(own, asking, host) {
       });
       return json !== null && take({ json }, "", refuse);
     },
-    entry: () => entryOf(own.talk),
-    momentAt: ({ moment }) => own.talk.moment[moment - 1],
-    fetched: ({ moment }) => asking.moment(own.talk.moment[moment - 1]),
-    questions: form => asking.questionsFileOf(own.talk, form),
-    talk: () => own.talk,
-    onChange: own.onChange,
+    entry: () => entryOf(talkStore.talk),
+    momentAt: ({ moment }) => talkStore.talk.moment[moment - 1],
+    fetched: ({ moment }) => requests.moment(talkStore.talk.moment[moment - 1]),
+    questions: form => requests.questionsFileOf(talkStore.talk, form),
+    talk: () => talkStore.talk,
+    onChange: talkStore.onChange,
   };
 }

@@ -9,34 +9,40 @@ import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js"
 const NONE = "none",
   OWN = "own";
 
-// acts: {edit(parts, what), move(by), remove, give, open}: the last two show it as it is given, and as it was collected; asking is what asks the server. Returns {element, update(moment, place, n)}.
-function makeTalkForm(acts, asking) {
+// actions: {edit(parts, what), move(by), remove, give, open}: the last two show it as it is given, and as it was collected; `requests` asks the server. Returns {element, update(moment, place, n)}.
+function makeTalkForm(actions, requests) {
   const box = element("div", "moment-form"),
     answer = element("p", "answer");
   answer.setAttribute("role", "status");
   let now = null, // the moment
-    offered = [], // questions, for the address `offeredAt`
+    suggestions = [], // questions, for the address `offeredAt`
     offeredAt = "";
-  const edit = (name, value) => acts.edit({ [name]: value }, name);
-  const text = lined(3, value => edit("text", value), check),
-    after = lined(2, value => edit("after", value), check),
-    notes = lined(2, value => edit("notes", value)),
-    prompt = lined(2, value => acts.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check);
+  const edit = (name, value) => actions.edit({ [name]: value }, name);
+  const text = textArea(3, value => edit("text", value), check),
+    after = textArea(2, value => edit("after", value), check),
+    notes = textArea(2, value => edit("notes", value)),
+    prompt = textArea(2, value => actions.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check);
   const minutes = element("input");
   Object.assign(minutes, { type: "number", min: 0, max: 120, step: 0.5 });
   minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
   const question = element("select");
   question.onchange = () => {
     const { value } = question;
-    if (value !== OWN) acts.edit({ ask: value === NONE ? null : offered[Number(value)].ask });
+    if (value !== OWN) actions.edit({ ask: value === NONE ? null : suggestions[Number(value)].ask });
     check();
   };
   const prompted = labelled("Asked as", prompt),
     answered = labelled("Said with the answer", after);
-  const up = button("Move up", () => acts.move(-1)),
-    down = button("Move down", () => acts.move(1)),
+  const up = button("Move up", () => actions.move(-1)),
+    down = button("Move down", () => actions.move(1)),
     line = element("p", "acts");
-  line.append(up, down, button("Try it", acts.give), button("Open it", acts.open), button("Delete", acts.remove));
+  line.append(
+    up,
+    down,
+    button("Try it", actions.give),
+    button("Open it", actions.open),
+    button("Delete", actions.remove),
+  );
   box.append(
     labelled("What you say", text),
     labelled("Question", question),
@@ -51,8 +57,8 @@ function makeTalkForm(acts, asking) {
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const isOffered = ({ ask }) => same({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
   function drawQuestions() {
-    const at = offered.findIndex(isOffered),
-      options = offered.map(({ ask }, nth) => optionOf(ask.prompt, String(nth)));
+    const at = suggestions.findIndex(isOffered),
+      options = suggestions.map(({ ask }, nth) => optionOf(ask.prompt, String(nth)));
     if (now.ask && at < 0) options.unshift(optionOf(now.ask.prompt, OWN));
     question.replaceChildren(optionOf("No question", NONE), ...options);
     question.value = now.ask ? (at < 0 ? OWN : String(at)) : NONE;
@@ -60,19 +66,19 @@ function makeTalkForm(acts, asking) {
   async function offer() {
     const { at } = now;
     offeredAt = at;
-    offered = [];
-    const questions = await asking.questions(now).catch(() => []);
+    suggestions = [];
+    const questions = await requests.questions(now).catch(() => []);
     if (now.at !== at) return;
-    offered = questions;
+    suggestions = questions;
     drawQuestions();
   }
   // Whether the pass has an answer, and which.
   async function check() {
     const moment = now;
     write(answer, "");
-    const sentence = await asking
+    const sentence = await requests
       .moment(moment)
-      .then(({ question: given }) => (given ? `The answer: ${answerOf(given)}.` : ""), sayingOf);
+      .then(({ question: resolved }) => (resolved ? `The answer: ${answerOf(resolved)}.` : ""), errorText);
     if (now === moment) write(answer, sentence);
   }
   return {
@@ -102,7 +108,7 @@ function makeTalkForm(acts, asking) {
   };
 }
 
-function sayingOf(error) {
+function errorText(error) {
   return error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
 }
 
@@ -112,7 +118,7 @@ function labelled(name, control) {
   return label;
 }
 
-function lined(rows, act, end = () => {}) {
+function textArea(rows, act, end = () => {}) {
   const made = element("textarea");
   Object.assign(made, { rows, maxLength: 3000 });
   made.oninput = () => act(made.value);
@@ -130,10 +136,10 @@ const HOW = "Look at something that you want to show, and press M, or “Add thi
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
-// `own` is the talk (ownTalk.js), `asking` asks the server about it; acts: {give(place), open(moment), ways, code}, of which ways are
+// `talkStore` holds the user's talk (talkController.js), `requests` asks the server about it; actions: {give(place), open(moment), ways, code}, of which ways are
 // the elements of what else is done with the whole talk, and code is what a QR code stands in. Returns {element, standIn(home), open(place),
 // say(text), close()}.
-export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
+export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) {
   const box = element("dialog", "viewer talk-drawer asks"),
     head = element("header"),
     title = element("input"),
@@ -145,15 +151,15 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
   box.setAttribute("aria-label", "Your talk");
   title.setAttribute("aria-label", "Title of the talk");
   Object.assign(title, { placeholder: "Title of the talk", maxLength: 200 });
-  title.oninput = () => own.change({ ...own.talk, title: title.value }, "title");
+  title.oninput = () => talkStore.change({ ...talkStore.talk, title: title.value }, "title");
   status.setAttribute("role", "status");
   let home = null,
     chosen = -1,
     drawn = "";
   const giving = button("Give the talk", () => give(1), "check"),
-    undo = button("Undo", () => own.undo()),
+    undo = button("Undo", () => talkStore.undo()),
     away = button("Throw away", () => {
-      own.change(NOTHING);
+      talkStore.change(NOTHING);
       say("Thrown away. Undo brings it back.");
     });
   head.append(
@@ -165,28 +171,28 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
 
   const form = makeTalkForm(
     {
-      edit: (parts, what) => own.change(edited(own.talk, chosen, parts), what && `${what} ${chosen}`),
+      edit: (parts, what) => talkStore.change(edited(talkStore.talk, chosen, parts), what && `${what} ${chosen}`),
       move: by => move(chosen, chosen + by),
       remove: () => remove(chosen),
       give: () => give(chosen + 1),
-      open: () => open(own.talk.moment[chosen]),
+      open: () => open(talkStore.talk.moment[chosen]),
     },
-    asking,
+    requests,
   );
   const say = text => write(status, text);
   function move(from, to) {
-    if (to < 0 || to >= own.talk.moment.length || from === to) return;
+    if (to < 0 || to >= talkStore.talk.moment.length || from === to) return;
     const isChosen = chosen === from;
     if (isChosen) chosen = to;
-    own.change(moved(own.talk, from, to));
+    talkStore.change(moved(talkStore.talk, from, to));
     focus(to);
-    say(`Moment ${to + 1} of ${own.talk.moment.length}.`);
+    say(`Moment ${to + 1} of ${talkStore.talk.moment.length}.`);
   }
   function remove(at) {
     chosen = -1;
-    own.change(without(own.talk, at));
+    talkStore.change(without(talkStore.talk, at));
     say("Deleted. Undo brings it back.");
-    focus(Math.min(at, own.talk.moment.length - 1));
+    focus(Math.min(at, talkStore.talk.moment.length - 1));
   }
   function focus(at) {
     (list.children[at]?.querySelector("button") ?? title).focus();
@@ -198,50 +204,52 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
   }
   function draw() {
     if (!box.open) return;
-    const { moment: moments } = own.talk,
+    const { moment: moments } = talkStore.talk,
       n = moments.length,
       order = JSON.stringify([chosen, moments.map(({ at }) => at)]);
     if (chosen >= n) chosen = -1;
-    if (title.value !== own.talk.title) title.value = own.talk.title;
+    if (title.value !== talkStore.talk.title) title.value = talkStore.talk.title;
     write(
       count,
-      n ? `${countOf(moments)} ${own.isKept && asking.areKept(moments) ? KEPT : LOST}${ownNumbersIn(moments)}` : "",
+      n
+        ? `${countOf(moments)} ${talkStore.isKept && requests.areKept(moments) ? KEPT : LOST}${ownNumbersIn(moments)}`
+        : "",
     );
     how.hidden = n > 0;
     for (const each of [giving, away, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
-    undo.disabled = !own.canUndo;
+    undo.disabled = !talkStore.canUndo;
     if (order !== drawn) {
       const { activeElement } = box.getRootNode(),
-        held = list.contains(activeElement) ? activeElement : null;
+        focused = list.contains(activeElement) ? activeElement : null;
       list.replaceChildren(...moments.map(drawMoment));
       if (chosen >= 0) list.children[chosen].append(form.element);
-      if (held?.isConnected) held.focus();
+      if (focused?.isConnected) focused.focus();
       drawn = order;
     }
-    for (const [at, moment] of moments.entries()) write(list.children[at].querySelector(".said"), saidOf(moment));
+    for (const [at, moment] of moments.entries()) write(list.children[at].querySelector(".said"), labelOf(moment));
     if (chosen >= 0) form.update(moments[chosen], chosen, n);
   }
   function drawMoment(moment, at) {
     const picture = element("span", "shown"),
-      known = own.pictureOf(moment.at);
+      known = talkStore.pictureOf(moment.at);
     picture.append(drawSmallPicture(known));
     if (!known) fetchPicture(moment, picture);
     return drawLine(at, at === chosen, picture, {
       choose: () => choose(at),
       remove: () => remove(at),
       move: to => move(at, to),
-      bring: from => from in own.talk.moment && move(from, at),
+      bring: from => from in talkStore.talk.moment && move(from, at),
       focus: to => list.children[to]?.querySelector("button").focus(),
     });
   }
   // Of a moment from a link or a file the picture comes with its pass.
   async function fetchPicture(moment, picture) {
-    const made = await asking.moment(moment).then(smallPictureFrom, () => null);
+    const made = await requests.moment(moment).then(smallPictureFrom, () => null);
     if (!made) return;
-    own.keepPicture(moment.at, made);
+    talkStore.keepPicture(moment.at, made);
     picture.replaceChildren(drawSmallPicture(made));
   }
-  own.onChange(draw);
+  talkStore.onChange(draw);
   return {
     element: box,
     say,
@@ -263,18 +271,18 @@ export function makeTalkDrawer(own, asking, { give, open, ways, code }) {
   };
 }
 
-// The line of the moment at a place, with its picture. acts: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last
+// The line of the moment at a place, with its picture. actions: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last
 // gives another line the keyboard.
-function drawLine(at, isChosen, picture, acts) {
+function drawLine(at, isChosen, picture, actions) {
   const line = element("li"),
-    opener = button("", acts.choose, "moment");
+    opener = button("", actions.choose, "moment");
   opener.append(element("span", "number", String(at + 1)), picture, element("span", "said"));
   opener.setAttribute("aria-expanded", String(isChosen));
   opener.title = "Alt and ↑ or ↓ moves it, Delete deletes it";
   opener.onkeydown = event => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (event.key === "Delete") acts.remove();
-    else if (by) (event.altKey ? acts.move : acts.focus)(at + by);
+    if (event.key === "Delete") actions.remove();
+    else if (by) (event.altKey ? actions.move : actions.focus)(at + by);
     else return;
     event.preventDefault();
   };
@@ -288,7 +296,7 @@ function drawLine(at, isChosen, picture, acts) {
   line.ondrop = event => {
     event.preventDefault();
     line.classList.remove("over");
-    acts.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
+    actions.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
   };
   line.append(opener);
   return line;
@@ -308,7 +316,7 @@ function ownNumbersIn(moments) {
 }
 
 // The text that a moment is known by: its own, or else that of its scene.
-function saidOf({ text = "", title = "", ask, at }) {
+function labelOf({ text = "", title = "", ask, at }) {
   const query = new URLSearchParams(at),
     scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");
   return title || text || ask?.prompt || scene || "A first visit";
