@@ -49,7 +49,7 @@ function ofNumbers(question, counts, isShown) {
   return question.isShare ? ofShares(question, counts, isShown) : ofAnyNumbers(question, counts, isShown);
 }
 
-// Over a slider from 0 to 1, each dot in the twentieth that is nearest.
+// Dots over a slider from 0 to 1, in the nearest of 20 steps.
 function ofShares({ right, text }, counts, isShown) {
   const box = element("div", "share-line"),
     list = element("ol", "stacks of-shares");
@@ -78,14 +78,14 @@ function ofShares({ right, text }, counts, isShown) {
   return box;
 }
 
-// How many of the shares of a round are nearest to each of the `BINS` from 0 to 1.
+// Counts the shares of a round by the nearest of `BINS` steps from 0 to 1.
 function binsOf(round) {
   const bins = Array(BINS).fill(0);
   for (const [value, count] of round) bins[Math.round(value * (BINS - 1))] += count;
   return bins;
 }
 
-// Each number that somebody gave, in their order, and the right one among them.
+// All numbers given, sorted, with the right one among them.
 function ofAnyNumbers({ right, text, tolerance }, counts, isShown) {
   const values = new Map();
   counts.forEach((round, nth) => {
@@ -113,7 +113,7 @@ function ofAnyNumbers({ right, text, tolerance }, counts, isShown) {
   );
 }
 
-// The dots of each round beside each other, the first paler. `most` is how many the highest stack of all has.
+// The dots of the rounds side by side, the first paler. `most` is the height of the highest stack.
 function drawRounds(counts, most) {
   const rounds = element("span", "rounds"),
     rows = Math.ceil(most / IN_A_ROW);
@@ -186,7 +186,7 @@ export function makePlacedDots(home) {
         if (spot && home.isConnected) place(layer, spot, counts, isShown);
       };
       again();
-      afterFrame(() => again()); // the picture takes its place beside them
+      afterFrame(() => again()); // the picture is laid out first
       return true;
     },
   };
@@ -212,7 +212,7 @@ function groundOf(question, counts, home, picture) {
     : null;
 }
 
-// The slider has the truth on it by itself.
+// The slider marks the right answer itself.
 function sliderIn(home, counts) {
   const slider = home.querySelector(".slider input");
   if (!isThere(slider)) return null;
@@ -236,7 +236,7 @@ function areInLine(spots) {
   return Math.max(...tops) - Math.min(...tops) < SAME_LINE_PX;
 }
 
-// A cell of the picture, or its place where it is covered.
+// A cell of the picture, or the cover over it.
 function cellIn(picture, cell) {
   const all = [...picture.querySelectorAll(":is(.sheet, .matrix) td")],
     isOf = ({ dataset }) => dataset.cell === cell || dataset.place === cell;
@@ -278,7 +278,7 @@ function place(layer, { kind, rects, labels, right, rounds }, counts, isShown) {
   );
 }
 
-// As many beside each other as have room, so that the highest stack fits.
+// Fits the highest stack by putting as many dots side by side as there is room for.
 function sizesOf(most, width, height) {
   for (let size = LARGEST_PX; size > LEAST_PX; size -= 1) {
     const inRow = Math.max(1, Math.min(OF_WORDS, Math.floor(width / (size + GAP_PX))));
@@ -287,7 +287,7 @@ function sizesOf(most, width, height) {
   return { size: LEAST_PX, inRow: Math.max(1, Math.floor(width / (LEAST_PX + GAP_PX))) };
 }
 
-// How far words stand apart.
+// The smallest distance between words.
 function widthOf(rects) {
   const middles = rects.map(({ left, width }) => left + width / 2).sort((one, other) => one - other);
   return Math.min(...middles.slice(1).map((middle, nth) => middle - middles[nth])) - 2 * GAP_PX;

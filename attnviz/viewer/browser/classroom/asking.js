@@ -18,7 +18,7 @@ const GIVEN = "It is given, so there is nothing to work it out from. Select a nu
   HIDDEN = "The mask hides this pair. Select a visible one.",
   ALONE = "This word sees one word alone, which has all of its attention. Select another row.";
 
-// {kinds, why}: of "number", "share" and "word" those that have an answer to find; without one of a number, why that is so.
+// {kinds, why}: which of "number", "share" and "word" can be asked about a cell; why its number can't be.
 /** @param {Pass} pass @param {Cell} cell */
 export function askableOf(pass, { name, index }) {
   const [stage] = name.split(/_\d+$/),
@@ -39,7 +39,7 @@ const QUESTIONS = {
   share: "Which share is it?",
   word: "Which word has the largest in this row?",
 };
-const RETRY_MS = 1000; // until what did not come is asked for again
+const RETRY_MS = 1000; // before a retry
 
 // Returns {button, panel, at(place), isOpen, join(about, isShown), leave(), update()}: what opens a dialog in its home, for the number that is
 // selected; it is opened and closed too where another device of the speaker's has asked, and has gone on. back() leads the class
@@ -61,20 +61,20 @@ export function makeAsking(speaker, home, back) {
     question = null,
     about = null, // {kind, cell}
     isShown = false,
-    isLeft = false; // whether another device closes it
+    isLeft = false; // whether another device has closed it
   stage.setAttribute("aria-label", "A question to the class");
   head.append(room, count);
   body.append(workingBox, board.element);
   stage.append(head, title, body, truth, buttons);
   stage.onkeydown = event => {
-    // a remote's button shows the answer, and goes on after that
+    // a presenter remote shows the answer, then closes
     if (!["PageDown", "ArrowRight"].includes(event.key)) return;
     event.preventDefault();
     if (isShown) stage.close();
     else show();
   };
   stage.onclose = () => {
-    if (stage.open) return; // heard of late: the next question is being put
+    if (stage.open) return; // the close event fires late, after the next dialog may have opened
     about = question = null;
     if (!isLeft) back();
   };
@@ -91,7 +91,7 @@ export function makeAsking(speaker, home, back) {
     if (speaker.message || speaker.now?.round === null) return stage.close();
     fetchMoment(request);
   };
-  // What comes when another question is there, or none, is nobody's any more.
+  // A reply that arrives after the question has changed is dropped.
   async function fetchMoment(request) {
     if (about !== request) return;
     let moment;
@@ -137,13 +137,13 @@ export function makeAsking(speaker, home, back) {
     openDialog(stage, home);
   }
   const show = () => {
-    if (!question) return; // it is still to come
+    if (!question) return; // not fetched yet
     isShown = true;
     speaker.shows({ at: place.scene ?? place.at, question: about, isShown });
     update();
   };
   function update() {
-    if (stage.open && !question && speaker.message) write(count, speaker.message); // the dialog lies over the line that says it
+    if (stage.open && !question && speaker.message) write(count, speaker.message); // the dialog covers the bar that shows it
     if (!stage.open || !question || !speaker.now) return;
     const { audience, round } = speaker.now;
     isShown ||= speaker.isTold && speaker.now.isShown;
@@ -178,7 +178,7 @@ export function makeAsking(speaker, home, back) {
       fetchMoment(what);
     },
     leave: () => {
-      if (!stage.open) return; // its event is still to come, and then nobody is led back
+      if (!stage.open) return; // the close event fires later and must not lead the class back
       isLeft = true;
       stage.close();
     },
@@ -186,7 +186,7 @@ export function makeAsking(speaker, home, back) {
   };
 }
 
-// Until the class is at the question that was put, or that was refused.
+// Resolves once the class has the question, or it was refused.
 function untilThere(speaker) {
   return new Promise(done => {
     const stop = speaker.onChange(() => {

@@ -9,7 +9,7 @@ import { makeBoard, makePlacedDots } from "./answerDots.js";
 
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
 
-// Where one joins: {shown, typed, coded} of a site; `typed` is what people type, `coded` what a phone's camera reads.
+// Where to join: {typed, coded}; `typed` is what people type, `coded` what a phone's camera reads.
 export function joinAddresses(site, { code, link }) {
   const base = new URL(".", site);
   return { typed: `${base.host}${base.pathname}${code}`, coded: `${base.href}${code}${link ? `#${link}` : ""}` };
@@ -17,7 +17,7 @@ export function joinAddresses(site, { code, link }) {
 
 // Returns {element, open(room)}; a click or Escape closes it.
 function makeClassCode(site) {
-  const box = element("dialog", "qr-code class-code asks"); // a remote's button closes it
+  const box = element("dialog", "qr-code class-code asks"); // a presenter remote closes it too
   box.setAttribute("aria-label", "The code of the class");
   box.onclick = () => box.close();
   box.onkeydown = event => {
@@ -97,7 +97,7 @@ function makeClassMenu(speaker, showCode) {
   };
 }
 
-// A number that was pointed at: by its words where its pass is on the screen.
+// Names a number that phones pointed at: in words if its pass is on the screen.
 function nameOf({ cell, at }, place) {
   const number = place?.pass?.read(cell);
   if (!number) return `${cell} at ${at}`;
@@ -125,10 +125,10 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     asking = makeAsking(speaker, dialogs, () => sendToClass(place)),
     menu = makeClassMenu(speaker, () => code.open(speaker.room));
   let place = null,
-    questionName = "", // the question that is on the board
+    questionName = "", // of the question on the board
     wasOpen = Boolean(speaker.room),
     dots = null, // over the picture
-    ledTo = null, // where another device has led this page, until something else is done here
+    ledTo = null, // where another device has led this page, until the user moves on here
     isAnswersShown = false;
   bar.setAttribute("aria-label", "Class");
   message.setAttribute("role", "status");
@@ -197,10 +197,10 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
   function sendToClass({ at, isShown = false, moment = null }, isLedThere = false) {
     speaker.shows({ at, isShown, moment }, isLedThere);
   }
-  // Whether a place is shown as another device has led here.
+  // Whether this page shows a place because another device led it there.
   function isLed({ at, isShown = false }) {
     if (ledTo?.isGoing)
-      ledTo.at = at; // as this page writes it
+      ledTo.at = at; // in this page's notation
     else if (ledTo?.at !== at || ledTo.isShown !== isShown) ledTo = null;
     return ledTo !== null;
   }
@@ -213,7 +213,7 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
   draw();
   return {
     element: bar,
-    // Draws answers in a moment: on a board, or where it has them in its picture.
+    // Draws answers into a moment: on a board, or over the picture where they belong.
     standIn: body => {
       dots = makePlacedDots(body);
       body.prepend(board.element);
@@ -246,7 +246,7 @@ function drawJoinButton(joinButton, { code }, { typed }) {
   joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
 }
 
-// Only where they are others: answers come all the time.
+// Redraws only if they changed: answers arrive all the time.
 function drawButtons(box, buttons) {
   const texts = each => [...each].map(({ textContent }) => textContent).join("\n");
   if (texts(box.children) !== texts(buttons)) redraw(box, buttons);

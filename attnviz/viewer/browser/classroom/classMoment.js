@@ -11,7 +11,7 @@ import { drawSaid } from "../lesson/momentView.js";
 
 const ALONE = "Here the speaker chooses words and settings. To choose them yourself, open the walkthrough.";
 
-// touched(cell) tells that somebody looks around. Returns {element, show(moment, now), cell(), end()}.
+// touched(cell) is called once the phone explores by itself. Returns {element, show(moment, now), cell(), end()}.
 export function makeClassViewer({ touched }) {
   const box = element("div", "viewer class-view");
   let search = "",
@@ -53,8 +53,8 @@ export function makeClassViewer({ touched }) {
   };
 }
 
-// answer(value) tells the class; touched(cell) that somebody looks around, at a cell or "". Returns {element, show(moment, now,
-// own, isPresented), end()}: `ownAnswer` is what they answered, or null.
+// answer(value) sends an answer; touched(cell) is called once the phone explores by itself, at a cell or "". Returns {element, show(moment, now,
+// ownAnswer), end()}: `ownAnswer` is null without one.
 export function makeClassMoment({ answer, touched }) {
   const body = element("div", "lesson-body"),
     textBox = element("section", "lesson-said"),
@@ -116,7 +116,7 @@ export function makeClassMoment({ answer, touched }) {
           : []),
       ]);
       question?.update({ answer: ownAnswer, isShown, isClosed: !isOpen });
-      // a phone has no room for it all; its picture is drawn first
+      // a phone can't show all of it; scroll once the picture is drawn
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
       wasShown = isShown;
       workingBox.hidden = !moment.working;
@@ -128,7 +128,7 @@ export function makeClassMoment({ answer, touched }) {
   };
 }
 
-// The sentences on one's own answer.
+// The sentences about the phone's own answer.
 function drawOwnAnswer({ question, after }, ownAnswer, isOpen, isShown) {
   if (isShown) return verdictOn(question, ownAnswer, after).sentences;
   if (ownAnswer === null) return [[["", isOpen ? "Nobody sees who says what." : "No more answers are taken."]]];

@@ -4,22 +4,22 @@ import { element, write } from "../elements/element.js";
 import { readKept, writeKept } from "../lesson/memory.js";
 import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 
-const ANSWER_MS = 1100; // between two answers
+const ANSWER_MS = 1100; // at least, between two answers sent
 
-// post(message) tells the class; changed() is called as something is otherwise. Returns {at(now), failureAt(now), give(now, value),
-// recall(heard)}; `now` is ClassNow of generated/contract.d.ts.
+// The answers of this phone. post(message) sends one; changed() is called after every change. Returns {at(now), failureAt(now),
+// give(now, value), recall(received)}; `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {
-  const byQuestion = new Map(); // by the question
-  let recalled = null, // {number, round, value}: what the server knows of who comes back
-    last = null, // {number, round} of the one that was given last
-    pending = null, // that is to be sent
+  const byQuestion = new Map();
+  let recalled = null, // {number, round, value}: the answer that the server has from before a reload
+    last = null, // {number, round} of the latest answer
+    pending = null, // the value still to be sent
     failure = "";
   const isOf = (what, { number, round }) => what?.number === number && what.round === round?.number;
   return {
-    // One's answer where the class is, null where there is none; and why it was not taken, empty where it was.
+    // The answer to the current question, or null; and why it was refused, or empty.
     at: now => (isOf(recalled, now) ? recalled.value : (byQuestion.get(nameOf(now)) ?? null)),
     failureAt: now => (isOf(last, now) ? failure : ""),
-    // What the server has of who comes back; an answer that is still being sent is newer.
+    // Takes the answer that the server has, unless a newer one is still being sent.
     recall: received => {
       const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
       if (received && !isOlder) recalled = received;
@@ -35,7 +35,7 @@ export function makeAnswers(post, changed) {
       for (let sent = null; pending !== sent; ) {
         sent = pending;
         const { isDone, status, message } = await post({ do: "answer", ...last, value: sent });
-        const isLater = status === 0 || status === 429 || status >= 500; // a process is lost: another one is asked
+        const isLater = status === 0 || status === 429 || status >= 500; // retry: a server process may be down
         failure = isDone || isLater ? "" : message;
         if (isLater) sent = null;
         await new Promise(done => setTimeout(done, ANSWER_MS));
@@ -46,12 +46,12 @@ export function makeAnswers(post, changed) {
   };
 }
 
-// A question, to which the class may come back; two moments of a talk may have one scene.
+// Identifies a question, to which the class may return. Two moments of a talk may have the same scene.
 function nameOf({ number, at, kind, question, round }) {
   return JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
 }
 
-// `reason` is why one is asked for it; go(typed) is told what was typed.
+// `reason` is shown above the form; go(typed) is called with the code.
 function drawJoinForm(code, reason, go) {
   const form = element("form", "class-form"),
     input = element("input", "typed"),
@@ -86,7 +86,7 @@ export async function takeSeat(line, code, hash, stores, wait) {
     if (answer.isDone) {
       /** @type {import("../../generated/contract").Seat} */
       const taken = answer.data;
-      stores.some(storeOf => keep(storeOf, code, taken.seat)); // else a reload takes another seat
+      stores.some(storeOf => keep(storeOf, code, taken.seat)); // without this a reload would take a second seat
       return taken;
     }
     reason = answer.message;
@@ -100,7 +100,7 @@ function keep(storeOf, code, seat) {
   return readKept(storeOf, NAME)?.[code] === seat;
 }
 
-// Asks until it is answered: where many come at once, or many type wrong codes, one is let in by and by.
+// Retries until answered: when many join at once or type wrong codes, the server lets them in gradually.
 async function joined(line, code, how, wait) {
   for (;;) {
     const answer = await line.post(code, { do: "join", ...how });
@@ -114,7 +114,7 @@ const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on 
 const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
-const RETRY_MS = 1000; // until what did not come is asked for again
+const RETRY_MS = 1000; // before a retry
 
 // `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), stores}: the line to the class; what the page's
 // address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
@@ -132,8 +132,8 @@ export function mountClass(root, code, host) {
   let seat = "",
     now = null, // ClassNow of generated/contract.d.ts
     moment = null,
-    fetched = 0, // the moment that is here, by `shows`
-    seen = null, // the moment that is on the screen
+    fetched = 0, // the `shows` of the moment fetched last
+    seen = null, // the moment on the screen
     view = null, // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
@@ -164,7 +164,7 @@ export function mountClass(root, code, host) {
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: hear,
       own: answer => {
-        answers.recall(answer); // who comes back hears what they said
+        answers.recall(answer); // the answer from before a reload
         draw();
       },
       lost: () => {
@@ -178,7 +178,7 @@ export function mountClass(root, code, host) {
     isLost = false;
     now = state;
     if (state.hasEnded)
-      stop(); // nobody is asked again
+      stop(); // no reconnecting
     else if (speaker && state.kind !== "talk" && state.at) return host.leave(state);
     arrive();
   }
@@ -222,7 +222,7 @@ export function mountClass(root, code, host) {
     view = null;
     arrive();
   }
-  // The number that one points at; what the answer is read off is none before it is shown.
+  // The cell to point at. The answer's own cell isn't offered before the answer is shown.
   const cellHere = () =>
     touchedCell ||
     (view?.cell?.() ?? moment?.askedCell ?? (now?.isShown || !moment?.question ? moment?.answerCell : null) ?? "");
@@ -259,7 +259,7 @@ export function mountClass(root, code, host) {
       main.replaceChildren(view.element);
     }
     view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now)); // a speaker answers nothing
-    if (moment !== seen) box.scrollIntoView({ block: "start" }); // what is new is read from its beginning
+    if (moment !== seen) box.scrollIntoView({ block: "start" }); // start reading at the top
     seen = moment;
   }
   come();
@@ -271,7 +271,7 @@ export function mountClass(root, code, host) {
   };
 }
 
-// What whoever follows can do; a device of the speaker's turns the talk. update(at, ...): null where there is no class.
+// The buttons of a phone; on the speaker's own device they turn the talk. In update(at, ...) `at` is null without a class.
 function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
   const foot = element("footer", "class-foot"),
     back = button("Back to the class", follow, "check"),

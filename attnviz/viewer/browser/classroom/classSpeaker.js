@@ -1,12 +1,12 @@
-// The speaker of a class: where they are is told to it, and how many are there and what they said is heard.
+// The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
 import { readKept, writeKept } from "../lesson/memory.js";
 
 const NAME = "attnviz class";
-const LED = "attnviz class led"; // the number of the place for which another page was opened
-const HERE_MS = 8000; // between two signs of life
+const LED = "attnviz class led"; // the number of the place that another page was opened for
+const HERE_MS = 8000; // between heartbeats
 const LATER_MS = 1000;
 
-// `line` is that of server.js; storeOf() gives a Storage, which a reload leaves. Returns an object that pages share.
+// `line` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
 export function makeSpeaker(line, storeOf) {
   /** @type {import("../../generated/contract").Seat | null} */
   let room = readKept(storeOf, NAME);
@@ -14,12 +14,12 @@ export function makeSpeaker(line, storeOf) {
   let now = null;
   let stop = null,
     beat = null,
-    target = null, // {at, question, isShown} as it should be
-    sent = "", // as it was told last
+    target = null, // {at, question, isShown} that the class should have
+    sent = "", // the last target that the class has
     isSending = false,
-    number = takeLed(storeOf), // of the place that was told last, or for which this page was opened; -1 where there is none
+    number = takeLed(storeOf), // of the last place sent, or that this page was opened for; -1 if none
     isOpenedThere = number >= 0,
-    pressed = null, // as it was when this page came, or heard of it last
+    pressed = null, // the count of presses when last read
     message = ""; // what went wrong
   const listeners = new Set(),
     notify = () => {
@@ -52,7 +52,7 @@ export function makeSpeaker(line, storeOf) {
     stop = line.listen(room, () => false, handlers);
     beat = setInterval(() => post({ do: "here" }), HERE_MS);
   };
-  // Whether the answer is shown to the class already, where this page does not show it: another device or a page before did.
+  // Whether the class already sees the answer that this page hides: another device or an earlier page has revealed it.
   function isShownThere() {
     const isThere = now?.number === number && target && !target.question && now.at === target.at;
     return Boolean(isThere && now.isShown && !target.isShown);
@@ -73,7 +73,7 @@ export function makeSpeaker(line, storeOf) {
     } else {
       message = why;
       if (status === 400)
-        sent = request; // it will never be done
+        sent = request; // don't retry
       else setTimeout(flush, LATER_MS);
     }
     notify();
@@ -96,22 +96,22 @@ export function makeSpeaker(line, storeOf) {
     get message() {
       return message;
     },
-    // Whether the class is told all that there is to tell.
+    // Whether the class is up to date.
     get isTold() {
       return !isSending && JSON.stringify(target) === sent && now !== null && now.number >= number;
     },
-    // Where another device of the speaker's has led the class: {at, kind, question, isShown}, or null where nobody else has.
+    // Where the speaker's other device has led the class: {at, kind, question, isShown}, or null.
     get led() {
       const isElsewhere = now !== null && !isSending && number >= 0 && now.number > number;
       return isElsewhere || (!isSending && isShownThere())
         ? { at: now.at, kind: now.kind, question: now.question, isShown: now.isShown }
         : null;
     },
-    // Goes where the other device is.
+    // This page has followed the other device.
     followed: () => {
       if (now) number = now.number;
     },
-    // How many presses on, or back where it is below 0, another device has made since this was asked.
+    // How many steps forward (negative: back) the other device has made since the last call.
     presses: () => {
       const before = pressed;
       pressed = now?.audience.pressed ?? null;
@@ -127,14 +127,14 @@ export function makeSpeaker(line, storeOf) {
       } else message = why;
       notify();
     },
-    // Speaks with what another device was given, on the page that is opened next.
+    // Takes over the seat handed to this device; takes effect on the next page.
     take: newSeat => {
       room = newSeat;
       keep();
     },
-    // The next page shows the place of that number: it does not lead the class there again.
+    // Notes that the next page shows the place of this number, so that it doesn't lead the class there again.
     leaves: nth => writeKept(storeOf, LED, nth),
-    // Tells where this page is; what it shows as another device `isLed` it there, the class knows.
+    // Sends where this page is, unless another device has led it there: then the class knows.
     shows: (place, isLed = false) => {
       target = { question: null, moment: null, isShown: false, ...place };
       if (isLed || isOpenedThere) sent = JSON.stringify(target);
@@ -147,7 +147,7 @@ export function makeSpeaker(line, storeOf) {
     counts: () => done({ do: "counts" }),
     end: async () => {
       await post({ do: "end" });
-      forget(""); // who has ended it is not told so, by the stream neither
+      forget(""); // the speaker who ended the class gets no 'class ended' notice, not even through the stream
     },
     moment: () => line.moment(room.code, room.seat, now.shows),
     onChange: listener => {

@@ -1,7 +1,7 @@
 // Lessons and talks as lists of moments: places in them, fetching a moment, and editing the list of a talk.
 import { counted } from "../pass/numeral.js";
 
-// The place that an address says: {lesson, moment, present}, and the name of the other window in that of a speaker; null where it names no lesson that there is.
+// The place in an address: {lesson, moment, present}, with the window's name for a speaker's window; null for an unknown lesson.
 export function placeIn(lessons, search) {
   const query = new URLSearchParams(search),
     entry = lessons.find(({ id }) => id === query.get("lesson"));
@@ -19,8 +19,7 @@ export function searchOf({ lesson, moment, present, speaker = "" }) {
   return `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 }
 
-// The place so many moments on, or back; from the last moment of a lesson to the first of the next, but of a talk of
-// one's own. Null at either end.
+// The place `by` moments further, null past either end. A lesson leads on to the next one, a user's talk doesn't.
 export function placeBeside(lessons, place, by) {
   const at = lessons.findIndex(({ id }) => id === place.lesson),
     moment = place.moment + by;
@@ -31,25 +30,25 @@ export function placeBeside(lessons, place, by) {
     : null;
 }
 
-// "four minutes": a small number as a word.
+// "four minutes": small numbers as words.
 export function minutesText(minutes) {
   return `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
-// The line above a moment: which lesson it is of, and how long that takes.
+// The line above a moment: its lesson, and how long that takes.
 export function aboutOf(entry, lessons) {
   const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
   const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
   return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
 }
 
-// The sentence that a screen reader says as one arrives.
+// What screen readers announce on arrival.
 export function heardOf({ name, nMoments }, { moment: number }, moment) {
   return `${name}, moment ${number} of ${nMoments}${moment?.title ? `: ${moment.title}` : ""}`;
 }
 
-// `fetched(place)` gives a moment. Returns {get(place), ahead(places)}: a promise of a moment, which is asked for again where
-// that failed; and the asking for some before anybody needs them, one after the other. Those with the same name are the same.
+// A cache of moments. `fetched(place)` fetches one. Returns {get(place), ahead(places)}: get() resolves to a moment and retries
+// after a failure; ahead() prefetches some, one by one. Places with the same name share an entry.
 export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const cache = new Map();
   const get = place => {
@@ -64,25 +63,25 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
   return {
     get,
     async ahead(places) {
-      for (const place of places) await get(place).catch(() => {}); // who gets there is told
+      for (const place of places) await get(place).catch(() => {}); // reported when the user gets there
     },
   };
 }
 
-// Moments asked of the server at `site`; `templates` puts together what it sends of a pass.
+// Fetches moments from the server at `site`; `templates` completes their documents.
 export function fetchedFrom(site, templates) {
   return async ({ lesson, moment }) => {
     return withDocument(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
   };
 }
 
-// The questions of a lesson as a file, asked of the server.
+// Fetches the questions of a lesson as a file.
 export function questionsFrom(site) {
   const ask = askTalkAt(site);
   return async (lesson, form) => (await ask({ kind: "export", form, lesson })).file;
 }
 
-// Questions to the server about a talk.
+// Returns a function that sends requests about a talk.
 export function askTalkAt(site) {
   return request => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(request) });
 }
@@ -93,7 +92,7 @@ async function answerFrom(url, request = {}) {
   return answer.json();
 }
 
-// Moments of one lesson that are at hand.
+// Serves the moments of a lesson from data in the page.
 export function heldIn(moments, templates) {
   return ({ moment }) => Promise.resolve(withDocument(moments[moment - 1], templates));
 }
@@ -102,9 +101,9 @@ function withDocument(sent, templates) {
   return { ...sent, document: templates.whole({ pass: sent.document }).pass };
 }
 
-export const ID = "talk"; // of a talk of one's own among the lessons
+export const ID = "talk"; // of the user's talk in the list of lessons
 export const NOTHING = { title: "", moment: [] };
-export const MOST_MOMENTS = 60; // as core/limits has it
+export const MOST_MOMENTS = 60; // as in core/limits.py
 
 export function added(talk, moment, at = talk.moment.length) {
   return { ...talk, moment: [...talk.moment.slice(0, at), moment, ...talk.moment.slice(at)] };
@@ -120,7 +119,7 @@ export function moved(talk, from, to) {
   return added(without(talk, from), talk.moment[from], place);
 }
 
-// What is empty isn't written.
+// Empty parts are dropped.
 export function edited(talk, at, parts) {
   const combined = { ...talk.moment[at], ...parts };
   const moment = Object.fromEntries(Object.entries(combined).filter(([name, part]) => name === "at" || isSaid(part)));
@@ -131,12 +130,12 @@ function isSaid(part) {
   return part !== "" && part !== null && part !== 0 && part !== false && part !== undefined;
 }
 
-// How many minutes are planned for some of its moments.
+// The sum of planned minutes.
 export function minutesOf(moments) {
   return moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
 }
 
-// The talk in the list of lessons; null where it has no moment.
+// The talk's entry in the list of lessons; null if it is empty.
 export function entryOf({ title, moment }) {
   if (!moment.length) return null;
   return {
@@ -154,12 +153,12 @@ export function nameOf({ title }) {
   return title.trim() || "Your talk";
 }
 
-// The names of the files of one's own that moments show.
+// The names of the uploads that moments show.
 export function uploadsOf(moments) {
   return [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
 }
 
-// Whether what a browser has kept is a talk: the server reads it more strictly.
+// Whether stored data is a talk. The server validates it more strictly.
 export function isTalk(data) {
   return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
 }

@@ -30,15 +30,15 @@ export function makeMemory(storeOf) {
     isKept = writeKept(storeOf, NAME, stored);
   };
   return {
-    // Whether the browser has what was done last, for the next visit.
+    // Whether progress is stored for the next visit.
     get isKept() {
       return isKept;
     },
-    // {lesson, moment} where one was last, in any lesson.
+    // {lesson, moment} of the last visit.
     get last() {
       return stored.last ?? null;
     },
-    // The moment of each lesson that one came to, by its id.
+    // The furthest moment reached, by lesson.
     get reached() {
       return stored.reached ?? {};
     },
@@ -53,12 +53,12 @@ export function makeMemory(storeOf) {
         last: { lesson, moment },
         reached: { ...stored.reached, [lesson]: Math.max(moment, stored.reached?.[lesson] ?? 1) },
       }),
-    // What somebody said first counts: one knows better afterwards.
+    // Only the first prediction counts: afterwards the answer is known.
     predicted: ({ lesson, moment }, isRight) => {
       const name = `${lesson} ${moment}`;
       if (stored.predicted?.[name] === undefined) keep({ predicted: { ...stored.predicted, [name]: isRight } });
     },
-    // How many of a lesson's questions were answered, and how many of them rightly; of all lessons if none is named.
+    // How many questions of a lesson (or of all) were answered, and how many right.
     scoreOf: lesson => {
       const results = Object.entries(stored.predicted ?? {}).filter(
         ([name]) => !lesson || name.startsWith(`${lesson} `),

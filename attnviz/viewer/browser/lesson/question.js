@@ -4,8 +4,8 @@ import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 
-// {isRight, said}: paragraphs of runs that say what was answered, what it would be right for, what is right, and what the
-// moment says with that. `answer` is the place of a candidate, or a number; null where nobody answered.
+// {isRight, sentences}: the verdict as paragraphs of runs: what was answered, what that would be right for, the right answer,
+// and the moment's comment. `answer` is a candidate's index or a number; null without an answer.
 export function verdictOn(question, answer, after = []) {
   const {
     isRight,
@@ -30,7 +30,7 @@ export function verdictOn(question, answer, after = []) {
   };
 }
 
-// Whether an answer counts as right, but isn't what is right as it is written.
+// Whether an answer is right within the tolerance but written differently.
 function isNear(question, answer) {
   if (question.kind !== "fill" || answerText(question, answer) === withUnit(question, question.text)) return false;
   const [, decimals = ""] = question.text.split(".");
@@ -41,7 +41,7 @@ function nearly(answered) {
   return [["strong", "Near enough: "], ["", "you said "], answered, ["", ", it is "]];
 }
 
-// Whether a text begins with what is right, whole.
+// Whether a text begins with the right answer as a whole word.
 function begins(text, right) {
   return text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
 }
@@ -74,7 +74,7 @@ function ofNumber(question, answer) {
   return { isRight: false, own: answered, right: [value], feedback: why };
 }
 
-// How an answer is written: a share in per cent.
+// An answer as text; an attention weight in per cent.
 export function answerText({ isShare, unit }, answer) {
   return isShare
     ? `${Math.round(100 * answer)} %`
@@ -85,7 +85,7 @@ function withUnit({ unit = "" }, text) {
   return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
 }
 
-// What a share would need: its own score, a `noun`, is `own`, and `others` is the logarithm of the sum of the others' exponentials.
+// The score that a share would need. `score` (called `noun`) is its actual one, `others` the log of the sum of the others' exponentials.
 function leadFor(share, [score, others], noun) {
   const percents = `${Math.round(100 * share)} %`;
   if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
@@ -99,7 +99,7 @@ function leadFor(share, [score, others], noun) {
   ];
 }
 
-// answer(place) is called as one is chosen. Returns {element, update(state)}; a state is that of question.js.
+// answer(place) is called with the candidate chosen. Returns {element, update(state)} as makeQuestion.
 function makeChoices({ candidates, right, isCode = false }, { answer, verb: _verb }) {
   const box = element("div", `choices${isCode ? " code" : ""}`),
     made = candidates.map(({ label }, place) => button(isCode ? "" : label, () => answer(place)));
@@ -126,11 +126,11 @@ function makeChoices({ candidates, right, isCode = false }, { answer, verb: _ver
   };
 }
 
-const HALF = 50; // per cent: where a slider stands first
+const HALF = 50; // per cent: the slider's initial position
 const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 
-// The number that somebody typed, as people write one: a decimal, a fraction or a percentage; null if it is none. With
-// `isPart`, what is asked for is a part of one, and 88 % is 0.88; else it is 88, as where one asks "how many per cent".
+// Parses a number as people type it: a decimal, a fraction or a percentage; null if it is none. With `isPart` the answer is
+// a part of one and 88 % means 0.88; else it means 88, for questions such as "how many per cent".
 export function numberIn(text, isPart = false) {
   const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
     isPercentage = plain.endsWith("%"),
@@ -140,7 +140,7 @@ export function numberIn(text, isPart = false) {
   return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
 }
 
-// answer(number) is called as one is checked. Returns {element, update(state)}; a state is that of question.js.
+// answer(number) is called when a number is submitted. Returns {element, update(state)} as makeQuestion.
 function makeFill(question, actions) {
   return question.isShare ? makeSlider(question, actions) : makeBox(question, actions);
 }
@@ -162,7 +162,7 @@ function makeSlider(question, { answer, verb }) {
   input.oninput = draw;
   input.onkeydown = event => {
     if (event.key !== "Enter") return;
-    event.preventDefault(); // the way on, which gets the keyboard then, isn't pressed too
+    event.preventDefault(); // the Next button gets the focus and must not be pressed by the same key
     check.click();
   };
   box.style.setProperty("--right", String(Math.min(Math.max(question.right, 0), 1)));
@@ -197,7 +197,7 @@ function makeBox(question, { answer, verb }) {
   input.setAttribute("aria-label", question.unit ? `Your number, ${question.unit}` : "Your number");
   help.setAttribute("role", "status");
   const send = event => {
-    event.preventDefault(); // a page sends nothing by a form
+    event.preventDefault(); // no page load
     const number = numberIn(input.value, Math.abs(question.right) <= 1);
     write(help, number === null ? "A number, please, such as 3, −0.25, 6/7 or 88 %." : "");
     if (number !== null) answer(number);
@@ -218,8 +218,8 @@ function makeBox(question, { answer, verb }) {
 /** @type {Record<string, typeof makeChoices>} */
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill };
 
-// answer(value) is called with the place of a candidate, or a number; `verb` stands on what sends a number. Returns {element,
-// update({answer, isShown, isClosed})}: what was answered before it is shown is one's own so far; what is closed takes no answer.
+// answer(value) is called with a candidate's index or a number; `verb` labels the button for numbers. Returns {element,
+// update({answer, isShown, isClosed})}: isShown reveals the right answer, isClosed takes no more answers.
 export function makeQuestion(question, answer, verb = "Check") {
   return KINDS[question.kind](question, { answer, verb });
 }
@@ -230,14 +230,14 @@ export function answerOf({ kind, candidates, right, text, unit = "" }) {
   return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
 }
 
-// The candidate that stands for what was clicked in the picture: {word, cell}; -1 where none does.
+// The index of the candidate that was clicked in the picture as {word, cell}; -1 if none.
 export function candidateAt({ kind, candidates = [] }, { word, cell }) {
   if (kind !== "pick") return -1;
   const byCell = candidates.findIndex(each => each.cell !== undefined && each.cell === cell);
   return byCell >= 0 ? byCell : candidates.findIndex(each => each.word !== undefined && each.word === word);
 }
 
-const MOST_LINES = 16; // below each other: what is left stands beside them where there is room
+const MOST_LINES = 16; // in a column; the rest goes into a second one if there is room
 
 // `working` is Working of generated/contract.d.ts.
 export function drawWorking({ formula, tables }) {

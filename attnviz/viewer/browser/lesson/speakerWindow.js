@@ -6,9 +6,9 @@ import { stepAt } from "../scene/state.js";
 import { button } from "../elements/button.js";
 import { answerOf } from "./question.js";
 
-const MOST = 24; // words that have room
+const MOST = 24; // words at most
 const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];
-const LEAST = 0.02; // shares below are no line
+const LEAST = 0.02; // smaller attention weights get no arc
 
 // {words, arcs: [[query, key, share]]} of the last words up to the one that is looked at.
 /** @param {Pass} pass @param {Where} where */
@@ -30,7 +30,7 @@ export function smallPictureOf(pass, where) {
   return { words: sentence.slice(first, first + MOST), arcs: arcs(pass), isPair: Boolean(pass.other) };
 }
 
-// That of a moment as the server sends it.
+// The thumbnail of a moment from the server.
 export function smallPictureFrom({ document, at }) {
   const pass = readPass(document);
   return smallPictureOf(pass, readPlace(pass, `?${at}`));
@@ -87,7 +87,7 @@ function makeSpeakerPanel() {
     next = element("section", "next");
   box.setAttribute("aria-label", "For the speaker");
   let begun = Date.now(),
-    described = null; // the moment that is described, so that what comes late is left
+    described = null; // the moment shown, so that late replies are dropped
   const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`);
   const timer = setInterval(tick, SECOND_MS);
   const again = button("Start the clock again", () => {
@@ -116,13 +116,13 @@ function makeSpeakerPanel() {
   };
 }
 
-// Of so many milliseconds, as 4:05.
+// Milliseconds as 4:05.
 export function timeText(ms) {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-// When the nth moment is to be over, and the whole talk, of the minutes of each; nothing where nobody has planned that.
+// When the nth moment should end, out of the whole talk; empty without planned minutes.
 export function planText(planned, nth) {
   const [here, total] = [planned.slice(0, nth), planned].map(all => all.reduce((sum, each) => sum + each, 0));
   return total ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned` : "";
@@ -143,7 +143,7 @@ const NAME = "attnviz talk ";
 export function makeWindowPair(window, name, { now, follow }) {
   const lineTo = window.location.protocol === "file:" ? windowLine : channelLine;
   let line = null,
-    hasTold = false; // then the other has been led on from where its answer to "hello" says that it is
+    hasTold = false; // if so, the reply to "hello" is out of date
   const onMessage = data => {
     if (data === "hello") line.send({ answer: now() });
     else if (!data.answer) follow(data);
@@ -178,12 +178,12 @@ function channelLine(window, name, _other, onMessage) {
   return { send: data => channel.postMessage(data), end: () => channel.close() };
 }
 
-// Each file is an origin of its own, which no channel leaves.
+// Files are origins of their own, which BroadcastChannel can't connect.
 function windowLine(window, _name, other, onMessage) {
   const listen = ({ source, data }) => source === other && onMessage(data);
   window.addEventListener("message", listen);
   return {
-    send: data => other?.postMessage(data, "*"), // a file's origin has no name; `other` is the window that one of us opened
+    send: data => other?.postMessage(data, "*"), // a file's origin has no name to send to; `other` is known to be ours
     end: () => window.removeEventListener("message", listen),
   };
 }

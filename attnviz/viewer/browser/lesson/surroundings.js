@@ -131,7 +131,7 @@ function makeFoot(here, actions) {
       back.disabled = here.beside(-1) === null;
       on.disabled = isEnd && isDone;
       on.classList.toggle("check", isDone && !isEnd);
-      inClass.hidden = !actions.openClass || isClass; // then its own bar has all of it
+      inClass.hidden = !actions.openClass || isClass; // then the class bar has everything
       write(
         on,
         isClass && moment?.question && !isDone
@@ -162,7 +162,7 @@ function makeFoot(here, actions) {
   };
 }
 
-// A link into the walkthrough; it is opened within the page where that can be.
+// A link into the walkthrough, opened within the page if possible.
 function makeDoor(text, { open, hrefOf }, className = "") {
   const made = element("a", className, text);
   let address = "";
@@ -195,13 +195,13 @@ const INERT = { point: () => {}, open: () => {} };
 const ON_A_PAGE = 3;
 const LARGEST = 8.5,
   SMALLEST = 6,
-  STEP = 0.25; // points of what is said
+  STEP = 0.25; // in points
 
 // Puts it into `root` as the browser prints it, and away afterwards; makePictureOf(moment) makes an element that shows moments, as
 // makeMomentPicture. Returns {print(title, moments), end()}.
 function makeHandout(window, root, makePictureOf) {
   const pages = element("div", "pages handout"),
-    paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
+    paper = new window.CSSStyleSheet(); // @page rules don't work in a shadow tree
   let request = null,
     pictures = [];
   paper.replaceSync(A4);
@@ -234,7 +234,7 @@ function makeHandout(window, root, makePictureOf) {
   };
 }
 
-// Draws all pages; returns the pictures on them. They are drawn as large as on a screen, and then made smaller (lesson.css).
+// Draws all pages and returns their pictures, which are laid out at screen size and scaled down by lesson.css.
 function drawPages(pages, { title, moments }, makePictureOf) {
   const pictures = [],
     count = Math.ceil(moments.length / ON_A_PAGE);
@@ -257,7 +257,7 @@ function drawPages(pages, { title, moments }, makePictureOf) {
   return pictures;
 }
 
-// A long text has smaller letters, so that lines to write on are left.
+// Shrinks a long text to leave lines to write on.
 function fit(textBox) {
   for (let size = LARGEST; size >= SMALLEST; size -= STEP) {
     textBox.style.fontSize = `${size}pt`;
@@ -318,12 +318,12 @@ export function makeTakeaway({ title, questions, print }) {
   return { button: opener, panel };
 }
 
-// A name that every system takes for a file.
+// A file name that every system accepts.
 export function fileNameOf(title) {
   return title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
 }
 
-// Returns {element, update(name)}: the name of what is over; empty where it is not.
+// The end of a talk. In update(name) an empty name hides it.
 function makeTalkEnd() {
   const box = element("section", "talk-end"),
     name = element("h2");

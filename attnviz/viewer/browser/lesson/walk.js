@@ -4,19 +4,19 @@ import { hasMore } from "./momentView.js";
 import { candidateAt, verdictOn } from "./question.js";
 
 const NOTHING = { answer: null, isShown: false };
-const states = new Map(); // by the name of the moment
+const states = new Map(); // by the moment's name; lasts as long as the page
 
 /** @returns {{answer: any, isShown: boolean}} */
 function answeredIn(name) {
   return states.get(name) ?? NOTHING;
 }
 
-// `answer` is null where nobody answered.
+// `answer` is null if the answer was shown without one.
 function keepAnswer(name, answer) {
   states.set(name, { answer, isShown: true });
 }
 
-// The question is asked again.
+// Hides an answer again.
 function coverAnswer(name) {
   states.delete(name);
 }
@@ -54,7 +54,7 @@ export function makeWhereabouts(lessons, talk, has) {
     areWordsAlone,
     placeOf: search => (search ? placeIn(course(), search) : null),
     isAt: ({ lesson, moment }) => here.place !== null && lesson === here.place.lesson && moment === here.place.moment,
-    // The moments that are needed soon: of a talk of one's own that is given, all that is left, so that it goes on without a server.
+    // The moments to prefetch: the rest of a talk that is being presented, so that it needs no server; else the next one.
     soon: () => {
       const next = neighbour(1);
       if (here.place.present && entry().isOwn) return places().slice(here.place.moment);
@@ -67,7 +67,7 @@ export function makeWhereabouts(lessons, talk, has) {
       isShown: state().isShown,
       isOver: here.isOver,
     }),
-    isFirst: () => areWordsAlone() && entry() === lessons[0], // a first visit is a question, and little else
+    isFirst: () => areWordsAlone() && entry() === lessons[0], // a first visit shows a question and little else
     isTalk: () => entry().isOwn || lessons.length === 1, // which the page of one alone is of
   };
   return here;
@@ -78,7 +78,7 @@ export function makeWhereabouts(lessons, talk, has) {
 export function makeWalk(here, frame, { host, memory, moments }, page) {
   const { nameOf, beside, state } = here;
 
-  // What a remote's button does: show the answer, then go on.
+  // What a presenter remote does: show the answer, then go on.
   function press() {
     if (!here.moment) return true;
     if (!here.isDone()) show(null);
@@ -109,7 +109,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     page.redraw();
     frame.bringVerdict();
   }
-  // It is shown elsewhere.
+  // Shown in the other window.
   function uncover(to) {
     if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
   }
@@ -136,7 +136,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     here.failure = "";
     try {
       const moment = await frame.whileLate(moments.get(to));
-      if (!here.isAt(to)) return; // one has gone on meanwhile
+      if (!here.isAt(to)) return; // the user has moved on meanwhile
       here.moment = moment;
       moments.ahead(here.soon());
     } catch (error) {
@@ -156,7 +156,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     arrive,
     goTo: moment => go({ ...here.place, moment }),
     present: present => go({ ...here.place, present }),
-    // Where one comes back to in mid-talk, where the address leads, or where one was last.
+    // Where to start: where a talk was interrupted, where the address leads, or the last visit.
     start() {
       const linked = here.placeOf(host.address.read()),
         resumed =
@@ -164,20 +164,20 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
       if (resumed) host.address.write(searchOf(resumed), false);
       return resumed ?? linked ?? here.first;
     },
-    // What is clicked in the picture may be an answer.
+    // A click in the picture may be an answer.
     answered(clicked) {
       if (!here.moment.question || state().isShown) return false;
       const candidate = candidateAt(here.moment.question, clicked);
       if (candidate >= 0) show(candidate);
       return candidate >= 0;
     },
-    // In mid-talk one comes back from there, to what comes next.
+    // Opens a scene in the walkthrough. A talk can be resumed from there.
     open(address) {
       if (address && here.place.present) host.pause?.(here.place, beside(1));
       if (!address) memory.opensWalkthrough = true;
       return host.open(address, here.place);
     },
-    // Where another device of the speaker's has led the class.
+    // Follows the speaker's other device.
     lead(at, isShown) {
       const to = placeIn(here.lessons, `?${at}`);
       if (!to || !here.place) return false;
@@ -187,7 +187,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
       else if (here.moment) page.redraw();
       return true;
     },
-    // Where the other window of a talk has gone.
+    // Follows the other window of a talk.
     follow({ lesson, moment, isShown, isOver }) {
       const to = { ...here.place, lesson, moment },
         isElsewhere = nameOf(to) !== nameOf(here.place);
@@ -204,7 +204,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
       forgetShown();
       page.redraw();
     },
-    // The talk of one's own has become another.
+    // The user's talk has changed.
     reread() {
       const talkEntry = here.own();
       here.moment = null;

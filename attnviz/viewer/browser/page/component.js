@@ -12,9 +12,9 @@ import { makeClassLine, makeServer, postTo } from "../shell/server.js";
 import { fileKept, sendFile } from "../shell/upload.js";
 import { makeTemplates } from "../shell/templates.js";
 
-let pair = {}; // {page, outlet}: its outlet is an element
+let pair = {}; // {page, outlet}: the outlet is an element elsewhere on Streamlit's page
 
-// `part` is {page} or {outlet}. The view stands in its outlet as soon as both are there.
+// Puts the page's view into its outlet once both exist. Streamlit draws them by separate calls, in either order. `part` is {page} or {outlet}.
 export function join(part) {
   pair = { ...pair, ...part };
   if (pair.page && pair.outlet) pair.page.stand(pair.outlet);
@@ -23,12 +23,12 @@ export function join(part) {
 const text = new TextDecoder(),
   templates = makeTemplates();
 const pages = new WeakMap(); // root -> its page
-// Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
-let server = null; // what tells the server of it
-const FIRST = "lesson=who-is-it&moment=1"; // where a class begins that was led nowhere
+// These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
+let server = null; // from makeServer
+const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
 let savedView = null;
-let tab = ""; // what the server knows this one by
-let speaker = null; // of a class, as long as the tab lasts
+let tab = ""; // the server's name for this browser tab
+let speaker = null; // of a class; lives as long as the tab
 
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
@@ -65,7 +65,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
 }
 
-// The lessons, which ask the server for one moment after the other and tell it nothing.
+// The page of lessons. It fetches moments from the server one by one and sends nothing.
 function teach(root, course, site, controller, open) {
   const talk = controller.hostOfLessons(open);
   const host = {
@@ -103,7 +103,7 @@ function teach(root, course, site, controller, open) {
   });
 }
 
-// The host of a page of a class.
+// What classPage.js needs from this page.
 function classHost(site, code) {
   const mySpeaker = speakerAt(site);
   return {
@@ -114,7 +114,7 @@ function classHost(site, code) {
     hrefOf: at => hrefOf(site, at),
     stores: [() => localStorage, () => sessionStorage],
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
-    // Another device of the speaker's begins where the class is.
+    // Joins as another device of the speaker, where the class is.
     speak: seat => {
       const line = makeClassLine(site, templates),
         handlers = { own: () => {}, lost: () => {}, gone: () => {} };
@@ -135,7 +135,7 @@ function speakerAt(site) {
   return speaker;
 }
 
-// Makes what the speaker of a class has on a page.
+// Returns a function that makes the bar of a class's speaker for a page.
 function classBarAt(site) {
   return (lead, changed, isPresented, turn = _by => {}) => {
     const mySpeaker = speakerAt(site),
@@ -144,7 +144,7 @@ function classBarAt(site) {
   };
 }
 
-// Opens what the class sees of a talk that another device of the speaker's gives.
+// Opens the talk that the speaker's other device is presenting.
 function openTalk(site) {
   location.assign(new URL(`?room=${speakerAt(site).room.code}`, site));
 }
@@ -153,13 +153,13 @@ function hrefOf(site, at) {
   return String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
 }
 
-// Opens the page of an address where another device has led the class.
+// Follows the speaker's other device to an address on another page.
 function openFor(site, number, at, isPresented) {
   speakerAt(site).leaves(number);
   location.assign(hrefOf(site, isPresented ? `${at}&present=1` : at));
 }
 
-// A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.
+// Sends the user's file again to a server process that lacks it, and then requests the scene.
 async function giveFile({ tab }, site) {
   const file = fileKept(window);
   if (!file || file.tab === tab) return;
@@ -173,7 +173,7 @@ async function giveFile({ tab }, site) {
   if (isAnswered) serverAt(site).act("nothing", true);
 }
 
-// A page for the viewer to be downloaded in, which nobody sees: no script of it runs.
+// The empty page that a downloaded viewer goes into. Parsed but never shown, so its scripts don't run.
 function readShell(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }

@@ -9,7 +9,7 @@ import { afterFrame } from "../elements/afterFrame.js";
 import { makeSettings } from "../controls/settings.js";
 import { mount } from "../viewer/viewer.js";
 
-// Returns a function that gives it back to what had it in `root`.
+// Streamlit's dialog on a lost server steals the focus and doesn't return it. Returns a function that restores it in `root`.
 function keepKeyboard(root) {
   let lastFocused = null;
   root.addEventListener("focusin", () => {
@@ -114,7 +114,7 @@ export function makeNotices(act) {
   const box = element("div", "notices"),
     lines = element("div"),
     buttons = element("div", "offers");
-  const draw = whenOther(notices => lines.replaceChildren(...notices.map(each => element("p", "", each)))), // again, it would be heard again
+  const draw = whenOther(notices => lines.replaceChildren(...notices.map(each => element("p", "", each)))), // redrawing would make screen readers repeat it
     offer = whenOther(offers =>
       redraw(
         buttons,
@@ -201,7 +201,7 @@ const VIEWS = {
 
 // host: {server, address, run, page, desk, collect}: what is done here is told to the server; run(what) has the page run for what no
 // act does; page, desk and collect are as viewer.js has them.
-// `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
+// `saved` is what an earlier page's end() returned. Returns {given(answer), stand(where), end()}.
 export function mountPage(root, { server, address, run, page, desk, collect }, saved = null) {
   let mounted = null;
   const act = (name, message) => {
@@ -209,7 +209,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
     wait(server.isWaiting);
   };
   const show = (answer, isDone) => {
-    if (!root.isConnected) return; // one has gone to another page
+    if (!root.isConnected) return; // the user has left for another page
     address.shows(answer.address);
     if (isDone) afterFrame(address.move);
     settings.update(answer, server.isWaiting);
@@ -254,7 +254,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
     stand: where => {
       if (box.parentNode === where) return;
       if (where !== root) {
-        where.replaceChildren(); // an earlier page's view is still there
+        where.replaceChildren(); // remove an earlier page's view
         where.ariaBusy = false;
       }
       where.append(box);
@@ -267,7 +267,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
   };
 }
 
-// Streamlit's text of a view can't be seen where that has nothing to show.
+// Hides Streamlit's text about the view while there is no view.
 function tellEmpty(box) {
   box.getRootNode().host?.toggleAttribute("data-empty", box.hidden);
 }

@@ -3,7 +3,7 @@
 import { addressOf } from "./history.js";
 import { closeMenuOnceUsed, onReconnect } from "./streamlit.js";
 
-let known = null; // Streamlit calls again with the same, as with another theme: much may have been done since
+let known = null; // Streamlit calls again with unchanged data (after a change of theme, say), which may be out of date by then
 
 export default function ({ data }) {
   if (data !== known) addressOf(window).show(data);

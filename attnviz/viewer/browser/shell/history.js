@@ -2,21 +2,21 @@
 import { isSame, mended } from "../scene/address.js";
 import { takeHistory } from "./streamlit.js";
 
-const SAME_STEP_MS = 1000; // what changes the address so soon after a change is one step of the history with it
-const RECONNECTED = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
-const MAX_BACK_MS = 3000; // that Back waits for the server to show where it led; then the address follows what is shown
+const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history
+const RECONNECTED = "reconnected"; // lets a server that knows the tab tell a reconnect from Back; see app/state/arrival.py
+const MAX_BACK_MS = 3000; // how long Back waits for the server's page; after that the address follows what is shown
 
-// The one address of a page: it is that of what is shown. After Back what is shown has to follow it first.
+// The page's address, which follows what is shown. After Back it is the other way round: the page has to follow the address first.
 export function addressOf(window) {
   const { history, location } = window;
-  if (history.attnviz) return history.attnviz; // another bundle of ours is on the page
+  if (history.attnviz) return history.attnviz; // made by another of our bundles on this page
   let page = null,
     shown = {}; // the page that is shown, and its parameters
   let changed = -SAME_STEP_MS; // when the address last changed
   let awaited = null; // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
 
-  // An answer to something asked before Back would undo a Forward on its way.
+  // While Back is under way, the answer to an earlier request must not push an entry: that would discard Forward.
   const taken = takeHistory(window, () => !awaited);
   const write = (search, isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
@@ -27,8 +27,8 @@ export function addressOf(window) {
     awaited = null;
     write(mended(location.search, shown), false);
   };
-  // Each act on a page is a step of the history. It is written some time after it is shown; where Back has led
-  // elsewhere meanwhile, that is shown, and nothing is left to write.
+  // Each action is a step of the history, written shortly after it is shown. If Back has been pressed meanwhile, there is
+  // nothing left to write.
   const move = () => {
     const search = mended(location.search, shown),
       now = window.performance.now();
@@ -49,18 +49,18 @@ export function addressOf(window) {
       shown = parameters;
     },
     move,
-    // Drops the text behind the #, which has been read.
+    // Removes the hash, once it has been read.
     dropHash: () => taken.replace(`${location.pathname}${location.search}`),
-    // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
+    // Updates the address to what is shown: {page, address, read}; `read` is the address that the server read last.
     show: now => {
-      const isStep = !awaited && now.page === page; // another page's parameters are one step with its path
+      const isStep = !awaited && now.page === page; // changing the page is one step, parameters included
       page = now.page;
       shown = now.address;
       if (isStep) move();
       else if (!awaited || isSame(now.read, awaited.search)) follow();
     },
-    // Streamlit tells a server the address that it has written last or that Back has led to, and much was done since. A
-    // server that knows this tab knows more than the address, but for where Back has led meanwhile.
+    // After a reconnect Streamlit sends the server an outdated address. A server that knows this tab knows more than the
+    // address, unless Back was pressed meanwhile.
     readAgain: () => {
       const url = new URL(location.href);
       url.hash = "";

@@ -1,10 +1,10 @@
 // The connection to the server: actions are posted in order and their answers applied; a stream brings news of a
 // class.
 
-const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has too much to do, or isn't there
+const LATER = [404, 429, 502, 503, 504]; // unknown tab, busy, or down: retry
 
-// Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never
-// will have one. `templates` are those that the browser has (templates.js).
+// Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry
+// won't help. `templates` are the browser's templates (templates.js).
 export function postTo(url, templates) {
   return async message => {
     const response = await send(url, { ...message, templates: templates.names });
@@ -13,11 +13,11 @@ export function postTo(url, templates) {
     return response
       .json()
       .then(templates.whole)
-      .catch(() => null); // half an answer
+      .catch(() => null); // a truncated answer
   };
 }
 
-// At a bug of ours the server says what to send us (server/responses.py); what stands before it may answer in HTML.
+// After a bug of ours the server's plain text says what to report; a proxy in front of it may answer in HTML.
 async function refusalIn(response) {
   const isReport = response.status === 500 && response.headers.get("Content-Type")?.startsWith("text/plain");
   if (isReport) return await response.text();
@@ -29,7 +29,7 @@ function send(url, message) {
   return fetch(url, { method: "POST", headers, body: JSON.stringify(message) }).catch(() => null);
 }
 
-const LATER_MS = 1000; // until what had no answer is asked again
+const LATER_MS = 1000; // before a retry
 const GONE = [403, 404];
 
 /** @returns {import("../../generated/contract").ClassNow} */
@@ -37,7 +37,7 @@ const nowOf = text => JSON.parse(text);
 /** @returns {import("../../generated/contract").OwnNow} */
 const ownOf = text => JSON.parse(text);
 
-// The line to the server at `site`; `templates` puts together what it sends of a pass.
+// The class routes of the server at `site`; `templates` completes the documents that it sends.
 export function makeClassLine(site, templates) {
   const url = (path, parameters) =>
     Object.assign(new URL(path, site), { search: String(new URLSearchParams(parameters)) });
@@ -62,17 +62,17 @@ export function makeClassLine(site, templates) {
       }));
   };
   return {
-    // {isDone, status, message, data}; status 0 without an answer.
+    // Resolves to {isDone, status, message, data}; status is 0 if the server can't be reached.
     post,
-    // It fails with an error that isRefused where it will never come.
+    // Rejects with an error; its isRefused says that a retry won't help.
     moment: async (code, seat, shows) => {
       const answer = await fetch(url("room/moment", { room: code, seat, shows }));
       if (!answer.ok) throw Object.assign(new Error(await answer.text()), { isRefused: answer.status < 500 });
       const sent = await answer.json();
       return { ...sent, document: templates.whole({ pass: sent.document }).pass };
     },
-    // Hears {now(state), own(answer), lost(), gone(message)}; returns what ends that. Whoever slept, or lost the network, is told
-    // where the class is as soon as they are back; `isAround()` says whether they look around.
+    // Calls the handlers {now(state), own(answer), lost(), gone(message)}; returns a function that stops it. It reconnects when
+    // the page wakes up. `isAround()` says whether this phone explores by itself.
     listen: ({ code, seat }, isAround, handlers) => {
       let source = null,
         timer = null,
@@ -86,7 +86,7 @@ export function makeClassLine(site, templates) {
         source.addEventListener("own", ({ data }) => handlers.own(ownOf(data).answer));
         source.onerror = async () => {
           handlers.lost();
-          if (source.readyState !== EventSource.CLOSED) return; // the browser asks again
+          if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
           const { status, message } = await post(code, { do: "join", seat });
           if (isOver) return;
           if (GONE.includes(status)) {
@@ -110,35 +110,34 @@ export function makeClassLine(site, templates) {
   };
 }
 
-const RETRY_MS = 1000; // until a server that could not answer is asked again
-const MAX_BACK_MS = 3000; // that Back waits for a run to show where it led
-const MAX_ACTS = 5; // acts that one request tells
-const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
+const RETRY_MS = 1000; // before a retry
+const MAX_BACK_MS = 3000; // how long Back waits for the page that it leads to
+const MAX_ACTS = 5; // in one request
+const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // only the latest matters
 const NEXT = {
-  // state -> what happens -> the state after it
+  // state -> event -> next state
   resting: { asked: "asking", back: "away" },
   asking: { answered: "resting", back: "leaving" },
-  away: { shown: "resting" }, // Back has led elsewhere: nothing is asked until that is shown
-  leaving: { answered: "away", shown: "forgetting" }, // the same, and what is on its way is for nobody
-  forgetting: { answered: "resting", back: "leaving" }, // what is on its way is still for nobody
+  away: { shown: "resting" }, // after Back: nothing is sent until its page is shown
+  leaving: { answered: "away", shown: "forgetting" }, // the same, with a request under way whose answer is ignored
+  forgetting: { answered: "resting", back: "leaving" }, // shown, but a request is still under way whose answer is ignored
 };
-const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is the scene that it is asked of
+const NOTHING = ["nothing", true]; // an action without effect: it fetches the scene as it is
 
-// post(message) gives an answer, null where there is none now, and throws where there never will be. look() is the address
-// as it stands. Returns {act, given, forget, isWaiting}.
+// post(message) is as postTo returns it; look() gives the current address. Returns {act, given, forget, isWaiting}.
 export function makeServer({ post, look }) {
   let state = "resting",
     queue = [],
     timer = null;
   let current = null,
-    show = null; // the answer that is shown, or that what is done next is done to; what shows it
+    show = null; // the latest answer, on which the next actions build; the function that draws it
   const is = name => state === name;
   const becomes = event => {
     state = NEXT[state][event] ?? state;
   };
-  // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
+  // A run of the page that was overtaken by later actions. It isn't drawn; a fresh answer is requested, as its page may differ.
   const isLate = ({ tab, number }) => current?.tab === tab && number < current.number;
-  // It will never be done: what is shown stays, with a sentence on that.
+  // The action failed for good: the scene stays, with a notice.
   const refused = ({ message }) => ({ ...current, notices: [message] });
   const again = ms => {
     clearTimeout(timer);
@@ -169,7 +168,7 @@ export function makeServer({ post, look }) {
       current = answer;
       show(answer, true);
     } else {
-      // a page that shows something else has come meanwhile: it needs an answer of its own
+      // the page has changed meanwhile and needs an answer of its own
       current = { ...current, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
     }
@@ -185,8 +184,8 @@ export function makeServer({ post, look }) {
       queue.push([name, message]);
       flush();
     },
-    // The answer of a run of the page: on a visit, after Back, and from a process that has taken over. From now on
-    // draw(answer, isDone) shows them, to what was done here too.
+    // Takes the answer of a run of the page: on a visit, after Back, or from another server process. From now on
+    // draw(answer, isDone) draws every answer.
     given: (answer, draw) => {
       show = draw;
       if (isLate(answer)) {
@@ -199,8 +198,8 @@ export function makeServer({ post, look }) {
       }
       flush();
     },
-    // Back leads elsewhere: nothing is done until that is shown. What is on its way is done there all the same, so that
-    // the server has to hear where we are.
+    // After Back nothing is sent until its page is shown. A request under way still takes effect on the server, which
+    // therefore needs to be asked again.
     forget: () => {
       queue = isAsking() ? [NOTHING] : [];
       becomes("back");

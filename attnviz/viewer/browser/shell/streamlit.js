@@ -6,9 +6,9 @@ const DIALOG = '[data-testid="stDialog"]';
 const MENU_LINK = '[data-testid="stSidebarNavLink"]';
 const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
-// Takes the history from Streamlit. Of what it writes there only the path of another page is taken, and that only while
-// mayLeave() says so. It writes the parameters of that page before or after its path, as luck will have it, and empty ones
-// before both: each a step of the history, which Back would lead to.
+// Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it.
+// Streamlit would write path and parameters as separate steps, in either order, and empty parameters before both; Back
+// would stop at each.
 export function takeHistory(window, mayLeave) {
   const { history, location } = window;
   const push = history.pushState.bind(history),
@@ -18,7 +18,7 @@ export function takeHistory(window, mayLeave) {
     if (pathname !== location.pathname && mayLeave()) push(state, "", pathname + location.search);
   };
   history.replaceState = () => {};
-  let isOurs = false; // whether what says that Back has led somewhere is ourselves
+  let isOurs = false; // whether the popstate event is ours
   return {
     push: url => push(history.state, "", url),
     replace: url => replace(history.state, "", url),
@@ -26,8 +26,7 @@ export function takeHistory(window, mayLeave) {
       window.addEventListener("popstate", () => {
         if (!isOurs) listener();
       }),
-    // Has Streamlit read an address, as it does only where Back leads, and stays where it is; not if a place in the page is
-    // part of that address.
+    // Makes Streamlit read an address, which it does only on popstate, without moving. It ignores addresses with a hash.
     haveRead: url => {
       const { href } = location;
       replace(history.state, "", url);
@@ -39,14 +38,14 @@ export function takeHistory(window, mayLeave) {
   };
 }
 
-// Whether the tab has its server; null before Streamlit's page is there.
+// Whether the tab is connected to its server; null before Streamlit has drawn its page.
 export function isConnected(document) {
   const state = document.querySelector(APP)?.getAttribute(STATE);
   return state ? state === "CONNECTED" : null;
 }
 
-// Streamlit's dialog is hidden by this style within what a selector finds, and closed by this function: as long as it is open, nothing
-// else on the page can be pressed.
+// CSS that hides Streamlit's dialog within a selector. While the dialog is open nothing else can be clicked, so it has to be
+// closed too.
 export function hidesDialog(within) {
   return `${within} ${DIALOG} { display: none; }`;
 }
@@ -55,8 +54,8 @@ export function closeDialog(document) {
   document.querySelector(`${DIALOG} button`)?.click();
 }
 
-// Calls `act` whenever the tab has its server back; returns the end of that. Another process may answer from now on, which
-// has seen nothing of this tab yet. Streamlit runs the page there only when a person does something next, and loses that.
+// Calls `act` on every reconnect; returns a function that stops it. Another server process may answer from now on, which
+// doesn't know this tab. Streamlit would rerun the page only at the user's next action, and lose that action.
 export function onReconnect(document, act, Observer) {
   const app = document.querySelector(APP);
   let isConnected = app.getAttribute(STATE) === "CONNECTED";
@@ -69,8 +68,8 @@ export function onReconnect(document, act, Observer) {
   return () => observer.disconnect();
 }
 
-// Closes the menu once a page was picked in it; returns the end of that. On a phone it lies over the page, and Streamlit
-// leaves it there, and opens it again on the next visit.
+// Closes the sidebar after a page was picked; returns a function that stops it. On a phone it covers the page, and Streamlit
+// leaves it open, even for the next visit.
 export function closeMenuOnceUsed(document) {
   const close = ({ target }) => {
     if (target.closest(MENU_LINK)) setTimeout(() => document.querySelector(CLOSES_MENU)?.click());
@@ -79,8 +78,8 @@ export function closeMenuOnceUsed(document) {
   return () => document.removeEventListener("click", close);
 }
 
-// Ends a call of ours: act(), if `root` has gone. Streamlit ends each call that the next run overtakes, before it makes
-// the next: what ended with it would be away meanwhile, and Back and the keyboard's focus with it.
+// Cleanup for a component: calls act() only if `root` has left the page. Streamlit also cleans up before every rerun;
+// unmounting then would lose the focus and a Back under way.
 export function onceGone(root, act) {
   return () => {
     if (!root.isConnected) act();

@@ -15,11 +15,11 @@ export function unpooled({ parts, whole }) {
   return read(whole);
 }
 
-// send(event, message) reaches the server.
+// send(event, message) sends a request to the server.
 export function makeRequestsOnce(send) {
   const open = new Map(); // event -> {message, isAnswered}
   return {
-    // Asks, unless that was asked for last. `isAnswered(pass)` says whether a later pass has it.
+    // Sends a request unless it equals the pending one. `isAnswered(pass)` says whether a pass has what was requested.
     begin: (event, message, isAnswered) => {
       if (open.get(event)?.message === message) return;
       open.set(event, { message, isAnswered });
@@ -32,12 +32,12 @@ export function makeRequestsOnce(send) {
   };
 }
 
-const MAX_TEMPLATES = 16; // templates that the server is told of
-const KEPT_TEMPLATES = 2 * MAX_TEMPLATES; // it may have been told of one just before others came
+const MAX_TEMPLATES = 16; // names sent to the server
+const KEPT_TEMPLATES = 2 * MAX_TEMPLATES; // the server may still refer to one whose name was sent earlier
 
-// Returns {names, whole(answer)}: the templates that are here, and an answer with its pass as Document in generated/contract.d.ts.
+// Returns {names, whole(answer)}: the names of the templates kept, and an answer with its pass completed to a Document.
 export function makeTemplates() {
-  const cache = new Map(); // name -> parts; the one that came last is the last
+  const cache = new Map(); // name -> parts, the latest last
   const partsOf = ({ name, parts }) => {
     const found = parts ?? cache.get(name);
     if (!found) throw new Error(`The template ${name} is not here.`);
@@ -47,9 +47,9 @@ export function makeTemplates() {
     return found;
   };
   const wholeOf = ({ template, parameters, ...rest }) => {
-    const shared = [template, parameters].filter(Boolean).map(partsOf); // a page has one template, of all there is
+    const shared = [template, parameters].filter(Boolean).map(partsOf); // a page of the site has a single template and no parameters
     const made = [...shared, rest].reduce(merged),
-      { other } = rest; // which may have the same templates
+      { other } = rest; // pass A of a pair
     return other ? { ...made, other: { ...other, document: wholeOf(other.document) } } : made;
   };
   return {

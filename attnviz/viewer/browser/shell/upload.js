@@ -1,17 +1,16 @@
 // The user's file: kept in this page's memory only, and sent again when another server process lacks it.
 
 const BUSY = 429;
-const LATER = [404, BUSY, 502, 503, 504]; // it doesn't know this tab yet, compares another of it, or isn't there
+const LATER = [404, BUSY, 502, 503, 504]; // unknown tab, busy, or down: retry
 const WAITS = [
   "The server does not answer. The file is sent again in a moment.",
   "Other files are compared first. This one is sent again in a moment.",
 ];
 const RETRY_MS = 1000;
-const MAX_SECONDS = 60; // that a file may take to be sent
+const MAX_SECONDS = 60; // for the upload
 
-// The file that is kept: {name, bytes, answers, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
-// the bytes of an example are the server's.
-// Several bundles of ours are on a page, so that the window has it.
+// The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;
+// the bytes of an example come from the server. It hangs on the window, as a page has several bundles.
 export function fileKept(window) {
   return window.attnvizFile ?? null;
 }
@@ -20,9 +19,9 @@ export function keepFile(window, file) {
   window.attnvizFile = file;
 }
 
-// Sends what is kept for a tab, again and again until the server answers, the file takes too long or `isWanted()` says no.
-// tell() is told meanwhile which part of it has been sent, or why it waits; send(url, body, tell, isWanted) gives {status,
-// text}, or null without an answer. Returns what is kept, with what came of it, or null.
+// Sends a file for a tab, and retries until the server answers, the upload takes too long or `isWanted()` is false.
+// report() gets the fraction sent, or the reason for waiting; send(url, body, report, isWanted) resolves to {status, text},
+// or null without an answer. Resolves to the file with its report, or null.
 export async function sendFile(url, tab, file, isWanted, report = _how => {}, { send = post, wait = paused } = {}) {
   const line = JSON.stringify({ tab, filename: file.name, ...file.answers });
   while (isWanted()) {
@@ -47,11 +46,11 @@ function answerOf({ status, text }) {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // half an answer
+    return null; // a truncated answer
   }
 }
 
-// fetch doesn't say how far it is.
+// XMLHttpRequest, as fetch reports no progress.
 function post(url, body, report, isWanted) {
   return new Promise(done => {
     const request = new XMLHttpRequest();

@@ -13,11 +13,12 @@ import { addressOf } from "../shell/history.js";
 const NAME = "attnviz talk";
 const MOST_UNDONE = 50;
 
-// `storeOf()` gives a Storage, or fails where there is none; then it holds until the page is left. `window` tells of other tabs.
+// Holds the user's talk, stores it in this browser and undoes changes. `storeOf()` returns a Storage or throws; without one the
+// talk lasts until the page is left. Changes in other tabs arrive as `window`'s storage events.
 export function makeTalkStore(storeOf, window) {
   let { talk, pictures, before } = readTalk(storeOf),
     isKept = true,
-    last = null; // what was changed last: what is typed into one box is one change
+    last = null; // the kind of the last change; typing into one box is one change
   const listeners = new Set();
   const notify = () => {
     for (const listener of listeners) listener();
@@ -25,7 +26,7 @@ export function makeTalkStore(storeOf, window) {
   const keep = () => {
     isKept =
       writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
-      writeKept(storeOf, NAME, { talk, pictures: {}, before: [] }); // which needs less room
+      writeKept(storeOf, NAME, { talk, pictures: {}, before: [] }); // takes less space
   };
   const set = next => {
     talk = next;
@@ -39,14 +40,14 @@ export function makeTalkStore(storeOf, window) {
     notify();
   });
   return {
-    // Whether the browser has the talk as it is now, for the next visit.
+    // Whether the current talk is stored for the next visit.
     get isKept() {
       return isKept;
     },
     get talk() {
       return talk;
     },
-    // All moments that there are, and those that Undo brings back.
+    // All moments, with those that Undo could bring back.
     get moments() {
       return [talk, ...before].flatMap(({ moment }) => moment);
     },
@@ -62,7 +63,7 @@ export function makeTalkStore(storeOf, window) {
       last = null;
       if (before.length) set(before.pop());
     },
-    // A moment's small picture, by the address of its scene.
+    // The thumbnail of a moment, by the address of its scene.
     pictureOf: at => pictures[at],
     keepPicture(at, picture) {
       const addresses = new Set([at, ...talk.moment.map(each => each.at)]);
@@ -86,8 +87,8 @@ function readTalk(storeOf) {
   return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }
 
-const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses, of which from is where the talk was begun; and what is to be done there
-const SHARED = "attnviz talk numbers"; // {names, tab}: files of one's own that a moment shows which is looked at, and the tab that has them
+const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses (`from` is where the talk was started) and an action to perform on arrival
+const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the moment that is open in the walkthrough, and the tab that has them
 const OWN_SOURCE = /own-(parameters|microgpt|code)/; // in an address
 let controller = null;
 
@@ -105,10 +106,10 @@ function makeController(site, templates) {
     });
   onward.title = "Page Down goes on with it, Page Up comes back to where you were";
   way.append(onward, over);
-  let home = null, // what the way stands in
-    openLessons = () => {}, // opens the page of lessons
-    lessons = null, // what is mounted there
-    open = null; // opens a scene from there in the walkthrough
+  let home = null, // the parent of `way`
+    openLessons = () => {}, // opens the page of lessons from here
+    lessons = null, // the mounted page of lessons
+    open = null; // opens a scene in the walkthrough
   const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
     requests = makeTalkRequests(site, templates, uploads);
@@ -150,7 +151,7 @@ function makeController(site, templates) {
     true,
   );
   return {
-    // `tab` is the one that the pass is of.
+    // Adds the scene on screen as a moment. `tab` is the tab of its pass.
     collect: (pass, where, tab) => {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link));
       const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
@@ -160,7 +161,7 @@ function makeController(site, templates) {
       );
       return true;
     },
-    // Whether a tab that shows a moment of the talk lacks the files of one's own in it, and it has been given them.
+    // Sends a tab the uploads of the moment that it shows, if it lacks them. Resolves to whether it did.
     async restoreUploads({ tab, lacksFile }) {
       const { names = [], tab: last = null } = read(SHARED);
       if (!names.length || (last === tab && !lacksFile)) return false;
@@ -169,10 +170,9 @@ function makeController(site, templates) {
         await requests.give(tab, names);
         return true;
       } catch {
-        return false; // the walkthrough says then that it lacks them
+        return false; // the walkthrough reports that they are missing
       }
     },
-    // Sets the act that opens the page of lessons from here.
     openLessonsBy: act => {
       openLessons = act;
       lessons = null;
@@ -183,7 +183,7 @@ function makeController(site, templates) {
       talkDock.standIn(root);
       draw();
     },
-    // The host's part for the page of lessons.
+    // What the page of lessons needs for a talk.
     hostOfLessons: opens => ({
       talk: talkDock,
       resumeSearch: () => readResume().here ?? "",
@@ -195,7 +195,7 @@ function makeController(site, templates) {
         if (from) opens(from);
       },
     }),
-    // The page of lessons is there; the talk of a link is put into it.
+    // Called once the page of lessons is mounted. Opens the talk of a link, if there is one.
     async arrive(page, opens) {
       lessons = page;
       open = opens;
@@ -210,7 +210,7 @@ function makeController(site, templates) {
   };
 }
 
-// A moment is opened in the walkthrough, whose tab is given the files of one's own that it shows.
+// Notes which uploads the walkthrough needs for a moment.
 function shareUploads({ uploads = [] }) {
   write(SHARED, { names: uploads });
 }
@@ -227,7 +227,7 @@ function read(name) {
   return readKept(() => sessionStorage, name) ?? {};
 }
 
-// Where nothing is kept, a talk is begun and left where it is shown.
+// Without session storage a talk starts and ends on the page where it is shown.
 function write(name, parts) {
   writeKept(() => sessionStorage, name, parts);
 }

@@ -8,7 +8,7 @@ import { MOST_BYTES, drawCode } from "../viewer/qrCode.js";
 import { fileNameOf, makeTakeaway } from "../lesson/surroundings.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
 
-// `templates` puts together what it sends of a pass; `uploads` (talkDock.js) has the files of one's own that moments show.
+// `templates` completes the documents that the server sends; `uploads` (makeTalkUploads) holds the files that moments show.
 export function makeTalkRequests(site, templates, uploads) {
   const ask = askTalkAt(site);
   /** @param {{}} request @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
@@ -26,7 +26,7 @@ export function makeTalkRequests(site, templates, uploads) {
     return { ...sent, document: templates.whole({ pass: sent.document }).pass };
   };
   const withUploads = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
-  const cache = makeMoments(fetched, JSON.stringify); // that have come, by what they are made of: some go on without a server
+  const cache = makeMoments(fetched, JSON.stringify); // by content, so that a moment once fetched needs no server
   return {
     moment: cache.get,
     questions: async moment => {
@@ -37,33 +37,33 @@ export function makeTalkRequests(site, templates, uploads) {
     questionsFileOf: async (talk, form) =>
       (await askFile({ kind: "export", form, talk: await withUploads(talk) })).file,
     pageOf: async talk => (await askPage({ talk: await withUploads(talk) })).page,
-    // The talk of a file, a link or a lesson; its files are kept.
+    // The talk in a file, a link or a lesson. Stores its uploads.
     async talkOf(request) {
       const { uploads: files, ...talk } = (await askTalk(request)).talk;
       await uploads.keep(files);
       return talk;
     },
-    // The names of the files that a scene of a tab shows, which are kept.
+    // The names of the uploads that a tab's scene shows. Stores them.
     async uploadsOfScene(tab, at) {
       const { uploads: files } = await askUploads({ tab, at });
       await uploads.keep(files);
       return Object.keys(files);
     },
     areKept: moments => uploads.areKept(uploadsOf(moments)),
-    // Gives a tab the files of these names.
+    // Sends uploads to a tab by name.
     give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
     sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
   };
 }
 
-// The sentence on an error in asking.
+// The message for a failed request.
 function errorText(error) {
   return error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
 }
 
-export const MOST = 6000; // characters; some programs cut longer links off
+export const MOST = 6000; // characters; some programs truncate longer links
 const LINK_NAME = "#talk=";
-const MOST_LINK_BYTES = 400_000; // of what is unpacked, as core/limits has it
+const MOST_LINK_BYTES = 400_000; // unpacked, as in core/limits.py
 const FORMAT = "deflate-raw";
 const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
@@ -78,7 +78,7 @@ export async function packed(talk) {
   return LINK_NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-// The talk that a hash holds, as JSON; null where it holds none.
+// The talk in a hash, as JSON; null if there is none.
 export async function unpacked(hash) {
   if (!hash.startsWith(LINK_NAME)) return null;
   try {
@@ -95,7 +95,7 @@ export async function unpacked(hash) {
 async function transformed(stream, bytes, most) {
   const writer = stream.writable.getWriter();
   const isWritten = writer.write(bytes).then(() => writer.close());
-  isWritten.catch(() => {}); // reading fails too, and says so
+  isWritten.catch(() => {}); // reading fails too, and reports it
   const pieces = [];
   let size = 0;
   const reader = stream.readable.getReader();
@@ -110,13 +110,13 @@ async function transformed(stream, bytes, most) {
 }
 
 const [UPLOADS_NAME, STORE] = ["attnviz talk", "uploads"];
-const MOST_CHARACTERS = 11_184_812; // of all of a talk, as core/limits has it
+const MOST_CHARACTERS = 11_184_812; // of all uploads of a talk, as in core/limits.py
 
-// `databases` is window.indexedDB. Returns {keep(files), of(names), areKept(names), retain(names)}: files are {name: base64}, of() is a
-// promise of them, areKept() says whether the browser has them for the next visit, retain() throws all others away.
+// The uploads of a talk in IndexedDB (`databases`). Returns {keep(files), of(names), areKept(names), retain(names)}: files are
+// {name: base64}, areKept() says whether they survive until the next visit, retain() deletes all others.
 export function makeTalkUploads(databases) {
-  const inMemory = new Map(); // where there is no database, they hold until the page is left
-  const unsaved = new Set(); // the names of those that the database didn't take
+  const inMemory = new Map(); // without a database they last until the page is left
+  const unsaved = new Set(); // names that the database refused
   let opening = null;
   const open = () => {
     const request = databases.open(UPLOADS_NAME, 1);
@@ -169,7 +169,7 @@ function answerTo(request) {
 
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
-// `talkStore` and `requests` are as in makeTalkDock; say(text) tells how it went, doThere(what) does it on the page of the talk. Returns {buttons,
+// `talkStore` and `requests` are as in makeTalkDock; say(text) reports the outcome, doThere(what) performs an action on the talk's page. Returns {buttons,
 // code, panel}: elements, of which `code` is what a QR code stands in.
 function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
   const code = element("p", "code"),
@@ -180,7 +180,7 @@ function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
     questions: form => requests.questionsFileOf(talkStore.talk, form),
     print: async () => doThere("print"),
   });
-  takeaway.button.classList.remove("link"); // it stands among buttons
+  takeaway.button.classList.remove("link"); // it is among buttons here
   const way = (name, act) =>
     button(name, async () => {
       code.replaceChildren();
@@ -268,7 +268,7 @@ export function makeTalkDock(talkStore, requests, host) {
     drawer.open();
     drawer.say(request);
   };
-  // Another talk takes the place of this one, which Undo brings back. Returns whether there is one.
+  // Replaces the talk by another; Undo brings it back. Returns whether that worked.
   async function take(request, done, refused = drawer.say) {
     try {
       const talk = await requests.talkOf(request);
@@ -283,7 +283,7 @@ export function makeTalkDock(talkStore, requests, host) {
   return {
     standIn: drawer.standIn,
     open: () => drawer.open(),
-    // Keeps a scene, and its small picture, as the last moment; `tab` is the one that has the files of one's own which it shows.
+    // Appends a scene with its thumbnail as a moment; `tab` is the tab with the uploads that it shows, if any.
     async collect({ at, picture }, tab) {
       const n = talkStore.talk.moment.length;
       if (n >= MOST_MOMENTS) return refuse(FULL);
@@ -298,7 +298,7 @@ export function makeTalkDock(talkStore, requests, host) {
         refuse(errorText(error));
       }
     },
-    // A moment of a lesson, as the last one.
+    // Appends a moment of a lesson.
     async collectFrom({ lesson, moment }) {
       drawer.open();
       if (lesson === ID) return;
@@ -311,12 +311,12 @@ export function makeTalkDock(talkStore, requests, host) {
         drawer.say(errorText(error));
       }
     },
-    // A lesson, as a start.
+    // Starts a talk with all moments of a lesson.
     startFrom: async lesson => {
       drawer.open();
       await take({ lesson }, "");
     },
-    // The talk of a link. Returns whether it is here now; what is wrong with it is said in the drawer.
+    // Opens the talk of a link. Returns whether that worked; the drawer shows why not.
     async arrive(hash) {
       const json = await unpacked(hash).catch(error => {
         refuse(error.message);

@@ -15,7 +15,7 @@ function makeTalkForm(actions, requests) {
     answer = element("p", "answer");
   answer.setAttribute("role", "status");
   let now = null, // the moment
-    suggestions = [], // questions, for the address `offeredAt`
+    suggestions = [], // questions for the address `offeredAt`
     offeredAt = "";
   const edit = (name, value) => actions.edit({ [name]: value }, name);
   const text = textArea(3, value => edit("text", value), check),
@@ -72,7 +72,7 @@ function makeTalkForm(actions, requests) {
     suggestions = questions;
     drawQuestions();
   }
-  // Whether the pass has an answer, and which.
+  // Shows the answer that the pass gives, or why it has none.
   async function check() {
     const moment = now;
     write(answer, "");
@@ -242,7 +242,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       focus: to => list.children[to]?.querySelector("button").focus(),
     });
   }
-  // Of a moment from a link or a file the picture comes with its pass.
+  // A moment from a link or a file has no thumbnail yet: it is drawn from its pass.
   async function fetchPicture(moment, picture) {
     const made = await requests.moment(moment).then(smallPictureFrom, () => null);
     if (!made) return;
@@ -286,7 +286,7 @@ function drawLine(at, isChosen, picture, actions) {
     else return;
     event.preventDefault();
   };
-  line.draggable = !isChosen; // in a form text is dragged
+  line.draggable = !isChosen; // dragging in the form selects text
   line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(at));
   line.ondragover = event => {
     event.preventDefault();
@@ -308,14 +308,14 @@ function countOf(moments) {
   return `${n} ${n === 1 ? "moment" : "moments"}${minutes ? `, ${minutes} min planned` : ""}.`;
 }
 
-// A link can't hold numbers of one's own.
+// A link can't hold the user's own numbers.
 function ownNumbersIn(moments) {
   const n = moments.filter(({ uploads }) => uploads?.length).length;
   if (!n) return "";
   return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
-// The text that a moment is known by: its own, or else that of its scene.
+// A moment's label in the list: its own text, or else its scene's.
 function labelOf({ text = "", title = "", ask, at }) {
   const query = new URLSearchParams(at),
     scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");
