@@ -37,7 +37,7 @@ _PAGE = """
     };
     window.again = (search) => { // with the moments that have come
         page?.end();
-        walk_js.forgetShown();
+        walk_js.forgetAnswers();
         opened.length = 0;
         History.prototype.replaceState.call(history, null, "", `/${search}`);
         const host = {

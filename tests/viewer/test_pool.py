@@ -43,7 +43,7 @@ def test_a_browser_reads_what_python_wrote(node, tmp_path):
     (tmp_path / "pool.json").write_text(json.dumps(pooled(data)), "utf-8")
     code = f"""
 import {{ readFileSync }} from "node:fs";
-const {{ unpooled }} = await import("{POOL.as_uri()}");
-console.log(JSON.stringify(unpooled(JSON.parse(readFileSync("{tmp_path / "pool.json"}", "utf-8")))));
+const {{ unpool }} = await import("{POOL.as_uri()}");
+console.log(JSON.stringify(unpool(JSON.parse(readFileSync("{tmp_path / "pool.json"}", "utf-8")))));
 """
     assert json.loads(node("--input-type=module", "--eval", code)) == data

@@ -2,7 +2,7 @@
 // server.
 import { addressOf } from "../shell/history.js";
 import { makePiece } from "./pieces.js";
-import { onceGone } from "../shell/streamlit.js";
+import { cleanupIfGone } from "../shell/streamlit.js";
 
 const RETRY_MS = 1000;
 
@@ -101,7 +101,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const article = articles.get(root) ?? mountArticle(root, setTriggerValue);
   articles.set(root, article);
   article.given(JSON.parse(text.decode(data)).pieces);
-  return onceGone(root, () => {
+  return cleanupIfGone(root, () => {
     if (articles.delete(root)) article.end();
   });
 }

@@ -3,8 +3,8 @@ import { makeControls } from "../controls/controls.js";
 import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePiece } from "./pieces.js";
-import { fileKept, keepFile, sendFile } from "../shell/upload.js";
-import { onceGone } from "../shell/streamlit.js";
+import { currentFile, setCurrentFile, sendFile } from "../shell/upload.js";
+import { cleanupIfGone } from "../shell/streamlit.js";
 
 const UNREADABLE =
   "The browser can’t read this: it is a folder, or has changed since it was picked. Pick a file again.";
@@ -22,9 +22,9 @@ function mountOwnNumbers(root, url, open) {
   root.replaceChildren(drop.element, examples, ...questionForm.elements, ...report.elements);
 
   async function send() {
-    const file = fileKept(window),
+    const file = currentFile(window),
       request = {},
-      isWanted = () => wanted === request && fileKept(window) === file,
+      isWanted = () => wanted === request && currentFile(window) === file,
       showProgress = how => report.tellUnderway(labelOf(file), how);
     wanted = request;
     root.ariaBusy = true;
@@ -34,12 +34,12 @@ function mountOwnNumbers(root, url, open) {
     report.tell(labelOf(file), file.pieces);
   }
   function keep(parts) {
-    keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
+    setCurrentFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
     draw();
     send();
   }
   function refuse({ name }, why) {
-    keepFile(window, null);
+    setCurrentFile(window, null);
     wanted = null;
     root.ariaBusy = false;
     report.tell(name, [{ kind: "text", runs: [["", why]] }]);
@@ -54,7 +54,7 @@ function mountOwnNumbers(root, url, open) {
   }
   function answer(event, value) {
     answers = { ...answers, [event]: value };
-    const file = fileKept(window);
+    const file = currentFile(window);
     if (file && !file.answers.example) keep({ ...file, answers: { ...first(), ...answers } });
     else draw();
   }
@@ -66,7 +66,7 @@ function mountOwnNumbers(root, url, open) {
     return name || shown.examples.find(({ value }) => value === given?.example)?.label;
   }
   function draw() {
-    const file = fileKept(window);
+    const file = currentFile(window);
     questionForm.update(questionsOn(file, shown.questions), { ...first(), ...(file?.answers ?? answers) });
   }
   function offer({ value, label }) {
@@ -75,7 +75,7 @@ function mountOwnNumbers(root, url, open) {
   return {
     given: next => {
       const isFirst = shown === null,
-        file = fileKept(window);
+        file = currentFile(window);
       shown = next;
       drop.hint(next.hint);
       if (isFirst) {
@@ -185,7 +185,7 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
     parts.get(root) ?? mountOwnNumbers(root, new URL("arrays", site), door => setTriggerValue("opened", door));
   parts.set(root, part);
   part.given(data);
-  return onceGone(root, () => {
+  return cleanupIfGone(root, () => {
     if (parts.delete(root)) part.end();
   });
 }

@@ -7,7 +7,7 @@ import { mount } from "../viewer/viewer.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
-import { drawSaid } from "../lesson/momentView.js";
+import { drawSentence } from "../lesson/momentView.js";
 
 const ALONE = "Here the speaker chooses words and settings. To choose them yourself, open the walkthrough.";
 
@@ -98,20 +98,22 @@ export function makeClassMoment({ answer, touched }) {
       const { title, text, after, ending } = moment;
       redraw(
         status,
-        moment.question ? drawOwnAnswer(moment, ownAnswer, isOpen, isShown).map(runs => drawSaid(runs, numbers)) : [],
+        moment.question
+          ? drawOwnAnswer(moment, ownAnswer, isOpen, isShown).map(runs => drawSentence(runs, numbers))
+          : [],
       );
       status.className = `class-own verdict ${isShown && ownAnswer !== null ? (verdictOn(moment.question, ownAnswer).isRight ? "right" : "wrong") : ""}`;
       redraw(textBox, [
         ...(title ? [element("h2", "", title)] : []),
-        ...(text.length ? [drawSaid(text, numbers, "p", "text")] : []),
+        ...(text.length ? [drawSentence(text, numbers, "p", "text")] : []),
         ...(moment.question
-          ? [drawSaid(moment.question.prompt, numbers, "p", "prompt"), question.element, status]
+          ? [drawSentence(moment.question.prompt, numbers, "p", "prompt"), question.element, status]
           : []),
-        ...(isShown && after.length && !moment.question ? [drawSaid(after, numbers)] : []),
+        ...(isShown && after.length && !moment.question ? [drawSentence(after, numbers)] : []),
         ...(ending
           ? [
-              drawSaid(ending.explain, numbers, "p", "prompt"),
-              ...(isShown ? [drawSaid(ending.answer, numbers, "div", "verdict shown")] : []),
+              drawSentence(ending.explain, numbers, "p", "prompt"),
+              ...(isShown ? [drawSentence(ending.answer, numbers, "div", "verdict shown")] : []),
             ]
           : []),
       ]);

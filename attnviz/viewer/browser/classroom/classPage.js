@@ -1,7 +1,7 @@
 // The page of a phone in a class: joining, its seat, and sending its answers.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
-import { readKept, writeKept } from "../lesson/memory.js";
+import { readStored, writeStored } from "../lesson/memory.js";
 import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 
 const ANSWER_MS = 1100; // at least, between two answers sent
@@ -78,7 +78,7 @@ const LATER = [0, 429, 502, 503, 504];
 // wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
 // browser has one seat, or where that is forbidden or full the tab's own.
 export async function takeSeat(line, code, hash, stores, wait) {
-  const savedSeat = stores.map(storeOf => readKept(storeOf, NAME)?.[code]).find(Boolean);
+  const savedSeat = stores.map(storeOf => readStored(storeOf, NAME)?.[code]).find(Boolean);
   const asks = [...(savedSeat ? [{ seat: savedSeat }] : []), ...(hash ? [{ link: hash }] : []), {}];
   let reason = "";
   for (const each of asks) {
@@ -95,9 +95,9 @@ export async function takeSeat(line, code, hash, stores, wait) {
 }
 
 function keep(storeOf, code, seat) {
-  const others = Object.entries(readKept(storeOf, NAME) ?? {}).filter(([each]) => each !== code);
-  writeKept(storeOf, NAME, Object.fromEntries([...others.slice(1 - MAX_KEPT), [code, seat]]));
-  return readKept(storeOf, NAME)?.[code] === seat;
+  const others = Object.entries(readStored(storeOf, NAME) ?? {}).filter(([each]) => each !== code);
+  writeStored(storeOf, NAME, Object.fromEntries([...others.slice(1 - MAX_KEPT), [code, seat]]));
+  return readStored(storeOf, NAME)?.[code] === seat;
 }
 
 // Retries until answered: when many join at once or type wrong codes, the server lets them in gradually.

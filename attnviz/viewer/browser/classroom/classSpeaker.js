@@ -1,5 +1,5 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
-import { readKept, writeKept } from "../lesson/memory.js";
+import { readStored, writeStored } from "../lesson/memory.js";
 
 const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place that another page was opened for
@@ -9,7 +9,7 @@ const LATER_MS = 1000;
 // `line` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
 export function makeSpeaker(line, storeOf) {
   /** @type {import("../../generated/contract").Seat | null} */
-  let room = readKept(storeOf, NAME);
+  let room = readStored(storeOf, NAME);
   /** @type {import("../../generated/contract").ClassNow | null} */
   let now = null;
   let stop = null,
@@ -25,7 +25,7 @@ export function makeSpeaker(line, storeOf) {
     notify = () => {
       for (const each of listeners) each();
     };
-  const keep = () => writeKept(storeOf, NAME, room);
+  const keep = () => writeStored(storeOf, NAME, room);
   const forget = why => {
     stop?.();
     clearInterval(beat);
@@ -133,7 +133,7 @@ export function makeSpeaker(line, storeOf) {
       keep();
     },
     // Notes that the next page shows the place of this number, so that it doesn't lead the class there again.
-    leaves: nth => writeKept(storeOf, LED, nth),
+    leaves: nth => writeStored(storeOf, LED, nth),
     // Sends where this page is, unless another device has led it there: then the class knows.
     shows: (place, isLed = false) => {
       target = { question: null, moment: null, isShown: false, ...place };

@@ -93,7 +93,7 @@ async function answerFrom(url, request = {}) {
 }
 
 // Serves the moments of a lesson from data in the page.
-export function heldIn(moments, templates) {
+export function momentsFrom(moments, templates) {
   return ({ moment }) => Promise.resolve(withDocument(moments[moment - 1], templates));
 }
 

@@ -100,7 +100,7 @@ function makeRemote(document, here, { press, back, collect = null, present, goTo
 
 // `here` are the whereabouts, classBar what the speaker of a class has, null where there can be none; isBlank() says whether nothing
 // is on the screen. Returns {speaker(), people()}.
-function makeTellings(here, { mine: talk, moments, windows, classBar, view, isBlank }) {
+function makeReports(here, { mine: talk, moments, windows, classBar, view, isBlank }) {
   return {
     speaker() {
       const next = here.beside(1),
@@ -183,7 +183,7 @@ export function mountLessons(root, course, host) {
   });
   const remote = makeRemote(document, here, { ...actions, present: walk.present }),
     presenting = makePresenting(document, frame.box, remote.follow, code, () => {
-      tellings.speaker();
+      reports.speaker();
       windows.sync();
     });
   const stopListening = host.address.onArrival(() => walk.arrive(here.placeOf(host.address.read()) ?? here.first)),
@@ -195,7 +195,7 @@ export function mountLessons(root, course, host) {
         walk.follow(now);
       },
     }),
-    tellings = makeTellings(here, { mine: talk, moments, windows, classBar, view, isBlank: presenting.isBlank });
+    reports = makeReports(here, { mine: talk, moments, windows, classBar, view, isBlank: presenting.isBlank });
   const stopFollowing = talk?.onChange(() => (here.place.lesson === ID ? walk.reread() : surroundings.list()));
 
   function update() {
@@ -203,8 +203,8 @@ export function mountLessons(root, course, host) {
     surroundings.update();
     view.update();
     if (!here.moment) return;
-    tellings.speaker();
-    tellings.people();
+    reports.speaker();
+    reports.people();
   }
   // What had the keyboard among what is said goes, or can't be used any more.
   function redraw() {

@@ -1,7 +1,7 @@
 // What this browser stores: JSON under a name, and the progress in lessons.
 
 // `storeOf()` gives a Storage, or fails where there is none. Null stands for what isn't there, or isn't ours.
-export function readKept(storeOf, name) {
+export function readStored(storeOf, name) {
   try {
     return JSON.parse(storeOf().getItem(name));
   } catch {
@@ -10,7 +10,7 @@ export function readKept(storeOf, name) {
 }
 
 // Returns whether it is kept: a browser that forbids it, or has no room left, keeps nothing, and it holds until the page is left.
-export function writeKept(storeOf, name, data) {
+export function writeStored(storeOf, name, data) {
   try {
     storeOf().setItem(name, JSON.stringify(data));
     return true;
@@ -23,11 +23,11 @@ const NAME = "attnviz lessons";
 
 // `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
 export function makeMemory(storeOf) {
-  let stored = Object(readKept(storeOf, NAME)),
+  let stored = Object(readStored(storeOf, NAME)),
     isKept = true;
   const keep = parts => {
     stored = { ...stored, ...parts };
-    isKept = writeKept(storeOf, NAME, stored);
+    isKept = writeStored(storeOf, NAME, stored);
   };
   return {
     // Whether progress is stored for the next visit.

@@ -8,17 +8,17 @@ import { makeGlossary } from "../words/glossary.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
 // `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.
-export function drawSaid(runs, numbers, tag = "p", className = "") {
+export function drawSentence(runs, numbers, tag = "p", className = "") {
   const line = element(tag, className);
   line.append(
     ...runs.flatMap(([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]]))),
   );
-  for (const each of line.querySelectorAll(".number, math")) keepWhole(each);
+  for (const each of line.querySelectorAll(".number, math")) keepTogether(each);
   return line;
 }
 
 // A bracket or a root before a number or a symbol, what it is equal to, and what ends a phrase after it, stay in its line.
-function keepWhole(number) {
+function keepTogether(number) {
   const unbroken = element("span", "unbroken"),
     [before, after] = [number.previousSibling, number.nextSibling].map(each =>
       each?.matches("span:not([class])") ? each.firstChild : null,
@@ -46,7 +46,7 @@ export function hasMore({ question, after, ending }) {
   return Boolean(question || after.length || ending);
 }
 
-// acts: {numbers, show(), forget(), scoreOf(lesson)}: numbers as drawSaid takes them; show() shows the answer, forget() makes this
+// acts: {numbers, show(), forget(), scoreOf(lesson)}: numbers as drawSentence takes them; show() shows the answer, forget() makes this
 // browser forget what was answered. Returns {draw(moment, at)}, the elements of what is said; at: {lesson, present, answer,
 // isShown, areWordsAlone, question}, of which the last is the element of its question.
 function makeMomentText({ numbers, show, forget, scoreOf }) {
@@ -58,7 +58,7 @@ function makeMomentText({ numbers, show, forget, scoreOf }) {
     if (!isShown || !question) return [];
     const { isRight, sentences } = verdictOn(question, answer, after);
     verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
-    return sentences.map(runs => drawSaid(runs, numbers));
+    return sentences.map(runs => drawSentence(runs, numbers));
   }
   function boxOf(moment) {
     if (!boxes.has(moment)) {
@@ -73,10 +73,10 @@ function makeMomentText({ numbers, show, forget, scoreOf }) {
   function drawEnding(ownWords, { explain, answer }, { lesson, present, isShown }) {
     const { right, asked } = scoreOf(lesson);
     return [
-      drawSaid(explain, numbers, "p", "prompt"),
+      drawSentence(explain, numbers, "p", "prompt"),
       ...(present ? [] : [ownWords]),
       ...(isShown
-        ? [drawSaid(answer, numbers, "div", "verdict shown")]
+        ? [drawSentence(answer, numbers, "div", "verdict shown")]
         : [button("Compare with an answer", show, "check beside-own")]),
       ...(asked
         ? [
@@ -93,15 +93,15 @@ function makeMomentText({ numbers, show, forget, scoreOf }) {
       return [
         ...(title ? [element("h2", "", title)] : []),
         at.areWordsAlone
-          ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers)
-          : drawSaid(text, numbers, "p", "text"),
+          ? drawSentence([...text, ["", " "], ...promptOf(moment)], numbers)
+          : drawSentence(text, numbers, "p", "text"),
         ...(at.areWordsAlone && !areWordsAsked(moment) ? [drawWords(moment)] : []),
         ...(question
-          ? [...(at.areWordsAlone ? [] : [drawSaid(question.prompt, numbers, "p", "prompt")]), at.question]
+          ? [...(at.areWordsAlone ? [] : [drawSentence(question.prompt, numbers, "p", "prompt")]), at.question]
           : []),
         ...(at.areWordsAlone ? [element("p", "note", NO_HARM)] : []),
         verdict,
-        ...(at.isShown && after.length && !question ? [drawSaid(after, numbers)] : []),
+        ...(at.isShown && after.length && !question ? [drawSentence(after, numbers)] : []),
         ...(ending ? drawEnding(boxOf(moment), ending, at) : []),
       ];
     },

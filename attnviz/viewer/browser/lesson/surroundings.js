@@ -4,7 +4,7 @@ import { element, redraw, write } from "../elements/element.js";
 import { onPlainClick } from "../elements/link.js";
 import { makePopover } from "../elements/popover.js";
 import { ID, aboutOf, minutesText } from "./course.js";
-import { drawSaid } from "./momentView.js";
+import { drawSentence } from "./momentView.js";
 import { verdictOn } from "./question.js";
 import { saveFile } from "../viewer/download.js";
 import { pictureOf } from "./momentPicture.js";
@@ -100,9 +100,9 @@ function makeFoot(here, actions) {
   const show = button("Show me", actions.press, "check"),
     back = button("Back", actions.back),
     on = button("Next", actions.press),
-    ownSentenceLink = makeDoor("type your own sentence", actions),
-    walkthroughLink = makeDoor("open the whole walkthrough", actions),
-    exploreLink = makeDoor("Look around from here", actions, "button"),
+    ownSentenceLink = makeSceneLink("type your own sentence", actions),
+    walkthroughLink = makeSceneLink("open the whole walkthrough", actions),
+    exploreLink = makeSceneLink("Look around from here", actions, "button"),
     presenting = button("Present", actions.present),
     editing = button("Edit", actions.edit),
     speaking = button("Speaker’s window", actions.showSpeaker),
@@ -163,7 +163,7 @@ function makeFoot(here, actions) {
 }
 
 // A link into the walkthrough, opened within the page if possible.
-function makeDoor(text, { open, hrefOf }, className = "") {
+function makeSceneLink(text, { open, hrefOf }, className = "") {
   const made = element("a", className, text);
   let address = "";
   onPlainClick(made, () => open(address));
@@ -281,7 +281,7 @@ function drawMoment(moment, number, picture) {
       ...(ending ? [ending.explain] : []),
     ]
       .filter(runs => runs.length)
-      .map(runs => drawSaid(runs, INERT)),
+      .map(runs => drawSentence(runs, INERT)),
     element("div", "lines"),
   );
   box.append(frame, textBox);

@@ -12,16 +12,16 @@ function answeredIn(name) {
 }
 
 // `answer` is null if the answer was shown without one.
-function keepAnswer(name, answer) {
+function storeAnswer(name, answer) {
   states.set(name, { answer, isShown: true });
 }
 
 // Hides an answer again.
-function coverAnswer(name) {
+function hideAnswer(name) {
   states.delete(name);
 }
 
-export function forgetShown() {
+export function forgetAnswers() {
   states.clear();
 }
 
@@ -102,7 +102,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
   }
   function show(answer) {
     if (state().isShown) return;
-    keepAnswer(nameOf(here.place), answer);
+    storeAnswer(nameOf(here.place), answer);
     page.sync();
     if (answer !== null && here.place.lesson !== ID)
       memory.predicted(here.place, verdictOn(here.moment.question, answer).isRight);
@@ -111,7 +111,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
   }
   // Shown in the other window.
   function uncover(to) {
-    if (!answeredIn(nameOf(to)).isShown) keepAnswer(nameOf(to), null);
+    if (!answeredIn(nameOf(to)).isShown) storeAnswer(nameOf(to), null);
   }
   function go(to) {
     if (!host.has(to)) {
@@ -182,7 +182,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
       const to = placeIn(here.lessons, `?${at}`);
       if (!to || !here.place) return false;
       if (isShown) uncover(to);
-      else coverAnswer(nameOf(to));
+      else hideAnswer(nameOf(to));
       if (nameOf(to) !== nameOf(here.place)) go({ ...here.place, ...to, present: here.place.present });
       else if (here.moment) page.redraw();
       return true;
@@ -201,7 +201,7 @@ export function makeWalk(here, frame, { host, memory, moments }, page) {
     },
     forget() {
       memory.forget();
-      forgetShown();
+      forgetAnswers();
       page.redraw();
     },
     // The user's talk has changed.

@@ -7,9 +7,9 @@ import { fetchedFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { talkControllerAt } from "../talk/talkController.js";
 import { mountPage } from "./page.js";
-import { onceGone } from "../shell/streamlit.js";
+import { cleanupIfGone } from "../shell/streamlit.js";
 import { makeClassLine, makeServer, postTo } from "../shell/server.js";
-import { fileKept, sendFile } from "../shell/upload.js";
+import { currentFile, sendFile } from "../shell/upload.js";
 import { makeTemplates } from "../shell/templates.js";
 
 let pair = {}; // {page, outlet}: the outlet is an element elsewhere on Streamlit's page
@@ -58,9 +58,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   shown.given(answer);
   controller.restoreUploads(answer).then(areRestored => {
     if (areRestored) serverAt(site).act("nothing", true);
-    else if (answer.lacksFile) giveFile(answer, site);
+    else if (answer.lacksFile) resendFile(answer, site);
   });
-  return onceGone(root, () => {
+  return cleanupIfGone(root, () => {
     if (pages.delete(root)) savedView = shown.end();
   });
 }
@@ -98,7 +98,7 @@ function teach(root, course, site, controller, open) {
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
   controller.standIn(root);
-  return onceGone(root, () => {
+  return cleanupIfGone(root, () => {
     if (pages.delete(root)) shown.end();
   });
 }
@@ -160,15 +160,15 @@ function openFor(site, number, at, isPresented) {
 }
 
 // Sends the user's file again to a server process that lacks it, and then requests the scene.
-async function giveFile({ tab }, site) {
-  const file = fileKept(window);
+async function resendFile({ tab }, site) {
+  const file = currentFile(window);
   if (!file || file.tab === tab) return;
   file.tab = tab; // once
   const isAnswered = await sendFile(
     new URL("arrays", site),
     tab,
     file,
-    () => fileKept(window) === file && file.tab === tab,
+    () => currentFile(window) === file && file.tab === tab,
   );
   if (isAnswered) serverAt(site).act("nothing", true);
 }

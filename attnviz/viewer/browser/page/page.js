@@ -218,7 +218,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
     const { view } = answer,
       shown = answer[view];
     box.hidden = !shown;
-    tellEmpty(box);
+    markEmpty(box);
     if (shown) {
       box.classList.add(VIEWS[view].style);
       mounted ??= VIEWS[view].mount(
@@ -258,7 +258,7 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
         where.ariaBusy = false;
       }
       where.append(box);
-      tellEmpty(box);
+      markEmpty(box);
     },
     end: () => {
       settings.end();
@@ -268,6 +268,6 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
 }
 
 // Hides Streamlit's text about the view while there is no view.
-function tellEmpty(box) {
+function markEmpty(box) {
   box.getRootNode().host?.toggleAttribute("data-empty", box.hidden);
 }

@@ -1,9 +1,9 @@
 // The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
 import { element } from "../elements/element.js";
-import { heldIn, searchOf } from "../lesson/course.js";
+import { momentsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { hashOf, showPass } from "./serverless.js";
-import { makeTemplates, unpooled } from "../shell/templates.js";
+import { makeTemplates, unpool } from "../shell/templates.js";
 import { makePiece } from "../article/pieces.js";
 
 const LOOKS = "look";
@@ -11,8 +11,8 @@ const LIGHTENED =
   "To keep this page small, the largest matrices of parameters are not in it, nor all heads of a large pass. The app has them all.";
 
 function showLesson(main, data) {
-  const moments = unpooled(data.moments),
-    fetched = heldIn(moments, makeTemplates()),
+  const moments = unpool(data.moments),
+    fetched = momentsFrom(moments, makeTemplates()),
     hash = hashOf(window);
   let shown = null,
     looksAt = null; // the number of a moment

@@ -1,6 +1,6 @@
 // The browser's history: every action is a step of it, and only this module writes the address.
 import { isSame, mended } from "../scene/address.js";
-import { takeHistory } from "./streamlit.js";
+import { takeOverHistory } from "./streamlit.js";
 
 const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history
 const RECONNECTED = "reconnected"; // lets a server that knows the tab tell a reconnect from Back; see app/state/arrival.py
@@ -17,10 +17,10 @@ export function addressOf(window) {
   const listeners = new Set();
 
   // While Back is under way, the answer to an earlier request must not push an entry: that would discard Forward.
-  const taken = takeHistory(window, () => !awaited);
+  const takenHistory = takeOverHistory(window, () => !awaited);
   const write = (search, isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
-    if (!isSame(search, location.search)) (isNewPlace ? taken.push : taken.replace)(url);
+    if (!isSame(search, location.search)) (isNewPlace ? takenHistory.push : takenHistory.replace)(url);
   };
   const follow = () => {
     window.clearTimeout(awaited?.timer);
@@ -36,7 +36,7 @@ export function addressOf(window) {
     write(search, now - changed >= SAME_STEP_MS);
     changed = now;
   };
-  taken.onBack(() => {
+  takenHistory.onBack(() => {
     changed = -SAME_STEP_MS;
     window.clearTimeout(awaited?.timer);
     awaited = { search: location.search, timer: window.setTimeout(follow, MAX_BACK_MS) };
@@ -50,7 +50,7 @@ export function addressOf(window) {
     },
     move,
     // Removes the hash, once it has been read.
-    dropHash: () => taken.replace(`${location.pathname}${location.search}`),
+    dropHash: () => takenHistory.replace(`${location.pathname}${location.search}`),
     // Updates the address to what is shown: {page, address, read}; `read` is the address that the server read last.
     show: now => {
       const isStep = !awaited && now.page === page; // changing the page is one step, parameters included
@@ -65,7 +65,7 @@ export function addressOf(window) {
       const url = new URL(location.href);
       url.hash = "";
       if (!awaited) url.searchParams.set(RECONNECTED, "");
-      taken.haveRead(url.href);
+      takenHistory.haveRead(url.href);
     },
     onArrival: listener => {
       listeners.add(listener);

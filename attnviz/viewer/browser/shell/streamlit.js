@@ -9,7 +9,7 @@ const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 // Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it.
 // Streamlit would write path and parameters as separate steps, in either order, and empty parameters before both; Back
 // would stop at each.
-export function takeHistory(window, mayLeave) {
+export function takeOverHistory(window, mayLeave) {
   const { history, location } = window;
   const push = history.pushState.bind(history),
     replace = history.replaceState.bind(history);
@@ -80,7 +80,7 @@ export function closeMenuOnceUsed(document) {
 
 // Cleanup for a component: calls act() only if `root` has left the page. Streamlit also cleans up before every rerun;
 // unmounting then would lose the focus and a Back under way.
-export function onceGone(root, act) {
+export function cleanupIfGone(root, act) {
   return () => {
     if (!root.isConnected) act();
   };

@@ -3,7 +3,7 @@
 
 const NAME = "$";
 
-export function unpooled({ parts, whole }) {
+export function unpool({ parts, whole }) {
   const made = [];
   const read = data => {
     if (Array.isArray(data)) return data.map(read);
@@ -46,11 +46,11 @@ export function makeTemplates() {
     if (cache.size > KEPT_TEMPLATES) cache.delete(cache.keys().next().value);
     return found;
   };
-  const wholeOf = ({ template, parameters, ...rest }) => {
+  const completed = ({ template, parameters, ...rest }) => {
     const shared = [template, parameters].filter(Boolean).map(partsOf); // a page of the site has a single template and no parameters
     const made = [...shared, rest].reduce(merged),
       { other } = rest; // pass A of a pair
-    return other ? { ...made, other: { ...other, document: wholeOf(other.document) } } : made;
+    return other ? { ...made, other: { ...other, document: completed(other.document) } } : made;
   };
   return {
     get names() {
@@ -58,7 +58,7 @@ export function makeTemplates() {
     },
     whole: answer => {
       if (!answer.pass) return answer;
-      return { ...answer, pass: wholeOf(answer.pass) };
+      return { ...answer, pass: completed(answer.pass) };
     },
   };
 }

@@ -11,11 +11,11 @@ const MAX_SECONDS = 60; // for the upload
 
 // The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;
 // the bytes of an example come from the server. It hangs on the window, as a page has several bundles.
-export function fileKept(window) {
+export function currentFile(window) {
   return window.attnvizFile ?? null;
 }
 
-export function keepFile(window, file) {
+export function setCurrentFile(window, file) {
   window.attnvizFile = file;
 }
 

@@ -1,6 +1,6 @@
 // The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-
 // talk.
-import { readKept, writeKept } from "../lesson/memory.js";
+import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
@@ -25,8 +25,8 @@ export function makeTalkStore(storeOf, window) {
   };
   const keep = () => {
     isKept =
-      writeKept(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
-      writeKept(storeOf, NAME, { talk, pictures: {}, before: [] }); // takes less space
+      writeStored(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
+      writeStored(storeOf, NAME, { talk, pictures: {}, before: [] }); // takes less space
   };
   const set = next => {
     talk = next;
@@ -82,7 +82,7 @@ export function makeTalkStore(storeOf, window) {
 }
 
 function readTalk(storeOf) {
-  const { talk, pictures, before } = readKept(storeOf, NAME) ?? {};
+  const { talk, pictures, before } = readStored(storeOf, NAME) ?? {};
   if (!isTalk(talk)) return { talk: NOTHING, pictures: {}, before: [] };
   return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }
@@ -224,10 +224,10 @@ function keep(parts) {
 }
 
 function read(name) {
-  return readKept(() => sessionStorage, name) ?? {};
+  return readStored(() => sessionStorage, name) ?? {};
 }
 
 // Without session storage a talk starts and ends on the page where it is shown.
 function write(name, parts) {
-  writeKept(() => sessionStorage, name, parts);
+  writeStored(() => sessionStorage, name, parts);
 }
