@@ -27,7 +27,7 @@ PAGE = """
 </script>
 <script type="module">
     %s
-    window.drawn = () => new Promise(afterFrame_js.afterFrame);
+    window.drawn = () => new Promise(timing_js.afterFrame);
     window.mountAudit = page_js.mountAudit;
     window.show = (more) => viewer.show({ ...given, ...more });
     window.begin = (document) => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { slotted } from "../../attnviz/viewer/browser/sheet/bandParts.js";
-import { setIn } from "../../attnviz/viewer/browser/sheet/bandWords.js";
+import { setIn } from "../../attnviz/viewer/browser/sheet/bandFace.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, asked }) => {
   const pass = readPass(document);

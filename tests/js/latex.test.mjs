@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { piecesOf } from "../../attnviz/viewer/browser/elements/formula.js";
+import { piecesOf } from "../../attnviz/viewer/browser/elements/runs.js";
 import { ofHead, parse, plain, tokens, transposed } from "../../attnviz/viewer/browser/pass/latex.js";
 
 function xml(tree) {

@@ -17,7 +17,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
     const main = document.querySelector("main"), parts = templates_js.makeTemplates();
     const whole = (moment) => ({ ...moment, document: parts.whole({ pass: moment.document }).pass });
     let shown = null;
-    window.drawn = () => new Promise(afterFrame_js.afterFrame);
+    window.drawn = () => new Promise(timing_js.afterFrame);
     // The page of a class on a phone, which has come in: a moment comes when a test sends it, by its number.
     window.phone = async (hash = "") => {
         shown?.end();

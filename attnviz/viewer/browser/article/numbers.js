@@ -1,7 +1,6 @@
 // The component of “Your own numbers”: takes a file from the user and shows what the server found in it.
 import { makeControls } from "../controls/controls.js";
-import { button } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
+import { button, element, redraw, write } from "../elements/element.js";
 import { makePiece } from "./pieces.js";
 import { currentFile, setCurrentFile, sendFile } from "../shell/upload.js";
 import { cleanupIfGone } from "../shell/streamlit.js";

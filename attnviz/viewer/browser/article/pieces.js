@@ -1,6 +1,5 @@
 // The pieces of an article, each drawn by its kind, tables and matrices among them.
-import { element } from "../elements/element.js";
-import { button } from "../elements/button.js";
+import { element, button } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";
 
 const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its column; a longer one stands upright

@@ -1,9 +1,7 @@
 // Asking a class: what can be asked of the pass that is shown, and the question with its answers.
-import { visibleRow } from "../pass/row.js";
-import { button } from "../elements/button.js";
-import { openDialog } from "../elements/dialog.js";
-import { element, redraw, write } from "../elements/element.js";
-import { makePopover } from "../elements/popover.js";
+import { visibleRow } from "../pass/story.js";
+import { button, element, redraw, write } from "../elements/element.js";
+import { openDialog, makePopover } from "../elements/popup.js";
 import { makeBoard } from "./answerDots.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
 

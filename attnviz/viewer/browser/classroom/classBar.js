@@ -1,8 +1,7 @@
 // The bar of a speaker with a class: its code, its menu, and the question that is open.
-import { button } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
+import { button, element, redraw, write } from "../elements/element.js";
 import { codedOf, drawCode } from "../viewer/qrCode.js";
-import { makePopover } from "../elements/popover.js";
+import { makePopover } from "../elements/popup.js";
 import { saveFile } from "../viewer/download.js";
 import { makeAsking } from "./asking.js";
 import { makeBoard, makePlacedDots } from "./answerDots.js";

@@ -4,7 +4,7 @@ import { readPass } from "../pass/pass.js";
 import { readPlace } from "../scene/address.js";
 import { focusOf } from "../scene/state.js";
 import { mount } from "../viewer/viewer.js";
-import { afterFrame } from "../elements/afterFrame.js";
+import { afterFrame } from "../elements/timing.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
 import { drawSentence } from "../lesson/momentView.js";

@@ -1,6 +1,5 @@
 // The page of a phone in a class: joining, its seat, and sending its answers.
-import { button } from "../elements/button.js";
-import { element, write } from "../elements/element.js";
+import { button, element, write } from "../elements/element.js";
 import { readStored, writeStored } from "../lesson/memory.js";
 import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 

@@ -1,9 +1,8 @@
 // The controls of a form: switches, selects, sliders, pills and text boxes, each with a label and optimistic updates.
-import { element, write } from "../elements/element.js";
-import { button } from "../elements/button.js";
-import { whenOther } from "../elements/whenOther.js";
+import { element, write, button } from "../elements/element.js";
+import { whenOther } from "../elements/timing.js";
 import { drawRuns } from "../elements/runs.js";
-import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { rovingFocus, setTabStop } from "../elements/grid.js";
 
 // `frame` is what stands beside the label: the box, or something that holds it.
 function makeLabelled(kind, box, frame = box) {

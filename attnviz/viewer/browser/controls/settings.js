@@ -1,9 +1,8 @@
 // The settings above a view, and the panel with rarely changed settings and the keyboard shortcuts.
 import { makeControls, makeSwitch } from "./controls.js";
-import { element } from "../elements/element.js";
+import { element, button } from "../elements/element.js";
 import { areLettersKept, areLettersOn, turnLetters } from "../scene/shortcuts.js";
-import { button } from "../elements/button.js";
-import { makePopover } from "../elements/popover.js";
+import { makePopover } from "../elements/popup.js";
 
 const KEYS = [
   [["→", "Page Down"], "next step"],

@@ -1,4 +1,4 @@
-// Elements: how they are made, and whether the keyboard is in one.
+// HTML and SVG elements, buttons, and keeping the keyboard's place while a box is redrawn.
 
 export function element(tag, className = "", text = null) {
   const made = document.createElement(tag);
@@ -7,20 +7,32 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
-// Another text, if it is one: to write the same again has its line laid out again.
+// An element with its properties and children. `class` is its class; `role` and names with a dash are attributes. Strings among the
+// children are text, never markup.
+export function h(tag, props = {}, ...children) {
+  const made = element(tag, props.class);
+  for (const [name, value] of Object.entries(props)) {
+    if (name === "role" || name.includes("-")) made.setAttribute(name, value);
+    else if (name !== "class") made[name] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+// Sets a text if it differs: writing the same again costs a layout.
 export function write(made, text) {
   if (made.textContent !== text) made.textContent = text;
 }
 
-// Text in a place that is wide enough for each of `texts`, so that nothing beside it moves when it becomes another of them.
+// A text with space for the widest of `texts`, so that nothing moves when it changes.
 export function roomy(tag, className, text, texts) {
   const made = element(tag, className, text);
   made.dataset.room = texts.join("\n");
   return made;
 }
 
-// How large a box is drawn, as a part of the size that it is laid out in: a handout's pictures are drawn smaller. What is measured by
-// getBoundingClientRect() and written as pixels of the layout is divided by it.
+// The scale that a box is drawn at; a handout's pictures are drawn smaller. Divide what getBoundingClientRect() measures by it to get
+// pixels of the layout.
 export function scaleOf(box) {
   return Math.round((100 * box.getBoundingClientRect().width) / (box.offsetWidth ?? box.clientWidth)) / 100 || 1;
 }
@@ -35,22 +47,42 @@ function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }
 
-// The act or the cell that an element names, else its text.
+// What identifies an element: its act or cell, else its text.
 function sayingOf({ dataset, textContent }) {
   return dataset.act ?? dataset.cell ?? textContent;
 }
 
-// Puts other elements into a box, and keeps the keyboard's place there.
+// Replaces a box's children and keeps the keyboard's place.
 export function redraw(box, children) {
   keepingPlace(box, () => box.replaceChildren(...children));
 }
 
-// Has what is in a box become something else. Where one had the keyboard, the one that says the same then gets it, or what is
-// marked as the place where one is, or else the first.
+// Changes a box by act(). If one of its elements had the focus, the one with the same identity gets it, else the current one, else the
+// first button.
 export function keepingPlace(box, act) {
   const held = hasKeyboard(box) ? sayingOf(box.getRootNode().activeElement) : null;
   act();
   if (held === null) return;
   const alike = [...box.querySelectorAll("button")].find(each => sayingOf(each) === held);
   (alike ?? box.querySelector("[aria-current]") ?? box.querySelector("button"))?.focus({ preventScroll: true });
+}
+
+export function button(text, act, className = "") {
+  const made = element("button", className, text);
+  made.type = "button";
+  made.onclick = act;
+  return made;
+}
+
+// Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
+export function choice(texts, present, act, labels = {}) {
+  const line = element("span", "choice");
+  line.append(
+    ...texts.map(text => {
+      const made = button(labels[text] ?? text, () => act(text));
+      made.setAttribute("aria-pressed", text === present);
+      return made;
+    }),
+  );
+  return line;
 }

@@ -1,4 +1,4 @@
-// Grids: what a pointer and the keyboard do in the cells of a matrix, however they are drawn.
+// Keyboard access: arrow keys in a grid of cells or in rows of buttons with one tab stop, and boxes that keys scroll.
 
 // Where a key leads from a cell in a grid of that size, or null if it leads nowhere.
 export function neighbour(key, ctrl, [row, column], [rows, columns]) {
@@ -13,23 +13,23 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-// `cells` is {element, size(), placeIn(event), focus(place)}, of which the last says whether a key may lead there; `acts` are
-// point(place or null), pick(place) and arrive(place), to where a key has led; press(place, cell) and over(place, cell) where one
-// presses, and comes to while one does; toggle(place) says whether Space does another thing there.
+// `cells` is {element, size(), placeIn(event), focus(position)}; focus() returns whether a key may lead there. `acts` are
+// point(position or null), pick(position) and keyMoved(position), to where a key has led; press(position, cell) and over(position, cell) where one
+// presses, and comes to while one does; toggle(position) says whether Space does another thing there.
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
-  const point = place => {
-    if (String(place) === pointed) return;
-    pointed = String(place);
-    acts.point(place);
+  const point = position => {
+    if (String(position) === pointed) return;
+    pointed = String(position);
+    acts.point(position);
   };
   box.addEventListener("pointermove", event => {
     point(cells.placeIn(event));
     acts.over(cells.placeIn(event), event.target);
   });
   box.addEventListener("pointerdown", event => {
-    // a finger goes on to other cells, too
+    // so that a finger can move on to other cells
     if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
     if (event.button === 0) acts.press(cells.placeIn(event), event.target);
   });
@@ -48,12 +48,64 @@ export function listen(cells, acts) {
     event.preventDefault();
     event.stopPropagation(); // on the page, arrow keys lead to another step
     if (to) {
-      if (String(to) !== String(from) && cells.focus(to)) acts.arrive(to);
+      if (String(to) !== String(from) && cells.focus(to)) acts.keyMoved(to);
     } else if (event.key === " " && acts.toggle(from)) return;
     else acts.pick(from);
   });
 }
 
-function on(place, act) {
-  if (place) act(place);
+function on(position, act) {
+  if (position) act(position);
+}
+
+// `rows()` are the elements as they are now; keyMoved(position) is called as a key leads to one of them, by its position in all.
+export function rovingFocus(box, rows, keyMoved = _place => {}) {
+  box.addEventListener("focusin", ({ target }) => {
+    const all = rows().flat();
+    if (all.includes(target)) setTabStop(all, target);
+  });
+  box.addEventListener("keydown", event => {
+    const now = rows(),
+      row = now.findIndex(each => each.includes(event.target));
+    if (row < 0) return;
+    const to = neighbour(
+      event.key,
+      event.ctrlKey,
+      [row, now[row].indexOf(event.target)],
+      [now.length, now[row].length],
+    );
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = now[to[0]][to[1]] ?? now[to[0]].at(-1);
+    next.focus();
+    keyMoved(now.flat().indexOf(next));
+  });
+}
+
+// Makes one element the only tab stop.
+export function setTabStop(all, one) {
+  for (const each of all) each.tabIndex = each === one ? 0 : -1;
+}
+
+// Makes a box a tab stop while it holds more than it shows, so that keys can scroll it.
+export function makeScroller(box) {
+  const follow = () => {
+    if (isScrolled(box)) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+  const observer = new ResizeObserver(() => {
+    follow();
+    if (document.fonts.status === "loading") document.fonts.ready.then(follow); // its letters have other widths
+  });
+  observer.observe(box);
+  return box;
+}
+
+function isScrolled(box) {
+  const { overflowX, overflowY } = getComputedStyle(box);
+  return (
+    (overflowX === "auto" && box.scrollWidth > box.clientWidth) ||
+    (overflowY === "auto" && box.scrollHeight > box.clientHeight)
+  );
 }

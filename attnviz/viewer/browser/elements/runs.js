@@ -1,11 +1,39 @@
-// Runs: text in pieces, [style, text] each, as elements. A user's word is one of them, and only ever text.
+// Text with styles, tokens and formulas (LaTeX as MathML).
+import { noteOn } from "../pass/changes.js";
+import { ofHead, parse } from "../pass/latex.js";
 import { element } from "./element.js";
-import { typeset } from "./formula.js";
-import { noteOn } from "../pass/byHand.js";
-import { ofHead } from "../pass/latex.js";
+
+export function typeset(latex) {
+  return build(parse(latex));
+}
+
+// In pieces between which a line may end: before an equals sign or a plus that stands in no bracket.
+export function typesetInPieces(latex) {
+  return piecesOf(latex).flatMap((piece, i) => [...(i ? [" "] : []), typeset(piece)]);
+}
+
+export function piecesOf(latex) {
+  const parts = [""];
+  let depth = 0;
+  for (const sign of latex) {
+    if ("{(".includes(sign)) depth += 1;
+    if ("})".includes(sign)) depth -= 1;
+    if (depth === 0 && "=+".includes(sign) && parts.at(-1).trim()) parts.push("");
+    parts[parts.length - 1] += sign;
+  }
+  return parts.map(piece => piece.trim());
+}
+
+function build({ tag, attributes, children }) {
+  const made = document.createElementNS("http://www.w3.org/1998/Math/MathML", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map(child => (typeof child === "string" ? child : build(child))));
+  return made;
+}
 
 const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span" };
 
+// Runs are text in pieces, [style, text] each. A user's word is one run, and only ever text.
 // Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. What
 // `gapAt(cell)` gives, if anything, stands in place of what the numbers of a cell tell. A note follows where they lean on
 // numbers that are set by hand, or such numbers stand `beside` them.

@@ -1,7 +1,6 @@
 // The picture of a moment: a pass, a sweep over d_k, or a mistake with the mask.
-import { element, redraw, svgElement, write } from "../elements/element.js";
+import { element, redraw, svgElement, write, choice } from "../elements/element.js";
 import { digits, grouped, percent, short } from "../pass/numeral.js";
-import { choice } from "../elements/button.js";
 import { readPlace } from "../scene/address.js";
 import { coloursOf } from "../elements/colour.js";
 import { drawStory, titleOf } from "../panel/numberStory.js";
@@ -15,7 +14,7 @@ import { makeTools } from "../picture/tools.js";
 import { makeWholePass } from "../map/wholepass.js";
 import { readPass } from "../pass/pass.js";
 import { fitted, focusOf, inspected, isSheet, stepAt } from "../scene/state.js";
-import { keepingFocus } from "../viewer/keepFocus.js";
+import { keepingFocus } from "../viewer/viewer.js";
 
 // A picture of such bars has no numbers of a pass to point at.
 const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };

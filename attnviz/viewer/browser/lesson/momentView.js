@@ -1,6 +1,5 @@
 // A moment: its text, question and picture, fitted to the screen.
-import { button } from "../elements/button.js";
-import { element, redraw } from "../elements/element.js";
+import { button, element, redraw } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";
 import { makeQuestion, verdictOn } from "./question.js";
 import { readPass } from "../pass/pass.js";

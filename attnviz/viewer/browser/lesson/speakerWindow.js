@@ -1,9 +1,8 @@
 // The speaker's window: notes, the next moment and the time, in step with the window that is presented.
 import { readPlace } from "../scene/address.js";
-import { element, svgElement, write } from "../elements/element.js";
+import { element, svgElement, write, button } from "../elements/element.js";
 import { readPass } from "../pass/pass.js";
 import { stepAt } from "../scene/state.js";
-import { button } from "../elements/button.js";
 import { answerOf } from "./question.js";
 
 const MOST = 24; // words at most

@@ -1,8 +1,7 @@
 // What surrounds a moment: contents, links, downloads, the handout and the end of a talk.
-import { button } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
+import { button, element, redraw, write } from "../elements/element.js";
 import { onPlainClick } from "../elements/link.js";
-import { makePopover } from "../elements/popover.js";
+import { makePopover } from "../elements/popup.js";
 import { ID, aboutOf, minutesText } from "./course.js";
 import { drawSentence } from "./momentView.js";
 import { verdictOn } from "./question.js";

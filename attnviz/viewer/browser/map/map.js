@@ -1,12 +1,158 @@
-// The map: the row of steps, as a diagram of the pass; where that has no room, their titles alone, in as many rows as they take.
-// The present step is lit, a click leads to another.
-import { makeDiagram } from "./diagram.js";
-import { element } from "../elements/element.js";
-import { afterFrame } from "../elements/afterFrame.js";
-import { showDistances } from "./distance.js";
-import { folded } from "../pass/layers.js";
-import { rovingFocus, setTabStop } from "../elements/roving.js";
-import { stepAt } from "../scene/state.js";
+// The map: where a step stands in the pass, with the buttons to other steps and the choice of heads.
+import { isHeaded } from "../pass/axes.js";
+import { destinationOf } from "../scene/present.js";
+import { askedOnward, countedPlace } from "../scene/route.js";
+import { isFirst, slotsOf, stepAt, withHead } from "../scene/state.js";
+import { button, element, h, write } from "../elements/element.js";
+import { rovingFocus, setTabStop } from "../elements/grid.js";
+import { afterFrame } from "../elements/timing.js";
+import { folded, makeDiagram, makeThumb } from "./diagram.js";
+
+const LEAST_FILLED = 0.08; // of the bar, so that one number of many is seen
+
+// Shows it on the buttons of the steps, which are those of `columns`.
+function showDistances(buttons, columns, { other }) {
+  let isParted = false;
+  buttons.forEach((button, nth) => {
+    button.querySelector(".distance")?.remove();
+    if (!other) return;
+    const bar = element("span", "distance"),
+      stages = columns[nth].stages.map(name => other.stages[name]); // without stages it keeps the titles in one line
+    button.append(bar);
+    if (!stages.length) return;
+    const shares = stages.map(shareOf),
+      share = Math.max(...shares);
+    bar.classList.toggle("first", share > 0 && !isParted);
+    isParted ||= share > 0;
+    bar.style.setProperty("--share", share && LEAST_FILLED + (1 - LEAST_FILLED) * share);
+    bar.append(element("span", "bar"), element("span", "text", share ? "≠" : "="));
+    bar.title = stages[shares.indexOf(share)].text;
+  });
+}
+
+// The part of a stage that differs: all of it where it has no numbers to compare.
+function shareOf({ matched, other, of }) {
+  return matched ? other / of : 1;
+}
+
+// `between` is what stands between Previous and Next, on(by) leads so many steps on. Where there is a server (`alone` is not set),
+// the end of a talk leads to another sentence.
+export function makeStepButtons(between, { alone }, on) {
+  const box = element("nav", "way");
+  box.setAttribute("aria-label", "Steps");
+  const back = button("‹ Previous", () => on(-1)),
+    next = button("Next ›", () => on(1), "primary");
+  const position = element("span", "place");
+  const end = h("div", { class: "end" }, next, position);
+  box.append(back, between, end);
+  /** @type {View["update"]} */
+  const update = (pass, where) => {
+    back.disabled = !destinationOf(pass, where, "back");
+    next.disabled = !destinationOf(pass, where, "on") && (Boolean(alone) || !askedOnward(pass, where));
+    write(next, isFirst(pass, where) && !where.present ? "Begin ›" : "Next ›");
+    write(position, countedPlace(pass, where) || "\u00a0");
+  };
+  return { element: box, update };
+}
+
+const MAX_NAMED_HEADS = 5; // heads whose names have room
+
+/** @returns {View} */
+export function makeHeads(tools) {
+  const note = element("p");
+  const line = h("div", { class: "choices", role: "radiogroup", "aria-label": "Head" });
+  const box = h("div", { class: "heads" }, line, note);
+  let buttons = [],
+    built = "",
+    drawn = null,
+    shown = null,
+    turned = null; // the button of another head than before
+
+  const build = (name, heads) => {
+    if (`${name} ${heads}` === built) return false;
+    built = `${name} ${heads}`;
+    drawn = null;
+    buttons = Array.from({ length: heads }, (_, head) => {
+      const button = element("button"),
+        thumb = makeThumb(name);
+      button.type = "button";
+      button.setAttribute("role", "radio");
+      button.append(
+        element("span", "", heads > MAX_NAMED_HEADS ? String(head + 1) : `head ${head + 1}`),
+        thumb.element,
+      );
+      button.onclick = () => choose(head);
+      return Object.assign(button, { thumb });
+    });
+    line.classList.toggle("many", heads > MAX_NAMED_HEADS);
+    return true;
+  };
+  const choose = head => tools.go(withHead(shown.where, head));
+  rovingFocus(line, () => [buttons], choose);
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where };
+      const name = headedAt(pass, where);
+      const heads = name ? pass.stages.get(name).shape[0] : 1;
+      box.hidden = heads < 2;
+      if (box.hidden) return;
+      const isOther = build(name, heads);
+      const { colours } = look;
+      buttons.forEach((button, head) => {
+        if (drawn?.pass !== look.pass || drawn.colours !== colours) {
+          const alone = headOf(look.pass, name, head);
+          button.thumb.resize(
+            alone,
+            buttons.length > MAX_NAMED_HEADS
+              ? { width: 26, height: 30, largest: 7 }
+              : { width: 56, height: 40, largest: 7 },
+          );
+          button.thumb.draw(alone, colours);
+        }
+        button.setAttribute("aria-checked", head === where.cell.head);
+      });
+      if (isOther) line.replaceChildren(...buttons); // once they are drawn: a canvas on a page that is new there costs a layout
+      write(note, isSent(pass, name) ? "" : "Grey heads are not loaded yet: click one to load it.");
+      setTabStop(buttons, buttons[where.cell.head]);
+      if (drawn?.head !== where.cell.head) turned = buttons[where.cell.head];
+      drawn = { pass: look.pass, colours, head: where.cell.head };
+    },
+    // Only the row of heads scrolls, never the page.
+    connect() {
+      if (turned) line.scrollLeft = turned.offsetLeft - (line.clientWidth - turned.offsetWidth) / 2;
+      turned = null;
+    },
+  };
+}
+
+// The stage whose heads are shown: the step's result, or its attention where that has none.
+/** @param {Pass} pass @param {Where} where */
+function headedAt(pass, where) {
+  const step = stepAt(pass, where);
+  const results = slotsOf(step)
+    .filter(slot => slot.result)
+    .map(slot => slot.stage);
+  return [...results, step.attention].find(name => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
+}
+
+/** @param {Pass} pass */
+function isSent(pass, name) {
+  return !pass.numbers(name).some(Number.isNaN);
+}
+
+// A pass in which one head is all there is of a stage.
+/** @param {Pass} pass */
+function headOf(pass, name, head) {
+  const stage = pass.stages.get(name),
+    [heads, ...shape] = stage.shape,
+    length = stage.length / heads;
+  const part = numbers => numbers.subarray(head * length, (head + 1) * length);
+  return {
+    stages: new Map([[name, { ...stage, shape, axes: stage.axes.slice(1), length }]]),
+    numbers: each => part(pass.numbers(each)),
+  };
+}
 
 const HEIGHT = 44,
   WIDTH = 58;
@@ -17,9 +163,7 @@ const MANY = 16; // steps, which have no room for large thumbs
 
 /** @returns {View} */
 export function makeMap(tools) {
-  const box = element("div", "map");
-  box.setAttribute("role", "toolbar");
-  box.setAttribute("aria-label", "All steps");
+  const box = h("div", { class: "map", role: "toolbar", "aria-label": "All steps" });
   const diagram = makeDiagram(box, {
     stage: ({ element: thumb }) => thumb,
     step: ({ step, title, opens }, depths) => {

@@ -1,12 +1,11 @@
 // The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
 // part in it.
 import { hasWords } from "../pass/axes.js";
-import { makeDiagram } from "./diagram.js";
-import { element, write } from "../elements/element.js";
-import { typeset } from "../elements/formula.js";
-import { inRows } from "../pass/layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { indexIn } from "../scene/tiling.js";
+import { element, h, write } from "../elements/element.js";
+import { typeset } from "../elements/runs.js";
+import { inRows, makeDiagram } from "./diagram.js";
 
 const ROOM_OF_WORDS = 56,
   ROOM_AT_END = 12; // pixels, as in the style of the row
@@ -22,9 +21,7 @@ const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} × ${clientHei
 
 /** @returns {View} */
 export function makeWholePass(tools) {
-  const box = element("section", "whole");
-  box.setAttribute("aria-label", "The whole pass");
-  box.hidden = true;
+  const box = h("section", { class: "whole", "aria-label": "The whole pass", hidden: true });
   const sentence = element("p", "said");
   box.append(sentence);
   const diagram = makeDiagram(box, {
@@ -37,9 +34,11 @@ export function makeWholePass(tools) {
     step: ({ step, title }, depths) => {
       const column = element("div", "step");
       column.style.flexGrow = depths.children.length;
-      const button = element("button", "title", title);
-      button.type = "button";
-      button.onclick = () => tools.go({ step, reveal: null });
+      const button = h(
+        "button",
+        { class: "title", type: "button", onclick: () => tools.go({ step, reveal: null }) },
+        title,
+      );
       column.append(depths, button);
       return column;
     },
@@ -81,8 +80,8 @@ export function makeWholePass(tools) {
     for (const thumb of diagram.thumbs()) nameThumb(thumb, pass.stages.get(thumb.name), rows.length > 1);
     const drawn = isUntitled => {
       box.classList.toggle("untitled", isUntitled);
-      return fitThumbs(diagram, box, box.clientHeight - sentence.offsetHeight, (thumb, room) => {
-        thumb.resize(pass, { ...room, largest: where.present ? 48 : 24 });
+      return fitThumbs(diagram, box, box.clientHeight - sentence.offsetHeight, (thumb, space) => {
+        thumb.resize(pass, { ...space, largest: where.present ? 48 : 24 });
         thumb.draw(pass, look.colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
       });
     };
@@ -122,14 +121,14 @@ function nameThumb({ beside, canvas, element: { parentNode: figure } }, { symbol
 }
 
 // Has each drawn as large as rows allow; titles that are wider than thumbs take some of that. Returns how wide they may be.
-function fitThumbs(diagram, box, room, draw) {
+function fitThumbs(diagram, box, space, draw) {
   const rows = [...diagram.rows.children],
     thumbs = diagram.thumbs(),
     longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length)),
     line = Number.parseFloat(getComputedStyle(box).fontSize),
-    whole = rows.length > 2 ? Math.max(room, rows.length * LEAST_LINES * line) : room;
-  box.classList.toggle("scrolls", whole > room);
-  diagram.rows.parentNode.style.height = whole > room ? `${whole}px` : "";
+    whole = rows.length > 2 ? Math.max(space, rows.length * LEAST_LINES * line) : space;
+  box.classList.toggle("scrolls", whole > space);
+  diagram.rows.parentNode.style.height = whole > space ? `${whole}px` : "";
   const high = whole / rows.length - LINES_OF_TEXT * line - LANES,
     over = Math.max(...thumbs.map(thumb => thumb.element.previousSibling.offsetHeight)),
     rightOf = each => each.getBoundingClientRect().right,

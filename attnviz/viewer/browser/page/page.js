@@ -1,11 +1,9 @@
 // The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
-import { button, choice } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
-import { whenOther } from "../elements/whenOther.js";
+import { button, choice, element, redraw, write } from "../elements/element.js";
+import { whenOther, afterFrame } from "../elements/timing.js";
 import { drawRuns } from "../elements/runs.js";
 import { copyText } from "../elements/link.js";
 import { saveFile } from "../viewer/download.js";
-import { afterFrame } from "../elements/afterFrame.js";
 import { makeSettings } from "../controls/settings.js";
 import { mount } from "../viewer/viewer.js";
 

@@ -1,35 +1,35 @@
-// Axes: where a selection lies on the axes of a stage, and what a place on them is called.
+// Axes: where a selection lies on the axes of a stage, and what a position on them is called.
 //
-// The coordinates of a selection that lie on an axis, outermost first, are the digits of a place on it, and their lengths
-// are the bases: on [["head", 2], ["feature", 4]] head 1 and feature 3 are place 7. A selection may be of a longer axis than
-// this one, as layers may differ in their d_k: it lies at the end of this one then. Where these are more places than the
-// axis has, neighbours share one: on two groups, [["head", 4]], heads 0 and 1 are place 0.
+// The coordinates of a selection that lie on an axis, outermost first, are the digits of a position on it, and their lengths
+// are the bases: on [["head", 2], ["feature", 4]] head 1 and feature 3 are position 7. A selection may be of a longer axis than
+// this one, as layers may differ in their d_k: it lies at the end of this one then. Where these are more positions than the
+// axis has, neighbours share one: on two groups, [["head", 4]], heads 0 and 1 are position 0.
 
 export function placeAt(axis, selection) {
-  const place = axis.coordinates.reduce(
+  const position = axis.coordinates.reduce(
     (before, [coordinate, length]) => before * length + Math.min(selection[coordinate], length - 1),
     0,
   );
-  return Math.floor(place / sharedBy(axis));
+  return Math.floor(position / sharedBy(axis));
 }
 
-// The number of places of the coordinates that share one of the axis.
+// The number of positions of the coordinates that share one of the axis.
 export function sharedBy({ coordinates, labels }) {
   return coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
 }
 
-// The coordinates of a place, the first of those that share it.
-export function coordinatesAt(axis, place) {
-  const places = {};
-  let rest = place * sharedBy(axis);
+// The coordinates of a position, the first of those that share it.
+export function coordinatesAt(axis, position) {
+  const positions = {};
+  let rest = position * sharedBy(axis);
   for (const [coordinate, length] of [...axis.coordinates].reverse()) {
-    places[coordinate] = rest % length;
+    positions[coordinate] = rest % length;
     rest = Math.floor(rest / length);
   }
-  return places;
+  return positions;
 }
 
-// Whether the places of an axis are heads, and whether a stage has one array for each head, along its first axis.
+// Whether the positions of an axis are heads, and whether a stage has one array for each head, along its first axis.
 export function isOfHeads({ name }) {
   return name === "head";
 }
@@ -38,23 +38,23 @@ export function isHeaded({ axes }) {
   return isOfHeads(axes[0]);
 }
 
-// Whether the places of an axis are words: a person's, or those that a model answers with.
+// Whether the positions of an axis are words: a person's, or those that a model answers with.
 export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
-// The name of a place that is no word, in full and where there is little room.
-export function placeNameAt(axis, place) {
-  return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[place]}`;
+// The name of a position that is no word, in full and where there is little room.
+export function placeNameAt(axis, position) {
+  return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[position]}`;
 }
 
-export function shortNameAt(axis, place) {
-  const { head, feature } = coordinatesAt(axis, place);
+export function shortNameAt(axis, position) {
+  const { head, feature } = coordinatesAt(axis, position);
   if (axis.coordinates.length > 1) return `head ${head + 1}, ${feature + 1}`;
-  return placeNameAt(axis, place).replace("dimension", "dim");
+  return placeNameAt(axis, position).replace("dimension", "dim");
 }
 
-// The number of places along each coordinate: the longest axis counts.
+// The number of positions along each coordinate: the longest axis counts.
 export function lengthsOf(stages) {
   const lengths = {};
   for (const { axes } of stages) {
@@ -65,7 +65,7 @@ export function lengthsOf(stages) {
   return lengths;
 }
 
-// The place of an index in an array that is one row, and back.
+// The position of an index in an array that is one row, and back.
 export function flattened(shape, index) {
   return shape.reduce((flat, length, axis) => flat * length + index[axis], 0);
 }

@@ -1,6 +1,4 @@
-// Numerals: numbers as a cell, an inspector, a formula and a sentence write them. `digits` and `tex` write what
-// those of attnviz/core/numerals.py do, and `percent` what that of attnviz/explain/wording.py does.
-
+// Numbers as text, plain or as LaTeX, and texts with slots for them.
 import { ORDINALS } from "../../generated/numerals.js";
 
 const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
@@ -13,6 +11,7 @@ const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const GROUPED = new Intl.NumberFormat("en"); // made once, as to make one takes longer than all it writes
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 
+// `digits` and `tex` agree with attnviz/core/numerals.py, `percent` with attnviz/explain/wording.py.
 export function short(value) {
   const size = Math.abs(value);
   return signed(value, size >= 1e4 ? scientific(size, 1) : fixed(size, size >= 1000 ? 0 : size >= 100 ? 1 : 2));
@@ -99,4 +98,27 @@ function toEven(exact, rounded) {
   const kept = exact.slice(0, -MORE),
     dropped = exact.slice(-MORE);
   return /^50*$/.test(dropped) && /[02468]\.?$/.test(kept) ? kept.replace(/\.$/, "") : rounded;
+}
+
+const SLOT = /\{(\w+)(?::([\w.]+))?\}/g;
+
+// The pieces of a text with slots, such as "{a} × {b:t}", in order. `fill(name, format)` returns a slot's text, or undefined for braces
+// that are no slot, as in LaTeX: they stay.
+export function pieces(template, fill) {
+  const parts = [];
+  let end = 0;
+  for (const { 0: whole, 1: name, 2: format = "", index } of template.matchAll(SLOT)) {
+    const filled = fill(name, format);
+    if (filled === undefined) continue;
+    if (index > end) parts.push(template.slice(end, index));
+    parts.push(filled);
+    end = index + whole.length;
+  }
+  return end < template.length ? [...parts, template.slice(end)] : parts;
+}
+
+// A number in a format: four decimals, "s" two, "t" LaTeX, with "b" in brackets if it is negative.
+export function formatted(value, format) {
+  const writing = format.includes("t") ? tex : format.includes("s") ? short : digits;
+  return format.includes("b") ? bracketed(value, writing) : writing(value);
 }

@@ -1,19 +1,134 @@
-// Passes: what a document holds, asked by the name of a stage and an index in it.
-import { flattened, isHeaded, unflattened } from "./axes.js";
-import { numbersOf } from "./chunks.js";
-import { derivation, given } from "./derivation.js";
-import { noteOn } from "./byHand.js";
-import { strengthsOf } from "./parts.js";
-import { placesAt } from "./pattern.js";
-import { placing } from "./places.js";
-import { readRule, runOf } from "./rule.js";
-import { handOf, tell } from "./story.js";
+// A pass: the document that the server sent, with every stage's numbers, and where each of them lies.
+import { CELL } from "../../generated/where.js";
+import {
+  coordinatesAt,
+  flattened,
+  hasWords,
+  isHeaded,
+  lengthsOf,
+  placeAt,
+  placeNameAt,
+  sharedBy,
+  unflattened,
+} from "./axes.js";
+import { noteOn } from "./changes.js";
+import { ofHead } from "./latex.js";
+import { formatted, pieces, tex } from "./numeral.js";
+import { linesAt, numberAt, numbersOf, placesAt, readRule, RUNNING, runOf, strengthsOf, variantAt } from "./rule.js";
+import { handOf, renderStory } from "./story.js";
+
+// Converts between selections, addresses and indices. An index has one position for each axis of its stage.
+export function placing(stages) {
+  const lengths = lengthsOf(stages.values());
+  const axesOf = name => stages.get(name).axes;
+  return {
+    indexAt: (name, selection) => axesOf(name).map(axis => placeAt(axis, selection)),
+    // The selection moved to a cell. Coordinates that its stage lacks stay; of heads that share a position, so does the selected one.
+    selectionAt: (name, index, selection) => {
+      const moved = index.map((position, i) => {
+        const axis = axesOf(name)[i];
+        return sharedBy(axis) > 1 && placeAt(axis, selection) === position ? {} : coordinatesAt(axis, position);
+      });
+      return Object.assign({}, selection, ...moved);
+    },
+    // Each coordinate clamped to the longest axis that it lies on.
+    /** @type {(selection: Selected) => Selected} */
+    within: selection => {
+      const inside = ([name, position]) => [name, Math.min(position, (lengths[name] ?? Infinity) - 1)];
+      return { ...selection, ...Object.fromEntries(Object.entries(selection).map(inside)) };
+    },
+    // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one. Elsewhere
+    // one of that name goes before: heads that share a group are each a head.
+    axisOf: (wanted, name) => {
+      const isNamed = axis => axis.name === wanted && axis.coordinates.length === 1,
+        isAlong = axis => axis.coordinates.length === 1 && axis.coordinates[0][0] === wanted;
+      const all = [...stages.values()].flatMap(({ axes }) => axes);
+      return axesOf(name).find(axis => isNamed(axis) || isAlong(axis)) ?? all.find(isNamed) ?? all.find(isAlong);
+    },
+    address: (name, index) => `${name}[${index.join(",")}]`,
+    // The cell of an address; null if the pass has no such cell.
+    read: address => {
+      const [, name, positions] = address.match(CELL) ?? [];
+      const shape = stages.get(name)?.shape ?? [];
+      const index = positions?.split(",").map(Number) ?? [];
+      const isThere =
+        shape.length > 0 && index.length === shape.length && index.every((position, i) => position < shape[i]);
+      return isThere ? { name, index } : null;
+    },
+    // scores[0,1,2] is scores[head 1, cat, sat].
+    nameOf: (name, index) => `${name}[${index.map((position, i) => axesOf(name)[i].labels[position]).join(", ")}]`,
+    // The symbol of a stage in one head, as LaTeX.
+    symbol: (name, head) => ofHead(stages.get(name).symbol, head),
+  };
+}
+
+const SHOWN_AT_MOST = 4; // summands in a formula; the lines always have them all
+
+// The derivation of a number that was given or set by hand: `recipe` says where it is from.
+function withoutLines(recipe) {
+  return { lines: [], conclusion: "", formula: "", recipe, between: "" };
+}
+
+// The derivation of a number by its stage's rule; null if the numbers that decide the variant were not sent. `left` is the formula's
+// left side.
+function derivation(stages, rule, flat, left, value) {
+  const positions = placesAt(rule.result, flat);
+  const variant = variantAt(rule, positions);
+  if (!variant) return null;
+  const lines = linesAt(variant, positions);
+  const texts = { n: String(lines.length) };
+  if (variant.term) texts.terms = termsOf(rule, variant, positions);
+  return {
+    lines: lines.map(each => ({
+      cells: each.line.cells.map(({ source: name }, i) => ({
+        name,
+        index: unflattened(stages.get(name).shape, each.flats[i]),
+      })),
+      text: filled(rule, each.line.text, each.places),
+      value: each.value,
+      place: placeNamed(stages, each),
+    })),
+    conclusion: filled(rule, variant.conclusion, positions, texts),
+    formula: variant.formula && `${left} = ${filled(rule, variant.formula, positions, texts)} = ${tex(value)}`,
+    recipe: "",
+    between: variant.lines[0].value || variant.lines[0].isExponential ? ", " : " × ",
+  };
+}
+
+// Fills a template with the numbers of a rule's slots, and with `texts`.
+function filled(rule, template, positions, texts = {}) {
+  const fill = (name, format) => {
+    if (Object.hasOwn(texts, name)) return texts[name];
+    return rule.slots.has(name) ? formatted(numberAt(rule.slots.get(name), positions), format) : undefined;
+  };
+  return pieces(template, fill).join("");
+}
+
+// The summands of a formula; of a long sum the first two and the last.
+function termsOf(rule, { term }, positions) {
+  const isLong = rule.running > SHOWN_AT_MOST;
+  const shown = isLong ? [0, 1, rule.running - 1] : Array.from({ length: rule.running }, (_, i) => i);
+  const terms = shown.map(i => filled(rule, term, { ...positions, [RUNNING]: i }));
+  if (isLong) terms.splice(2, 0, "\\dots");
+  return terms.join(" + ");
+}
+
+// The name of the position that a line stands for, as a piece of a story; nothing of a line that does not run.
+function placeNamed(stages, { line, places }) {
+  for (const { source, pattern } of line.cells) {
+    const axis = stages.get(source).axes[pattern.axes.findIndex(letters => letters.join() === RUNNING)];
+    if (!axis) continue;
+    const position = places[RUNNING];
+    return hasWords(axis) ? { text: axis.labels[position], style: "word" } : { text: placeNameAt(axis, position) };
+  }
+  return undefined;
+}
 
 /** @param {import("../../generated/contract").Document} document @returns {Pass} */
 export function readPass(document) {
   const stages = new Map(Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]));
-  const numbers = lazily(name => numbersOf(stages.get(name).values, stages.get(name).length));
-  const rules = lazily(name => readRule(stages.get(name).rule, numbers));
+  const numbers = memo(name => numbersOf(stages.get(name).values, stages.get(name).length));
+  const rules = memo(name => readRule(stages.get(name).rule, numbers));
   const steps = new Map(document.steps.map(step => [step.id, step]));
   const flatOf = (name, index) => flattened(stages.get(name).shape, index);
   const other = document.other ? readPass(document.other.document) : null;
@@ -24,7 +139,7 @@ export function readPass(document) {
     other, // another pass, or null
     ...placing(stages),
     ...numbering(stages, numbers),
-    // The address of the first of the numbers that are sent together with that of a cell.
+    // The address of the first number of the chunk in which a cell's number is sent.
     firstSentWith: (name, index) => {
       const { shape, length, values } = stages.get(name),
         size = length / values.length;
@@ -37,7 +152,7 @@ export function readPass(document) {
       const { hiddenBy } = stages.get(name);
       return hiddenBy !== "" && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
     },
-    // Whether the mask of a layer hides the key of a cell from its query, be it before the mask or after it.
+    // Whether the layer's mask hides a cell's key from its query, for stages before the mask too.
     isUnseen: (name, index) => {
       const { hiddenBy } = stages.get(pass.stepOf(name).attention) ?? {},
         { axes } = stages.get(hiddenBy) ?? {};
@@ -47,22 +162,22 @@ export function readPass(document) {
         numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY
       );
     },
-    // Whether the selected query sees no key in the selected head, in the layer of a stage, so that all its shares are 0.
+    // Whether the selected query sees no key in the selected head of a stage's layer, so that its attention weights are all 0.
     isUnseeing: (name, selection) => {
       const { attention } = pass.stepOf(name),
         { hiddenBy: hider } = stages.get(attention);
       const isAll = (of, number) => pass.row(of, pass.indexAt(of, selection)).every(value => value === number);
       return isAll(hider, Number.NEGATIVE_INFINITY) && isAll(attention, 0);
     },
-    // The id of the step that the pass shows for that id; the first for what is none.
+    // The step to show for a step's id; the first for an unknown one.
     nearestStep: id => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
     // The step that shows a stage.
     stepOf: name => steps.get(pass.nearestStep(stages.get(name).step)),
-    // The computation of a cell; null if what decides it was not sent.
+    // How a cell is computed; null if the numbers that decide it were not sent.
     terms: (name, index) => {
       const { rule, recipe, overriddenBy } = stages.get(name);
-      if (pass.isOverridden(name, index)) return given(overriddenBy);
-      if (!rule) return given(recipe);
+      if (pass.isOverridden(name, index)) return withoutLines(overriddenBy);
+      if (!rule) return withoutLines(recipe);
       return derivation(
         stages,
         rules(name),
@@ -72,30 +187,33 @@ export function readPass(document) {
       );
     },
     cellsOf: (name, index) => pass.terms(name, index)?.lines.flatMap(({ cells }) => cells) ?? [],
-    // The numbers of an array of a stage's rule ("#exp") that the lines of a cell name, one for each line.
+    // The numbers of one of the rule's own arrays ("#exp"), one for each line of a cell's computation.
     named: (name, array, index) => {
       const { result, slots } = rules(name);
       const slot = [...slots.values()].find(({ source, runs }) => source === array && runs);
       return runOf(slot, placesAt(result, flatOf(name, index)));
     },
-    // The sentence on a cell, and a note where it leans on numbers that are set by hand.
+    // The sentence about a cell, with a note where it depends on numbers set by hand.
     story: (name, index, selection) => {
       if (pass.number(name, index) === undefined) return [];
       const { stories } = stages.get(name),
         cell = { name, index };
-      return [...tell(pass, stories, cell, selection), ...noteOn(pass, handOf(pass, stories, cell, selection).others)];
+      return [
+        ...renderStory(pass, stories, cell, selection),
+        ...noteOn(pass, handOf(pass, stories, cell, selection).others),
+      ];
     },
-    // The sentences of a step on the selection, by stories of the selected cell of a stage.
+    // A step's sentences about the selected cell of a stage.
     selectionStory: ({ of, stories }, selection, gapAt) =>
-      tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
+      renderStory(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
     selectionHand: ({ of, stories }, selection) =>
       handOf(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
-    // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
-    // said of a cell, what hides it and how it was computed stay those of the pass.
+    // A copy of the pass with other numbers in some stages, {stage: chunks or flat numbers}, for display. Stories, masks and
+    // computations stay those of the pass.
     with: values => {
       const has = name => Object.hasOwn(values, name);
-      const others = lazily(name => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
+      const others = memo(name => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
       return { ...pass, ...numbering(stages, others) };
     },
   };
@@ -112,7 +230,7 @@ function readStage(stage) {
   return { ...stage, shape, length: shape.reduce((n, length) => n * length, 1), overridden: among(stage.overridden) };
 }
 
-// Two passes beside each other have one scale.
+// Two compared passes share each stage's scale.
 function shareScales(stages, others) {
   for (const [name, stage] of stages) {
     const other = others.get(name);
@@ -120,12 +238,12 @@ function shareScales(stages, others) {
   }
 }
 
-// The places of some runs, each given by its first and how many they are.
+// The positions of some runs, each given by its first and how many they are.
 function among(runs) {
-  return { size: runs.length, has: place => runs.some(([first, n]) => first <= place && place < first + n) };
+  return { size: runs.length, has: position => runs.some(([first, n]) => first <= position && position < first + n) };
 }
 
-// The numbers of stages; `numbers(name)` has all of one in a row, NaN where they were not sent.
+// Lookups over flat numbers; `numbers(name)` has all of a stage's, NaN where they were not sent.
 function numbering(stages, numbers) {
   return {
     numbers,
@@ -146,21 +264,20 @@ function otherNumbers(values, { length }) {
   return Array.isArray(values) ? numbersOf(values, length) : values;
 }
 
-// The left side of a cell's formula, its places counted from 1.
+// The left side of a cell's formula, its positions counted from 1.
 /** @param {Pass} pass */
 function leftSide(pass, name, index) {
   const inHead = isHeaded(pass.stages.get(name));
   return `(${pass.symbol(name, index[0])})_{${index
     .slice(inHead ? 1 : 0)
-    .map(place => place + 1)
+    .map(position => position + 1)
     .join(", ")}}`;
 }
 
-// A function that keeps its answers.
-function lazily(find) {
-  const kept = new Map();
+function memo(find) {
+  const known = new Map();
   return key => {
-    if (!kept.has(key)) kept.set(key, find(key));
-    return kept.get(key);
+    if (!known.has(key)) known.set(key, find(key));
+    return known.get(key);
   };
 }

@@ -1,9 +1,137 @@
-// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/explain/story.py says what slots say.
+// The story of one number: its sentences, filled in from the pass, and how its row compares.
 import { hasWords, placeAt } from "./axes.js";
-import { setByHand } from "./byHand.js";
-import { counted, percent, short } from "./numeral.js";
-import { alikeOf, bestOf, endingOf, endingOfLongest, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
-import { pieces } from "./template.js";
+import { setByHand } from "./changes.js";
+import { counted, fraction, listed, ordinal, percent, pieces, short } from "./numeral.js";
+
+const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
+const MAX_NAMED = 3;
+
+// The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it.
+/** @param {Pass} pass */
+export function visibleRow(pass, { name, index }) {
+  return Array.from(pass.row(name, index)).filter(
+    (_, position) => !pass.isUnseen(name, [...index.slice(0, -1), position]),
+  );
+}
+
+// The sum of the numbers of a cell's row: those of hidden keys are shares of 0, or set by hand; their scores are none.
+/** @param {Pass} pass */
+function sumOf(pass, { name, index }) {
+  return pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
+}
+
+// Whether two numbers are the same but for rounding; nothing is said of a row's other numbers, which may be far larger.
+export function ties(one, other) {
+  const apart = Math.abs(one - other);
+  return one === other || (apart < Infinity && apart <= ERROR * Math.max(Math.abs(one), Math.abs(other)));
+}
+
+// A number's position in its row; the only one has none.
+function rankOf(value, row) {
+  if (row.length < 2) return undefined;
+  const higher = row.filter(each => each > value && !ties(each, value)).length;
+  const lower = row.filter(each => each < value && !ties(each, value)).length;
+  const position = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
+  return higher + lower + 1 < row.length ? `tied for ${position}` : position;
+}
+
+// The words whose numbers are the largest of a cell's row, as pieces; undefined where no other has less.
+function bestOf(pass, cell) {
+  const { taken, most } = takenOf(pass, cell);
+  if (!most.length || most.length === taken.length) return undefined;
+  const rest = most.length - MAX_NAMED;
+  return listed([
+    ...most.slice(0, MAX_NAMED).map(position => quoted(pass, cell, position)),
+    ...(rest > 0 ? [others(rest)] : []),
+  ]);
+}
+
+// A word's ending where several words have the largest number of a cell's row: “share” is of one, “shares” of several.
+function endingOf(one, several) {
+  return (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
+}
+
+// The words on a cell’s row, where all their numbers are the same.
+/** @param {Pass} pass */
+function alikeOf(pass, cell) {
+  const { taken, most } = takenOf(pass, cell);
+  if (!most.length || most.length < taken.length) return undefined;
+  if (most.length === 1) return [...quoted(pass, cell, most[0]), " alone"];
+  const many = pass.stages.get(cell.name).axes.at(-1).name === "answer" ? "answers" : "keys";
+  return most.length === 2 ? `both ${many} alike` : `all ${counted(most.length)} ${many} alike`;
+}
+
+// The largest number of a cell's row, and whether it is that of several.
+/** @param {Pass} pass */
+function mostOf(pass, { name, index }) {
+  const { most } = takenOf(pass, { name, index });
+  if (!most.length) return undefined;
+  const value = pass.row(name, index)[most[0]];
+  const exact = pass.document.fractions ? fraction(value) : "",
+    rounded = pass.stages.get(name).scale === "share" ? percent(value) : short(value),
+    written = exact ? `${exact} (${rounded})` : rounded;
+  return most.length > 1 ? `${written} each` : written;
+}
+
+// The heads whose rows are the longest; undefined where all are equally long, and until all were sent.
+/** @param {Pass} pass */
+function longestOf(pass, cell) {
+  const most = longestAt(pass, cell),
+    { labels } = pass.stages.get(cell.name).axes[0];
+  if (!most.length || most.length === labels.length) return undefined;
+  return listed(most.map(head => [labels[head]])).join("");
+}
+
+// A word's ending where several heads have the longest rows.
+/** @param {Pass} pass */
+function endingOfLongest(pass, cell) {
+  return longestAt(pass, cell).length > 1 ? "s" : "";
+}
+
+/** @param {Pass} pass */
+function longestAt(pass, { name, index: [, ...index] }) {
+  const { labels } = pass.stages.get(name).axes[0];
+  const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
+  return topOf(
+    lengths,
+    lengths.map((_, head) => head),
+  );
+}
+
+// The positions of a row that hold something for its query, and those of them with the largest number; none if some of the row
+// was not sent. What is hidden holds something only where it is a share that was set by hand.
+/** @param {Pass} pass */
+function takenOf(pass, { name, index }) {
+  const row = Array.from(pass.row(name, index)),
+    isShare = pass.stages.get(name).scale === "share";
+  const isTaken = (value, position) =>
+    (isShare && value !== 0) || !pass.isUnseen(name, [...index.slice(0, -1), position]);
+  const taken = row.flatMap((value, position) => (isTaken(value, position) ? [position] : []));
+  return { taken, most: topOf(row, taken) };
+}
+
+// Those of some positions at which the largest number stands; none if a number is missing.
+function topOf(row, positions) {
+  const top = Math.max(...positions.map(position => row[position]));
+  return positions.filter(position => ties(top, row[position]));
+}
+
+// Over the largest of their numbers: the lengths themselves may be beyond a double.
+function relativeLengths(rows) {
+  const unit = Math.max(...rows.map(row => Math.max(...row.map(Math.abs)))) || 1;
+  return rows.map(row => Math.hypot(...row.map(value => value / unit)));
+}
+
+/** @param {Pass} pass */
+function quoted(pass, { name }, position) {
+  const axis = pass.stages.get(name).axes.at(-1),
+    text = axis.labels[position];
+  return ["“", hasWords(axis) ? { text, style: "word" } : text, "”"];
+}
+
+function others(n) {
+  return n === 1 ? ["1 other"] : [`${n} others`];
+}
 
 const OF_ROW = ["rank", "positive", "sum", "best", "alike", "most"];
 
@@ -51,8 +179,8 @@ const FORMATS = {
 // where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
 // something, stands in place of what the numbers of a cell tell.
 /** @param {Pass} pass */
-export function tell(pass, stories, cell, selection, gapAt = () => null) {
-  const parts = toldOf(pass, stories, cell, selection, gapAt)?.parts ?? [];
+export function renderStory(pass, stories, cell, selection, gapAt = () => null) {
+  const parts = firstStoryThatHolds(pass, stories, cell, selection, gapAt)?.parts ?? [];
   return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
 }
 
@@ -60,17 +188,17 @@ export function tell(pass, stories, cell, selection, gapAt = () => null) {
 /** @param {Pass} pass */
 export function handOf(pass, stories, cell, selection) {
   if (!pass.isChanged) return { told: [], others: [] };
-  const told = toldOf(pass, stories, cell, selection, () => null);
-  if (told?.when === "set") return { told: [cell], others: [] };
+  const story = firstStoryThatHolds(pass, stories, cell, selection, () => null);
+  if (story?.when === "set") return { told: [cell], others: [] };
   return {
     told: [],
-    others: setByHand(pass, told?.slots.flatMap(({ target, format }) => leanedOn(pass, target, format)) ?? []),
+    others: setByHand(pass, story?.slots.flatMap(({ target, format }) => leanedOn(pass, target, format)) ?? []),
   };
 }
 
 // The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one.
 /** @param {Pass} pass */
-function toldOf(pass, stories, cell, selection, gapAt) {
+function firstStoryThatHolds(pass, stories, cell, selection, gapAt) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
@@ -90,7 +218,7 @@ function leanedOn(pass, { name, index }, format) {
   if (["", "percent"].includes(format)) return [{ name, index }];
   if (format.startsWith("part")) return pass.cellsOf(name, index);
   if (!OF_ROW.includes(format)) return [];
-  return Array.from(pass.row(name, index), (_, place) => ({ name, index: [...index.slice(0, -1), place] }));
+  return Array.from(pass.row(name, index), (_, position) => ({ name, index: [...index.slice(0, -1), position] }));
 }
 
 /** @param {Pass} pass */
@@ -129,7 +257,7 @@ function targetOf(pass, cell, selection, name) {
   return pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
 }
 
-// The name of a place: on the last two axes of the cell's stage, or by a coordinate.
+// The name of a position: on the last two axes of the cell's stage, or by a coordinate.
 /** @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];

@@ -1,6 +1,6 @@
 // Types that the browser's code shares. What is sent is in generated/contract.d.ts; this is what is made of it.
 import type * as contract from "../../generated/contract";
-import type { placing } from "./places";
+import type { placing } from "./pass";
 
 declare global {
   type Where = contract.Where & { from: string };

@@ -16,7 +16,7 @@ export function arcsOf(pass, look, attention, cell) {
   });
 }
 
-// `from` and `to` are the places of the queries and the keys in a drawing of that height. In one sentence they are the same,
+// `from` and `to` are the positions of the queries and the keys in a drawing of that height. In one sentence they are the same,
 // and arcs rise "above" or hang "below" it; or else they hang "between" two lines. A share of `most` has the thickest; those of a
 // muted head are dashed.
 export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, { pick, point }) {
@@ -60,7 +60,7 @@ function makeArc(name) {
 // what was put elsewhere between press and release.
 function arrange(svg, groups) {
   for (const group of [...svg.children]) if (!groups.includes(group)) group.remove();
-  if (groups.every((group, place) => group === svg.children[place])) return;
+  if (groups.every((group, position) => group === svg.children[position])) return;
   const last = groups.at(-1);
   if (last.parentNode !== svg) svg.append(last);
   last.before(...groups.slice(0, -1));

@@ -1,9 +1,9 @@
 // Bars: one row of numbers as bars over the keys, for each way that a step shows it: scores, exponentials, shares.
-import { css, overPage } from "../elements/colour.js";
-import { element, write } from "../elements/element.js";
 import { short } from "../pass/numeral.js";
 import { stepAt } from "../scene/state.js";
-import { whenOther } from "../elements/whenOther.js";
+import { css, overPage } from "../elements/colour.js";
+import { element, write } from "../elements/element.js";
+import { whenOther } from "../elements/timing.js";
 
 export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
 const MAX_TITLED_BARS = 8; // bars that have room for what they say
@@ -21,8 +21,8 @@ export function makeBars(tools) {
       const { bars } = stepAt(pass, where);
       box.hidden = !bars.length;
       const shown = bars.map(bar => readRow(bar, pass, where));
-      makeRows(shown.map(({ title, values: { length } }) => ({ title, length }))).forEach((row, place) => {
-        row.update(shown[place], pass, look);
+      makeRows(shown.map(({ title, values: { length } }) => ({ title, length }))).forEach((row, position) => {
+        row.update(shown[position], pass, look);
       });
     },
   };

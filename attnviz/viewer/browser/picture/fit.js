@@ -1,5 +1,172 @@
-// Fit: how large one cell of pictures is, so that all of them fit a box.
-import { blocksOf, laidOut } from "./layout.js";
+// Fitting a picture to its box: the largest cells whose matrices, captions and headings have space.
+
+export const APART = 18; // pixels between the matrices and what is beside them
+const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
+const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
+const SCROLLBAR = 16;
+
+// Returns a function that gives the space for a step's matrices, and calls draw() when a size that it depends on changes. It is
+// remembered for a step with as many entries in the legend, because measuring costs a layout.
+export function watchSpace(box, bars, legend, draw) {
+  let known = {},
+    last = "";
+  const observer = new ResizeObserver(() => {
+    if (box.hidden) return;
+    const space = spaceIn(box, bars, legend);
+    if (JSON.stringify(space) === JSON.stringify(known[last])) return;
+    known = { [last]: space };
+    draw();
+  });
+  for (const each of [box, bars, legend]) observer.observe(each);
+  return step => {
+    last = JSON.stringify(step);
+    known[last] ??= spaceIn(box, bars, legend);
+    return known[last];
+  };
+}
+
+// The space that a picture's bars, beside the matrices, and its legend, below them, leave in its box.
+function spaceIn(box, bars, legend) {
+  const { fontFamily, fontSize } = getComputedStyle(box);
+  const isPaper = Boolean(box.closest(".printed")),
+    isNarrow = !isPaper && globalThis.innerWidth <= NARROW;
+  const barsWidth = isNarrow || bars.hidden ? 0 : bars.offsetWidth + APART;
+  return {
+    isPaper,
+    isNarrow,
+    isSmall: !isNarrow && globalThis.innerWidth <= SMALL,
+    family: fontFamily,
+    base: Number.parseFloat(fontSize),
+    top: box.offsetTop,
+    least: Number.parseFloat(getComputedStyle(document.documentElement).fontSize), // in a talk (scene/present.js)
+    width: box.clientWidth - barsWidth - 4,
+    height: heightIn(box, legend, isNarrow),
+  };
+}
+
+// A space `times` as high, which is scrolled.
+export function scrolled(space, times) {
+  return { ...space, width: space.width - SCROLLBAR, height: times * space.height, isScrolled: true };
+}
+
+// Where the page is narrow it grows downwards, and only its width is given.
+function heightIn(box, legend, isNarrow) {
+  if (isNarrow) return 1.1 * box.clientWidth;
+  return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
+}
+
+const GAP = 10; // pixels
+const SIGN = 1.15,
+  CAPTION = 0.85; // how large signs and captions are beside the text around
+
+// Lays out pictures for cells and letters of given sizes. A block is what a slot takes: `rows` and `columns` count its cells; `rowLabel`,
+// `columnLabel`, `before`, `after`, `sums`, `caption`, `symbol` and `digits` are widths of text in units of the font's size, 0 where
+// there is none; `rowNames` and `columnNames` are what labels say; `bands` is whether heads are named over it. Blocks in one row of a
+// grid share their upper edge, those in one column their left edge, and labels that stand there already.
+// `layout` is {grids, beside, named}: whether the grids stand beside each other, and whether "caption" or "symbol" is written
+// over the blocks; `text` is {font, label, written}. Returns {width, height, cells, titled, pictures} with them: how many
+// cells there are across and down, and {x, y, room, bands, labels, upright, all} of each block: the upper left of its cells,
+// the width for its caption, the height of the heads' names, the room of its row and its column labels, whether those of
+// columns stand upright, and whether all labels of its rows and of its columns are there.
+function laidOut({ grids, beside, named }, cell, text, options) {
+  const made = grids.map(grid => laidOutGrid(grid, cell, { ...text, named }, options));
+  const shift = beside ? "x" : "y",
+    along = beside ? "width" : "height",
+    across = beside ? "height" : "width";
+  let from = 0;
+  for (const each of made) {
+    for (const position of each.places.flat()) if (position) position[shift] += from;
+    from += each[along] + 3 * GAP;
+  }
+  const cells = [0, 1].map(axis => {
+    const counts = made.map(each => each.cells[axis]);
+    return (axis === 0) === beside ? counts.reduce((sum, n) => sum + n, 0) : Math.max(...counts);
+  });
+  return {
+    ...text,
+    cell,
+    cells,
+    titled: named === "caption",
+    [along]: from - 3 * GAP,
+    [across]: Math.max(...made.map(each => each[across])),
+    pictures: made.map(each => each.places),
+  };
+}
+
+function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
+  const { font, label, written, named: name } = text;
+  const named = withoutRepeated(grid),
+    sign = Math.max(SIGN * base, written ? 0.9 * font : 0);
+  const columns = named[0].map((_, column) => {
+    const blocks = named.map(row => row[column]).filter(Boolean);
+    const before = widest(blocks, "before") * sign;
+    const labels = widest(blocks, "rowLabel") && widest(blocks, "rowLabel") * label + 8;
+    const n = widest(blocks, "columns");
+    const after = widest(blocks, "sums") * font + widest(blocks, "after") * sign;
+    return { before, labels, n, cells: Math.max(n * cell[0], widest(blocks, name) * caption * base), after };
+  });
+  const rows = named.map(row => {
+    const blocks = row.filter(Boolean);
+    const longest = widest(blocks, "columnLabel") * label;
+    const upright = longest > cell[0] - 2 && (written || cell[0] >= label);
+    const labels = longest && (upright ? Math.min(longest, 6.5 * label) + 4 : 1.35 * label);
+    const bands = blocks.some(block => block.bands) ? 1.35 * label : 0;
+    const isEveryOneThere = written || upright || longest <= cell[0];
+    return {
+      labels,
+      bands,
+      upright,
+      isEveryOneThere,
+      above: 1.9 * caption * base + labels + bands,
+      n: widest(blocks, "rows"),
+    };
+  });
+  const xs = edges(columns.map(({ before, labels, cells, after }) => before + labels + cells + after));
+  const ys = edges(rows.map(({ above, n }) => above + n * cell[1]));
+  const places = named.map((row, i) =>
+    row.map(
+      (block, j) =>
+        block && {
+          x: Math.round(xs[j] + columns[j].before + columns[j].labels),
+          y: Math.round(ys[i] + rows[i].above),
+          labels: [block.rowLabel && columns[j].labels, block.columnLabel && rows[i].labels],
+          space: columns[j].cells + columns[j].after,
+          bands: block.bands ? rows[i].bands : 0,
+          upright: rows[i].upright,
+          all: [written || cell[1] >= 0.95 * label, rows[i].isEveryOneThere],
+        },
+    ),
+  );
+  const cells = [columns, rows].map(each => each.reduce((sum, { n }) => sum + n, 0));
+  return { places, width: xs.at(-1) - GAP, height: ys.at(-1) - GAP, cells };
+}
+
+// Labels that stand at the left in the same row, or above in the same column, are not there a second time.
+function withoutRepeated(grid) {
+  return grid.map((row, i) =>
+    row.map((block, j) => {
+      if (!block) return null;
+      const isRepeated = row.slice(0, j).some(other => other?.rowNames === block.rowNames);
+      const isAbove = grid.slice(0, i).some(other => other[j]?.columnNames === block.columnNames);
+      return { ...block, rowLabel: isRepeated ? 0 : block.rowLabel, columnLabel: isAbove ? 0 : block.columnLabel };
+    }),
+  );
+}
+
+// Where each of some lengths begins when they follow one another, and where the next would.
+function edges(lengths) {
+  const made = [0];
+  for (const length of lengths) made.push(made.at(-1) + length + GAP);
+  return made;
+}
+
+function widest(blocks, name) {
+  return Math.max(0, ...blocks.map(block => block[name]));
+}
+
+function blocksOf({ grids }) {
+  return grids.flat(2).filter(Boolean);
+}
 
 const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
 const MIN_LABEL_PX = 9.4; // 7 points on paper
@@ -7,7 +174,7 @@ const DEAR = 1.25; // how much larger cells must become by leaving out titles
 const WIDEST_CELL = 40,
   TALLEST_CELL = 24; // without digits
 
-// `pictures` are {grid, turns}: rows of blocks (layout.js) or null, and whether its one row may stand as several. `options`
+// `pictures` are {grid, turns}: rows of blocks (see laidOut) or null, and whether its one row may stand as several. `options`
 // are {smallest, largest, base, labels, around, line}: font sizes of digits, that of the text around, and in units of the
 // digits' how large labels are, what is at least free beside digits and how high a line is. Returns a layout with {written, titled,
 // font, label, cell: [width, height]}: whether digits and titles are written, and the font sizes of digits and labels.
@@ -46,7 +213,7 @@ function rowsOf(row) {
     .map((_, left) => row.length - left)
     .map(length =>
       Array.from({ length: Math.ceil(row.length / length) }, (_, nth) =>
-        Array.from({ length }, (__, place) => row[nth * length + place] ?? null),
+        Array.from({ length }, (__, position) => row[nth * length + position] ?? null),
       ),
     );
 }
@@ -73,8 +240,8 @@ function writtenAt(layout, font, box, options) {
   if (!isInside(tight, box)) return tight;
   // The room left over makes cells easier to tell apart, up to a size that still looks like a table.
   const roomy = least.map((size, axis) => {
-    const left = [box.width - tight.width, box.height - tight.height][axis] / Math.max(tight.cells[axis], 1);
-    return Math.floor(size + Math.max(0, Math.min(left, [1.1, 1][axis] * font)));
+    const spare = [box.width - tight.width, box.height - tight.height][axis] / Math.max(tight.cells[axis], 1);
+    return Math.floor(size + Math.max(0, Math.min(spare, [1.1, 1][axis] * font)));
   });
   const wide = laidOut(layout, roomy, { font, label, written: true }, options);
   return isInside(wide, box) ? wide : tight;

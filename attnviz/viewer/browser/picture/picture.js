@@ -1,16 +1,184 @@
-// The picture: the matrices of a step, all with cells of one size, as large as the box allows; bars beside them, and a legend.
+// The picture of a step: its board or bars, with a legend, for one pass or for two side by side.
+import { digits, short } from "../pass/numeral.js";
+import { isSheet, focusOf, slotsOf, stepAt } from "../scene/state.js";
+import { gradient } from "../elements/colour.js";
+import { element, h } from "../elements/element.js";
+import { typeset } from "../elements/runs.js";
+import { whenOther } from "../elements/timing.js";
 import { makeBars } from "./bars.js";
 import { makeBoard } from "./board.js";
-import { foldTerms, giveCorner, hasCorner } from "./corner.js";
-import { element } from "../elements/element.js";
-import { sharedLimit } from "./face.js";
-import { drawLegend, legendOf } from "./legend.js";
-import { narrowed } from "./narrowing.js";
-import { scrolled, watchRoom } from "./room.js";
-import { sidesOf } from "./sides.js";
-import { makeSlot, slotsIn } from "./slot.js";
-import { focusOf, isSheet, stepAt } from "../scene/state.js";
-import { whenOther } from "../elements/whenOther.js";
+import { APART, scrolled, watchSpace } from "./fit.js";
+import { axisName, makeSlot, scaleOf, sharedLimit, slotsIn } from "./slot.js";
+
+// The positions of A for those of B that an `order` leaves.
+function inA(order, words) {
+  const both = Object.keys(order)
+    .filter(name => words[name])
+    .map(name => [name, order[name].map(position => words[name][position])]);
+  return { ...order, ...words, ...Object.fromEntries(both) };
+}
+
+// Each slot knows its `side`, and whether it stands in A.
+function sidesOf(step, pass, where, pair, order = {}) {
+  const results = [
+    ...new Map(
+      slotsOf(step)
+        .filter(({ result }) => result)
+        .map(given => [JSON.stringify([given.stage, given.rows, given.columns]), { ...given, sign: "", after: "" }]),
+    ).values(),
+  ];
+  return results.map(given => {
+    const b = { ...makeSlot(pass, given, where.cell, order), side: "B" };
+    const isThere = pair.pass.stages.get(given.stage)?.axes.length === pass.stages.get(given.stage).axes.length;
+    const a = isThere ? [{ ...makeSlot(pair.pass, given, pair.where.cell, inA(order, pair.order)), side: "A" }] : [];
+    return { turns: true, grid: [[...a, b]] };
+  });
+}
+
+const LEAST = 2; // positions of an axis
+
+// The pictures that `make(order)` gives for the first order that they fit with, or for that with the fewest positions.
+function narrowed(pass, cell, make, fits) {
+  let order = {},
+    pictures = make(order);
+  while (!fits(pictures)) {
+    const longest = axesOf(pass, cell, pictures, order).reduce((one, other) =>
+      other.places.length > one.places.length ? other : one,
+    );
+    if (longest.places.length <= LEAST) break;
+    order = { ...order, [longest.name]: withoutOne(longest) };
+    pictures = make(order);
+  }
+  return pictures;
+}
+
+/** @param {Pass} pass */
+function axesOf(pass, cell, pictures, order) {
+  return slotsIn(pictures).flatMap(({ name, side, given: { rows, columns } }) =>
+    (side === "A" ? [] : [rows, columns])
+      .filter(axis => axis !== null)
+      .map(axis => {
+        const shownAxis = pass.stages.get(name).axes[axis],
+          named = axisName(shownAxis);
+        return {
+          name: named,
+          selected: pass.indexAt(name, cell)[axis],
+          places: order[named] ?? [...shownAxis.labels.keys()],
+        };
+      }),
+  );
+}
+
+function withoutOne({ places, selected }) {
+  const last = places.findLast(position => position !== selected);
+  return places.filter(position => position !== last);
+}
+
+function hasCorner([first]) {
+  return first !== undefined && first.grid.length > 1 && first.grid[0][0] === null;
+}
+
+// Has the styles know how large it is. `height` is that of the left matrix, which stands at `position` (see fit.js).
+function giveCorner(around, top, { x, y, labels }, height) {
+  const width = x - labels[0] - 4 * APART;
+  const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
+  for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
+}
+
+// All that is inside is styled anew for a property that is set, be it to what it was.
+function setOnce(style, name, value) {
+  if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
+}
+
+// Leaves out of the terms of a talk, in the corner or beside it, the last that have no room, or while they come one by one
+// the first: nobody scrolls. Where not even one has room, none is there.
+function foldTerms(around) {
+  const terms = around.querySelector(".panel .terms");
+  if (!terms) return;
+  terms.hidden = false;
+  const lines = [...terms.querySelectorAll("tbody > *")],
+    isCut = () => terms.scrollHeight > terms.clientHeight + 1;
+  if (!terms.querySelector(".latest")) lines.reverse();
+  for (const line of lines) line.hidden = false;
+  terms.classList.toggle("folded", isCut());
+  for (const line of lines.slice(0, -1)) line.hidden = isCut();
+  terms.hidden = isCut() || terms.scrollWidth > terms.clientWidth + 1;
+}
+
+// Its entries: scales, each with the symbols of its stages where there are several, and swatches.
+function legendOf(slots, paint, paintOf) {
+  const scales = new Map();
+  for (const slot of slots) {
+    const { scale, limit } = scaleOf(slot, paintOf(slot));
+    if (scale === "flag") continue;
+    const ends =
+      scale === "share" ? ["0", limit === 1 ? "1" : digits(limit)] : [-limit, limit].map(limit < 0.01 ? digits : short);
+    const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "",
+      key = `${kind} ${scale} ${ends}`;
+    const symbols = scales.get(key)?.symbols ?? new Set();
+    scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });
+  }
+  return {
+    scales: [...scales.values()].map(each => ({ ...each, symbols: scales.size > 1 ? [...each.symbols] : [] })),
+    swatches: [
+      ...(slots.some(slot => hasHidden(slot.name, paintOf(slot))) ? [["hidden", "hidden"]] : []),
+      ...[...overriddenBy(slots, paintOf)].map(by => ["marked", by]),
+      ...(slots.some(slot => hasApart(slot, paint)) ? [["apart", "differs"]] : []),
+    ],
+  };
+}
+
+function drawLegend({ scales, swatches }, colours) {
+  return [...scales.map(each => drawScale(each, colours)), ...swatches.map(each => drawSwatch(...each))];
+}
+
+function drawScale({ kind, scale, ends, symbols }, colours) {
+  const line = element("span", "scale");
+  const bar = element("span", `bar ${scale}`),
+    ramp = element("span", "ramp");
+  ramp.style.background = gradient(scale, colours);
+  bar.append(element("span", "", ends[0]), ramp, element("span", "", ends[1])); // which no line breaks
+  line.append(kind, ...(symbols.length ? [drawSymbols(symbols)] : []), bar);
+  return line;
+}
+
+function drawSymbols(symbols) {
+  const line = element("span", "symbols");
+  symbols.forEach((symbol, position) => {
+    line.append(...(position ? [", "] : []), typeset(symbol));
+  });
+  return line;
+}
+
+function drawSwatch(kind, text) {
+  return h("span", { class: "scale" }, element("span", `swatch ${kind}`), element("span", "", text));
+}
+
+function hasApart({ name, side, size: [rows, columns], index }, { isApart }) {
+  if (!isApart || side !== "B") return false;
+  return Array.from({ length: rows * columns }, (_, position) =>
+    index(Math.floor(position / columns), position % columns),
+  ).some(cell => isApart(name, cell));
+}
+
+// Where the overridden numbers of slots are from.
+function overriddenBy(slots, paintOf) {
+  const marked = slots.filter(slot => hasMarked(slot, paintOf(slot)));
+  return new Set(marked.map(slot => paintOf(slot).pass.stages.get(slot.name).overriddenBy));
+}
+
+function hasMarked({ name, size: [rows, columns], index }, { pass }) {
+  if (!pass.stages.get(name).overridden.size) return false;
+  return Array.from({ length: rows * columns }, (_, position) =>
+    index(Math.floor(position / columns), position % columns),
+  ).some(cell => pass.isOverridden(name, cell));
+}
+
+function hasHidden(name, { pass }) {
+  const { scale, hiddenBy } = pass.stages.get(name);
+  if (scale === "flag") return pass.numbers(name).includes(0);
+  return hiddenBy !== "" && pass.numbers(hiddenBy).includes(-Infinity);
+}
 
 const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too
 const HIGHER = [1.5, 2, 2.5, 3]; // than the room in a small window, whose matrices are scrolled rather than left without digits
@@ -20,26 +188,24 @@ const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
 
 // Presses in its cells go to the brush, too, where there is one.
 export function makePicture(tools, brush = NO_BRUSH) {
-  const box = element("section", "picture");
-  box.setAttribute("aria-label", "The picture");
-  box.hidden = true; // or it took its share of the page while what stands before it finds its size
+  const box = h("section", { class: "picture", "aria-label": "The picture", hidden: true }); // or it took its share of the page while what stands before it finds its size
   const bars = makeBars(tools),
     legend = element("div", "legend");
-  // The cell of B that a place of a slot stands for; null where B has none.
-  const cellAt = ({ name, side, index }, place) =>
-    side === "A" ? shown.look.pair.toB(name, index(...place)) : index(...place);
-  const whereThere = act => (slot, place) => {
-    const cell = cellAt(slot, place);
+  // The cell of B that a position of a slot stands for; null where B has none.
+  const cellAt = ({ name, side, index }, position) =>
+    side === "A" ? shown.look.pair.toB(name, index(...position)) : index(...position);
+  const whereThere = act => (slot, position) => {
+    const cell = cellAt(slot, position);
     if (cell) act(slot.name, cell);
   };
   const board = makeBoard(
     {
-      point: (slot, place) => tools.point(slot.name, place && cellAt(slot, place)),
+      point: (slot, position) => tools.point(slot.name, position && cellAt(slot, position)),
       pick: whereThere(tools.pick),
-      arrive: whereThere(tools.arrive),
-      press: (slot, place, cell) => brush.press(slot, place && cellAt(slot, place), cell),
-      over: (slot, place, cell) => brush.over(slot, place && cellAt(slot, place), cell),
-      toggle: (slot, place) => brush.toggle(slot, cellAt(slot, place)),
+      keyMoved: whereThere(tools.arrive),
+      press: (slot, position, cell) => brush.press(slot, position && cellAt(slot, position), cell),
+      over: (slot, position, cell) => brush.over(slot, position && cellAt(slot, position), cell),
+      toggle: (slot, position) => brush.toggle(slot, cellAt(slot, position)),
     },
     bars.element,
   );
@@ -92,46 +258,46 @@ export function makePicture(tools, brush = NO_BRUSH) {
     const drawn = () => {
       const measured = () =>
         roomOn([where.step, where.present, legend.childElementCount, legend.className, bars.element.hidden]);
-      let room = measured();
-      const paint = { ...given, family: room.family, isStill: room.isPaper };
-      const hasDigits = () => board.hasDigits(pictures, room, paints(paint), where.present);
-      if (!bars.element.hidden && !room.isPaper && !room.isNarrow && !hasDigits()) {
-        const isCramped = room.width < LEAST_BESIDE_BARS;
+      let space = measured();
+      const paint = { ...given, family: space.family, isStill: space.isPaper };
+      const hasDigits = () => board.hasDigits(pictures, space, paints(paint), where.present);
+      if (!bars.element.hidden && !space.isPaper && !space.isNarrow && !hasDigits()) {
+        const isCramped = space.width < LEAST_BESIDE_BARS;
         bars.element.hidden = true; // its numbers stand in the matrices, which have digits for it
-        room = measured();
+        space = measured();
         if (!isCramped && !hasDigits()) {
           bars.element.hidden = false;
-          room = measured();
+          space = measured();
         }
       }
-      if (room.isSmall && !room.isPaper && !where.present && !hasDigits()) {
+      if (space.isSmall && !space.isPaper && !where.present && !hasDigits()) {
         legend.classList.remove("in-corner"); // or the matrices would move beneath it
         const whole = measured(),
           higher = HIGHER.map(times => scrolled(whole, times));
-        room = higher.find(each => board.hasDigits(pictures, each, paints(paint), where.present)) ?? whole;
+        space = higher.find(each => board.hasDigits(pictures, each, paints(paint), where.present)) ?? whole;
       }
-      if (where.present && !room.isPaper)
-        pictures = narrowed(pass, where.cell, made, all => board.fits(all, room, paints(paint)));
+      if (where.present && !space.isPaper)
+        pictures = narrowed(pass, where.cell, made, all => board.fits(all, space, paints(paint)));
       slots = slotsIn(pictures);
       board.make(pictures);
-      return { room, ...board.draw(pictures, room, paints(paint), { pass, where }) };
+      return { space, ...board.draw(pictures, space, paints(paint), { pass, where }) };
     };
-    let { room, cell, places } = drawn();
-    if (isCornered) giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
-    const corner = [room, places[0].y + cell[1] * slots[0].size[0], document.fonts.status];
+    let { space, cell, places } = drawn();
+    if (isCornered) giveCorner(around(), space.top, places[0], cell[1] * slots[0].size[0]);
+    const corner = [space, places[0].y + cell[1] * slots[0].size[0], document.fonts.status];
     if (isCornered && !where.present && isTooLow([entries, corner])) {
       legend.classList.remove("in-corner");
-      ({ room, cell, places } = drawn());
-      giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
+      ({ space, cell, places } = drawn());
+      giveCorner(around(), space.top, places[0], cell[1] * slots[0].size[0]);
     }
     if (where.present) foldTerms(around());
     mark();
-    if (room.isScrolled) board.showFocus();
+    if (space.isScrolled) board.showFocus();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
-    const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none
+    const letters = space.family && `1em ${space.family}`; // a picture that has left the page has none
     if (letters && !document.fonts.check(letters)) document.fonts.load(letters).then(draw);
   };
-  const roomOn = watchRoom(box, bars.element, legend, draw);
+  const roomOn = watchSpace(box, bars.element, legend, draw);
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
     if (!box.hidden) mark();

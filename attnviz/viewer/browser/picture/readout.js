@@ -1,14 +1,65 @@
-// The readout: the row and the column of the cell one looks at, with words and digits, where the cells are too small for them.
-import { element, keepingPlace, write } from "../elements/element.js";
-import { faceAt } from "./face.js";
-import { typeset } from "../elements/formula.js";
+// The number in focus: its value, the terms that it is made of, and its value in both of two passes.
 import { plain } from "../pass/latex.js";
-import { rovingFocus, setTabStop } from "../elements/roving.js";
-import { makeScroller } from "../elements/scroller.js";
-import { whenOther } from "../elements/whenOther.js";
+import { digits } from "../pass/numeral.js";
+import { pairOf } from "../scene/looks.js";
+import { element, keepingPlace, write } from "../elements/element.js";
+import { makeScroller, rovingFocus, setTabStop } from "../elements/grid.js";
+import { typeset } from "../elements/runs.js";
+import { whenOther } from "../elements/timing.js";
+import { faceAt } from "./slot.js";
 
-// Its lists stay and say something else, so that they stay scrolled as they are. `acts` are point(slot, place or null) and
-// pick(slot, place).
+const NONE = "A has no such number.";
+
+export function drawBothValues(pass, where, look, cell) {
+  const { a, b, difference } = bothValuesOf(pass, where, look, cell);
+  if (!b) return [];
+  const line = element("p", "in-both");
+  if (a)
+    line.append(
+      ...sideOf("A", a),
+      " ",
+      ...sideOf("B", b),
+      ...(difference ? [element("span", "side-difference", difference)] : []),
+    );
+  else line.append(...sideOf("B", b), `. ${NONE}`);
+  return [line];
+}
+
+// The same for screen readers; "" where there is no second pass.
+export function bothValuesText(pass, where, look, cell) {
+  const { a, b, difference } = bothValuesOf(pass, where, look, cell);
+  if (!b) return "";
+  return a ? `A ${a}, B ${b}.${difference ? ` ${difference}.` : ""}` : `B ${b}. ${NONE}`;
+}
+
+// The number in A and in B and their difference, as text; without B where there is nothing to say.
+/** @param {Pass} pass @param {Where} where @param {Look} look */
+function bothValuesOf(pass, where, look, { name, index }) {
+  const pair = pairOf(pass, where),
+    other = pass.number(name, index);
+  if (!pair || other === undefined || !look.shown(name, index)) return {};
+  const inA = pair.toA(name, index),
+    one = inA ? pair.pass.number(name, inA) : undefined;
+  if (one === undefined) return { b: digits(other) };
+  if (pass.stages.get(name).scale === "flag") return { a: flagText(one), b: flagText(other) };
+  const written = (whose, at, value) => `${digits(value)}${value === 0 && whose.isHidden(name, at) ? ", hidden" : ""}`;
+  return {
+    a: written(pair.pass, inA, one),
+    b: written(pass, index, other),
+    difference: Number.isFinite(other - one) ? `B − A = ${digits(other - one)}` : "",
+  };
+}
+
+function sideOf(name, number) {
+  return [element("strong", "side", name), ` ${number}`];
+}
+
+function flagText(flag) {
+  return flag ? "visible" : "hidden";
+}
+
+// Its lists stay and say something else, so that they stay scrolled as they are. `acts` are point(slot, position or null) and
+// pick(slot, position).
 export function makeReadout(acts) {
   const box = element("div", "readout");
   let lists = [];
@@ -48,8 +99,8 @@ export function makeReadout(acts) {
       ).slice(0, Math.max(most, 2));
       keepingPlace(box, () => draw(lines, paintOf));
     },
-    // How wide it is in a room. Asking costs a layout, and only other words and other letters make it another.
-    widthIn: room => widthOf([room, document.fonts.status, lists.map(list => list.words)]),
+    // Its width in some space, remembered for the same words and letters: measuring costs a layout.
+    widthIn: space => widthOf([space, document.fonts.status, lists.map(list => list.words)]),
   };
 }
 
@@ -58,31 +109,34 @@ function linesOf(slots, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
   const focusFirst = [...slots].sort((one, other) => Number(other.name === name) - Number(one.name === name));
   const lines = focusFirst.flatMap(slot => {
-    const place = slot.name === name ? slot.placeOf(index) : null;
-    if (place) return [lineAt(slot, place, 0, place), lineAt(slot, place, 1, place)].filter(({ length }) => length > 1);
-    const places = sources
+    const position = slot.name === name ? slot.placeOf(index) : null;
+    if (position)
+      return [lineAt(slot, position, 0, position), lineAt(slot, position, 1, position)].filter(
+        ({ length }) => length > 1,
+      );
+    const positions = sources
       .filter(cell => cell.name === slot.name)
       .map(cell => slot.placeOf(cell.index))
       .filter(Boolean);
-    if (!places.length) return [];
-    const isColumn = places.length > 1 && places.every(place => place[1] === places[0][1]);
-    return [lineAt(slot, places[0], isColumn ? 1 : 0, places.length === 1 ? places[0] : null)];
+    if (!positions.length) return [];
+    const isColumn = positions.length > 1 && positions.every(position => position[1] === positions[0][1]);
+    return [lineAt(slot, positions[0], isColumn ? 1 : 0, positions.length === 1 ? positions[0] : null)];
   });
   return [...new Map(lines.map(line => [line.key, line])).values()]; // a stage may be drawn twice
 }
 
 // A row (axis 0) or a column (axis 1) of a slot; `focus` is the one cell of it that counts, if only one does.
-function lineAt(slot, place, axis, focus) {
+function lineAt(slot, position, axis, focus) {
   const along = axis ? slot.rows : slot.columns,
     across = axis ? slot.columns : slot.rows;
   return {
-    key: `${slot.name} ${along.title} ${slot.index(...place)}`,
+    key: `${slot.name} ${along.title} ${slot.index(...position)}`,
     slot,
     length: slot.size[1 - axis],
     labels: along.labels,
-    name: across.labels[place[axis]],
+    name: across.labels[position[axis]],
     focus: focus?.[1 - axis],
-    placeAt: n => (axis ? [n, place[1]] : [place[0], n]),
+    placeAt: n => (axis ? [n, position[1]] : [position[0], n]),
   };
 }
 
@@ -128,10 +182,10 @@ function makeItem(acts) {
     blank = element("span", "to-come"),
     number = element("button");
   let slot = null,
-    place = null;
+    position = null;
   number.type = "button";
-  number.onclick = () => acts.pick(slot, place);
-  number.onpointerenter = number.onfocus = () => acts.point(slot, place);
+  number.onclick = () => acts.pick(slot, position);
+  number.onpointerenter = number.onfocus = () => acts.point(slot, position);
   number.onpointerleave = number.onblur = () => acts.point(slot, null);
   item.append(word, number);
   return {
@@ -141,8 +195,8 @@ function makeItem(acts) {
     },
     update(label, isLit, nextSlot, nextPlace, paint) {
       slot = nextSlot;
-      place = nextPlace;
-      const { kind, text, colour = "", ink = "" } = faceAt(slot, paint, ...place);
+      position = nextPlace;
+      const { kind, text, colour = "", ink = "" } = faceAt(slot, paint, ...position);
       const shown = kind === "to-come" ? blank : number;
       if (item.lastChild !== shown) item.lastChild.replaceWith(shown);
       item.className = isLit ? "lit" : "";
@@ -150,7 +204,7 @@ function makeItem(acts) {
       write(word, label);
       write(number, text);
       number.className = kind;
-      number.dataset.cell = `${slot.name}[${slot.index(...place)}]`;
+      number.dataset.cell = `${slot.name}[${slot.index(...position)}]`;
       Object.assign(number.style, { backgroundColor: colour, color: ink });
     },
   };

@@ -1,7 +1,8 @@
-// Slots: one place of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
-// others are fixed, or those of the selection.
+// A slot: the stage, head and axes that one matrix of a picture shows, and how its cells look.
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { ofHead, transposed } from "../pass/latex.js";
+import { short } from "../pass/numeral.js";
+import { background, css, textOn } from "../elements/colour.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
@@ -13,7 +14,7 @@ export function makeSlot(pass, given, selection, order = {}) {
   const stage = pass.stages.get(name),
     { axes } = stage;
   const held = pass.indexAt(name, selection);
-  for (const [axis, place] of Object.entries(given.fixed)) held[axis] = place;
+  for (const [axis, position] of Object.entries(given.fixed)) held[axis] = position;
   const others = axes.map((_, axis) => axis).filter(axis => axis !== rows && axis !== columns);
   const headed = others.find(axis => isOfHeads(axes[axis]));
   const of = others.find(axis => axis !== headed);
@@ -37,20 +38,20 @@ export function makeSlot(pass, given, selection, order = {}) {
     // Where the number of that index lies: [row, column], or null if it is not in this slot.
     placeOf(index) {
       const placed = (axis, order) => (order ? order.indexOf(index[axis]) : (index[axis] ?? 0));
-      const place = [placed(rows, orders[0]), placed(columns, orders[1])];
-      return others.every(axis => index[axis] === held[axis]) && !place.includes(-1) ? place : null;
+      const position = [placed(rows, orders[0]), placed(columns, orders[1])];
+      return others.every(axis => index[axis] === held[axis]) && !position.includes(-1) ? position : null;
     },
   };
   slot.size = [slot.rows.labels.length, slot.columns.labels.length];
   return slot;
 }
 
-// An axis of which places are left out has no bands.
+// An axis of which positions are left out has no bands.
 function ordered(axis, order) {
   return order
     ? {
         ...axis,
-        labels: order.map(place => axis.labels[place]),
+        labels: order.map(position => axis.labels[position]),
         ...(axis.coordinates.length > 1 ? { coordinates: [[axisName(axis), 0]] } : {}),
       }
     : axis;
@@ -84,4 +85,56 @@ export function bandOf({ coordinates }) {
 function symbolOf(latex, axes, head, isTransposed) {
   const symbol = head !== null ? ofHead(latex, head) : axes.some(isOfHeads) ? latex : latex.replace("_i", "");
   return isTransposed ? transposed(symbol) : symbol;
+}
+
+// `paint` is {pass, look, colours, isApart}: the pass itself, what is shown of it, on what page, and which of its numbers stand
+// out beside another pass, where there is one.
+export function faceAt(slot, paint, row, column) {
+  const { name } = slot;
+  const index = slot.index(row, column);
+  if (!paint.look.shown(name, index)) return { kind: "to-come", text: "" };
+  const value = paint.look.pass.number(name, index);
+  const marked = paint.pass.isOverridden(name, index),
+    apart = Boolean(paint.isApart?.(name, index));
+  if (isHidden(slot, paint.pass, index)) return { kind: "hidden", text: written(value, slot, paint), marked, apart };
+  if (value === undefined) return { kind: "waiting", text: "" };
+  if (scaleOf(slot, paint).scale === "flag") return { kind: "flag", text: written(value, slot, paint), marked, apart };
+  const colour = background(value, scaleOf(slot, paint), paint.colours);
+  return {
+    kind: "number",
+    text: written(value, slot, paint),
+    colour: css(colour),
+    ink: css(textOn(colour)),
+    marked,
+    apart,
+  };
+}
+
+// A key is hidden in the scores, in the attention, and in the mask itself.
+export function isHidden({ name, stage }, pass, index) {
+  return stage.scale === "flag" ? pass.number(name, index) === 0 : pass.isHidden(name, index);
+}
+
+// The colours of the numbers of a slot. Slopes, and differences, share a scale of their own.
+export function scaleOf({ name, stage }, { look, limit }) {
+  return look.titleOf(name) ? { scale: "signed", limit } : stage;
+}
+
+function written(value, slot, paint) {
+  if (value === undefined) return "";
+  return scaleOf(slot, paint).scale === "flag" ? String(value) : short(value);
+}
+
+// The end of the scale that slopes or differences share: the largest of those that are shown.
+export function sharedLimit(slots, { pass, titleOf }) {
+  let limit = 0;
+  for (const slot of slots.filter(({ name }) => titleOf(name))) {
+    for (let row = 0; row < slot.size[0]; row += 1) {
+      for (let column = 0; column < slot.size[1]; column += 1) {
+        const size = Math.abs(pass.number(slot.name, slot.index(row, column)) ?? 0);
+        if (size < Infinity) limit = Math.max(limit, size);
+      }
+    }
+  }
+  return limit || 1;
 }

@@ -1,8 +1,16 @@
-// Faces: what a cell of the sheet shows: its digits and their colours, the cell of the pass that it opens, and how it is heard.
-import { background, css, mixed, textOn } from "../elements/colour.js";
+// The cells, words and notes of a band of the One word view, drawn.
+import { noteOn, setInSlot } from "../pass/changes.js";
 import { digits, fraction, short } from "../pass/numeral.js";
-import { faceAt, isHidden } from "../picture/face.js";
-import { factorsAt, sumOfProducts } from "./bandParts.js";
+import { background, css, mixed, textOn } from "../elements/colour.js";
+import { button, element, h, write } from "../elements/element.js";
+import { drawRuns, runsAt } from "../elements/runs.js";
+import { whenOther } from "../elements/timing.js";
+import { faceAt, isHidden } from "../picture/slot.js";
+import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
+
+export function blanks(count) {
+  return Array.from({ length: Math.max(count, 0) }, () => element("td", "blank"));
+}
 
 const FAINTEST = 0.12; // of a value's colour, where its share is nothing
 export const TO_COME = { kind: "to-come", text: "" };
@@ -18,19 +26,19 @@ export function cellAt(part, paint, row, column) {
     : face;
 }
 
-// Whether any of the numbers that a part shows isn't computed from those before it.
+// Whether any number that a part shows is not computed from the numbers before it.
 export function isMarked(part, paint) {
   const isAt = (row, column) =>
     column !== null && /** @type {{ marked?: boolean }} */ (cellAt(part, paint, row, column)).marked;
   return part.cells.stage.overridden.size > 0 && part.rows.some(row => part.columns.some(column => isAt(row, column)));
 }
 
-// A number that is left to be written. That a key is hidden was not computed: it is there to be seen.
+// A number still to come. A hidden key is shown at once, because the mask is given, not computed.
 function toWrite(slot, pass, index) {
   return isHidden(slot, pass, index) ? HIDDEN_TO_COME : TO_COME;
 }
 
-// A number of the pass, and what it was before others were set by hand.
+// A number of the pass, and its value before any was set by hand.
 export function numberAt(slot, paint, row, column) {
   const { name } = slot,
     index = slot.index(row, column),
@@ -49,7 +57,7 @@ export function numberAt(slot, paint, row, column) {
   };
 }
 
-// A number that the stage's rule holds and no stage: it opens as the share that it becomes.
+// A number of the rule's own array, which is in no stage: clicking it opens the attention weight computed from it.
 function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, column) {
   const index = cells.index(0, column);
   if (!look.shown(cells.name, index, array)) return toWrite(cells, pass, index);
@@ -66,7 +74,7 @@ function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, col
   };
 }
 
-// A value is as strong as its share, once that is there.
+// A value is coloured as strongly as its attention weight, once that is shown.
 function faded(part, paint, row, column) {
   const { look, pass } = paint;
   if (!areSharesShown(part, paint)) return {};
@@ -88,7 +96,7 @@ function asStrongAs(share, value, { cells, attention, selection }, { pass, colou
   return { colour: css(colour), ink: css(textOn(colour)) };
 }
 
-// The products of all rows that stand together.
+// The products of all rows that share one line.
 export function togetherAt(part, { pass, look }, columns) {
   if (!part.isThere || !part.left) return NOTHING;
   if (!look.shown(part.left.name, part.left.index(0, 0))) return TO_COME; // the others of what is left to be written
@@ -100,8 +108,8 @@ export function togetherAt(part, { pass, look }, columns) {
   };
 }
 
-// One face for the words that have no column of their own: of shares the sum; of values their mean, weighted by
-// their shares, so that share times value still adds up to the output; of other numbers from where to where they reach.
+// One face for the words without a column: the sum of attention weights; the mean of values, weighted by them, so that the products
+// still add up to the output; the range of other numbers.
 export function restAt(part, paint, row) {
   if (!part.isThere) return TO_COME;
   const {
@@ -139,7 +147,7 @@ export function restAt(part, paint, row) {
     const shares = rest.map(column => factorsAt(pass, part, row, column)[0]),
       share = added(shares);
     if (!share) return { kind: "together", text: "–", label: `${others} have no share` };
-    const mean = added(numbers.map((number, place) => number * shares[place])) / share;
+    const mean = added(numbers.map((number, position) => number * shares[position])) / share;
     return {
       kind: "together",
       text: short(mean),
@@ -151,11 +159,172 @@ export function restAt(part, paint, row) {
   const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;
   return {
     kind: "together range",
-    text: paint.where.present || paint.isBare ? "…" : text,
+    text: paint.where.present || paint.withoutText ? "…" : text,
     label: `${others}, from ${digits(low)} to ${digits(high)}`,
   };
 }
 
 function added(numbers) {
   return numbers.reduce((sum, each) => sum + each, 0);
+}
+
+const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
+
+// The sentence of a part, or its products under the selected column, row by row; the title of slopes or moves where these replace
+// its numbers.
+export function drawWords(part, paint, acts) {
+  if (!part.isThere || paint.withoutText) return [];
+  if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
+  return drawAll(part, paint, acts);
+}
+
+// The sentence above the sheet in a talk: the lit band's.
+export function drawSentences(parts, paint, acts) {
+  const lit = parts.filter(({ isLit }) => isLit),
+    isOne = lit.every(({ side }) => side === undefined);
+  return lit.flatMap(part => (isOne ? [drawSentence(part, paint), ...foldOf(part, acts)] : drawApart(part)));
+}
+
+// Whether a part's products are shown beside its rows.
+export function showsProducts({ multiplies, isTraced, isThere, side }) {
+  return isThere && multiplies && !isTraced && side === undefined;
+}
+
+function drawAll(part, paint, acts) {
+  const fold = foldOf(part, acts);
+  if (part.side !== undefined) return [...drawApart(part), ...fold];
+  if (showsProducts(part) && !titleOf(part, paint)) return [drawProducts(part, paint), ...fold];
+  return [drawSentence(part, paint), ...drawWays(part, acts), ...fold];
+}
+
+function foldOf({ isLong, others, key }, acts) {
+  return isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+}
+
+// The title of the numbers that replace those that the sentence is about.
+function titleOf({ cells }, { look }) {
+  return look.titleOf(cells.name);
+}
+
+function drawSentence(part, paint) {
+  const title = titleOf(part, paint),
+    line = element("p", "", title || null);
+  if (!title) line.append(...drawRuns(runsOf(part, paint, gapsIn(part, paint.look))));
+  return line;
+}
+
+// The sentence of a band, or about the marks in it.
+export function runsOf(part, paint, gapAt) {
+  const { marks } = part.cells.stage;
+  if (marks && isMarked(part, paint)) return [["", marks]];
+  return runsAt(paint.pass, part.band.sentence, part.selection, gapAt, setIn(part, paint));
+}
+
+// The hand-set numbers of a part: in it, at its left and at its right.
+export function setIn({ cells, left, right, leftover, band: { array } }, { pass }) {
+  return [...(array ? [] : [cells]), left, right, leftover].flatMap(slot => (slot ? setInSlot(pass, slot) : []));
+}
+
+// The gaps in a sentence: the numbers of a row that is still blank, and on a worksheet those of other blank rows.
+function gapsIn(part, look) {
+  if (!isShownBy(look, part)) return () => GAP;
+  return look.isWorksheet ? ({ name, index }) => (look.shown(name, index) ? null : GAP) : undefined;
+}
+
+// The text beside a part of two passes: its name, and how far they differ.
+function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst, isAlone }) {
+  const line = element("p");
+  if (side !== "B" || isAlone)
+    line.append(
+      element("strong", "", array ? label : stage.title),
+      ...(isFirst ? [": here they part"] : []),
+      ...(note ? [element("br")] : []),
+    );
+  line.append(note);
+  return [line];
+}
+
+// The buttons from a step's first band to the source of its numbers, and back.
+export function drawWays({ isTraced, step: { sources, layer, bands }, band }, acts) {
+  if (!sources.length || !(isTraced ? band.left : band === bands[0])) return [];
+  const line = element("p", "ways");
+  if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));
+  else line.append("from: ", ...sources.map(({ name }) => button(name, () => acts.trace(name), "link")));
+  if (layer > 1 && band.left) line.append(button(`layer ${layer - 1}`, () => acts.follow(layer - 1), "link"));
+  return [line];
+}
+
+function drawProducts(part, paint) {
+  const { pass } = paint,
+    column = selectedColumn(pass, part);
+  const box = h(
+    "div",
+    { class: "products" },
+    ...part.rows.map(row => {
+      const [one, other] = factorsAt(pass, part, row, column);
+      return element("span", "", `${short(one)} × ${short(other)} = ${short(productAt(pass, part, row, column))}`);
+    }),
+  );
+  const together = () =>
+    `other ${part.others.length} together: ${short(sumOfProducts(pass, part, part.others, column))}`;
+  if (part.others.length) box.append(element("span", "", part.left ? together() : "")); // each stands beside its row
+  const note = noteOn(pass, setIn(part, paint));
+  if (note.length) box.append(element("span", "", note.map(({ text }) => text).join("")));
+  return box;
+}
+
+// The sum of a part's row.
+export function sumOf({ cells, band }, { pass, look }) {
+  const index = cells.index(0, 0),
+    numbers = band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index);
+  return numbers.reduce((sum, each) => sum + each, 0);
+}
+
+const HIGH_PX = 17,
+  IN_A_TALK = 1.45; // of its line, with what is between it and the next (sheet.css): pixels, and rem
+
+// The sentence about the keys and values kept for the query; null for the first word, and without a model that writes on.
+/** @param {Pass} pass */
+export function keptIn({ document: { next } }, { cell }) {
+  const kept = next?.kept[cell.query];
+  return kept?.text ? kept : null;
+}
+
+export function makeKeptLine(place, width) {
+  const line = element("tr", "kept"),
+    saved = element("td", "saved");
+  saved.colSpan = 2;
+  const draw = whenOther(texts => {
+    const names = texts.map(([text, count, name]) => {
+      const cell = element("td", name, text);
+      cell.colSpan = count;
+      return cell;
+    });
+    line.replaceChildren(saved, ...names, ...blanks(width + 1 - texts.reduce((sum, [, count]) => sum + count, 0)));
+  });
+  return {
+    element: line,
+    place,
+    fixed: HIGH_PX,
+    cells: () => [],
+    mark: () => {},
+    update(part, paint) {
+      this.fixed = paint.where.present
+        ? IN_A_TALK * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+        : HIGH_PX;
+      const { text, saved: short } = keptIn(paint.pass, paint.where);
+      write(saved, short);
+      saved.title = text;
+      draw(textsOf(part, paint.where.cell));
+    },
+  };
+}
+
+// The texts over its columns: [text, number of columns, class].
+function textsOf({ columns }, { query }) {
+  const before = columns.filter(column => column !== null && column < query).length;
+  return [
+    ...(before ? [["keys and values kept", before, "before"]] : []),
+    ...(columns.includes(query) ? [["new", 1, "new"]] : []),
+  ];
 }

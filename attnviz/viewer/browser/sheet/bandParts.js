@@ -8,10 +8,10 @@ const MOST_ROWS = 8,
 const MOST_PLACES = 16,
   MOST_BESIDE = 8,
   KEPT = 12,
-  KEPT_BESIDE = 6; // of more places that are columns, the largest are there
+  KEPT_BESIDE = 6; // of more positions that are columns, the largest are there
 
-// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, leftover, isLong, rightColumns}, the last
-// those columns that there is room for of what each row gives.
+// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, leftover, isLong, rightColumns};
+// `rightColumns` are the columns of the results that have space.
 export function slotted(pass, { selection, attention }, bands) {
   const of = slot => slot && makeSlot(pass, slot, selection);
   return bands.map(each => {
@@ -33,44 +33,43 @@ export function slotted(pass, { selection, attention }, bands) {
   });
 }
 
-// And with what of it is there: {..., isLong, rows, others, columns, rest}. `rows` stand alone, `others` together; `columns` are those
-// of its cells that there is room for, `rest` are words together. A band whose key is in `opened` has all of its rows alone.
-// `room` says for how many columns of words, answers and places there is room, and for how many rows of a matrix; the words
-// `brought` in are among them.
-export function partsOf(pass, { opened, room, brought }, bands) {
-  const keys = keysOf(pass, bands, room.words, brought),
-    answers = answersOf(pass, bands, room.answers);
+// Adds what each band shows: {..., isLong, rows, others, columns, rest}. `rows` have a line each, `others` share one; `columns` are the
+// cells that have a column, `rest` are the words that share one. A band whose key is in `opened` has a line for every row. `space` counts
+// the columns for words, answers and positions, and the rows of a matrix; the words `brought` in always have a column.
+export function partsOf(pass, { opened, space, brought }, bands) {
+  const keys = keysOf(pass, bands, space.words, brought),
+    answers = answersOf(pass, bands, space.answers);
   const parts = bands.map(part => {
-    const isLong = part.cells.size[0] > room.rows;
+    const isLong = part.cells.size[0] > space.rows;
     return withRows(
       pass,
       { ...part, isLong },
-      isLong && !opened.has(part.key) ? Math.min(ALONE, room.rows - 1) : part.cells.size[0],
+      isLong && !opened.has(part.key) ? Math.min(ALONE, space.rows - 1) : part.cells.size[0],
     );
   });
-  return parts.map((part, place) => ({
+  return parts.map((part, position) => ({
     ...part,
     ...(isOfKeys(part)
       ? keys
       : isOfAnswers(part)
         ? answers
-        : { columns: placesOf(pass, parts, place, room.places), rest: [] }),
+        : { columns: placesOf(pass, parts, position, space.places), rest: [] }),
   }));
 }
 
-// All the room that there is where letters may be small.
+// The space where letters may be small.
 export function amplyFor(words) {
   return { words, answers: Number.POSITIVE_INFINITY, places: MOST_PLACES, rows: MOST_ROWS };
 }
 
-// The room that some rows are folded in, one after the other, until fits(room) says that they all have it.
-export function narrowed(room, fits) {
-  return room.rows <= LEAST_ALONE + 1 || fits(room)
-    ? room
-    : narrowed({ ...room, rows: Math.min(room.rows, ALONE + 1) - 1 }, fits);
+// The space with one row less at a time, until fits(space).
+export function narrowed(space, fits) {
+  return space.rows <= LEAST_ALONE + 1 || fits(space)
+    ? space
+    : narrowed({ ...space, rows: Math.min(space.rows, ALONE + 1) - 1 }, fits);
 }
 
-// A part of which so many rows stand alone: those with the largest products under the selected column, and the selected one.
+// A part in which `alone` rows have a line of their own: the largest products under the selected column, and the selected row.
 export function withRows(pass, part, count) {
   const all = upTo(part.cells.size[0]),
     column = selectedColumn(pass, part);
@@ -79,10 +78,10 @@ export function withRows(pass, part, count) {
   return { ...part, rows, others: all.filter(row => !rows.includes(row)) };
 }
 
-// The words that have a column, in their order, and those that stand together: the selected one, those that were brought in,
-// the last first, and those with the largest shares have one; where heads stand below each other, in any of them.
+// The words that have a column, in order, and those that share one. First come the selected word, then those brought in, the last first,
+// then those with the largest attention weights, in any of the heads shown.
 /** @param {Pass} pass */
-function keysOf(pass, bands, room, brought) {
+function keysOf(pass, bands, space, brought) {
   const part = bands.find(isOfKeys);
   if (!part) return { columns: [], rest: [] };
   const {
@@ -93,7 +92,7 @@ function keysOf(pass, bands, room, brought) {
       },
     } = part,
     all = upTo(length);
-  if (length <= room) return { columns: all, rest: [] };
+  if (length <= space) return { columns: all, rest: [] };
   const heads = bands.some(({ cells }) => isOfHeads(cells.rows))
     ? upTo(pass.stages.get(attention).shape[0])
     : [selection.head];
@@ -104,14 +103,13 @@ function keysOf(pass, bands, room, brought) {
       first.includes(key)
         ? first.length - first.indexOf(key) + 2
         : shareOf(key) + isRival(pass, part.cells.columns.labels[key]);
-  const columns = largest(all, room - 1, rank);
+  const columns = largest(all, space - 1, rank);
   return { columns, rest: all.filter(key => !columns.includes(key)) };
 }
 
-// The answers that have a column, and those that stand together: the most probable have one, and those that are words of the
-// sentence.
+// The answers that have a column, the most probable and the words of the sentence, and those that share one.
 /** @param {Pass} pass */
-function answersOf(pass, bands, room) {
+function answersOf(pass, bands, space) {
   const part = bands.findLast(isOfAnswers);
   if (!part) return { columns: [], rest: [] };
   const {
@@ -126,11 +124,11 @@ function answersOf(pass, bands, room) {
     selected = selectedColumn(pass, part);
   const rank = answer =>
     answer === selected ? 3 : pass.number(name, index(0, answer)) + isRival(pass, labels[answer]);
-  const columns = length > room ? largest(all, room - 1, rank) : all;
+  const columns = length > space ? largest(all, space - 1, rank) : all;
   return { columns, rest: all.filter(answer => !columns.includes(answer)) };
 }
 
-// 1 for a word of the sentence that a model may answer with, which a question is about; where it writes on, any may come.
+// 1 for a word of the sentence that the question may be about; 0 for all where the model writes on.
 function isRival({ stages, document: { model, words } }, label) {
   const isOne =
     model && !model.isOpen && words.key.includes(label) && stages.get(model.answers).axes[1].labels.includes(label);
@@ -146,26 +144,26 @@ function isOfKeys({ cells }) {
 }
 
 function upTo(length) {
-  return Array.from({ length }, (_, place) => place);
+  return Array.from({ length }, (_, position) => position);
 }
 
-// Words all have a column. Of many places those do that are largest in the last row of them, and of those alike there (neurons
+// Words all have a column. Of many positions those do that are largest in the last row of them, and of those alike there (neurons
 // that don't fire) in the row before: all bands show the same.
 /** @param {Pass} pass */
-function placesOf(pass, parts, place, room) {
+function placesOf(pass, parts, position, space) {
   const {
       columns,
       size: [, length],
-    } = parts[place].cells,
+    } = parts[position].cells,
     all = upTo(length);
-  if (hasWords(columns) || length <= room) return all;
+  if (hasWords(columns) || length <= space) return all;
   const isOther = ({ cells }) => cells.columns.name !== columns.name,
-    end = parts.findIndex((part, at) => at > place && isOther(part));
-  const rows = parts.slice(parts.slice(0, place).findLastIndex(isOther) + 1, end < 0 ? parts.length : end).reverse();
-  const selected = selectedColumn(pass, parts[place]);
+    end = parts.findIndex((part, at) => at > position && isOther(part));
+  const rows = parts.slice(parts.slice(0, position).findLastIndex(isOther) + 1, end < 0 ? parts.length : end).reverse();
+  const selected = selectedColumn(pass, parts[position]);
   const kept = largest(
     all,
-    Math.min(KEPT, room),
+    Math.min(KEPT, space),
     ...rows.map(
       ({ cells }) =>
         column =>
@@ -183,23 +181,23 @@ function rightColumnsOf(pass, right, selection) {
     : all;
 }
 
-// So many places with the largest numbers, in their order; of equal ones those whose next numbers are larger.
-function largest(places, count, ...numbersAt) {
-  const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
+// So many positions with the largest numbers, in their order; of equal ones those whose next numbers are larger.
+function largest(positions, count, ...numbersAt) {
+  const sizes = new Map(positions.map(position => [position, numbersAt.map(numberAt => Math.abs(numberAt(position)))]));
   const after = (one, other) =>
     numbersAt.reduce((order, _, nth) => order || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
-  return [...places]
+  return [...positions]
     .sort(after)
     .slice(0, count)
     .sort((one, other) => one - other);
 }
 
-// Whether a row of one word is shown, or left to be written.
+// Whether a word's row is shown, or still to come.
 export function isShownBy(look, { cells, band: { array } }) {
   return look.shown(cells.name, cells.index(0, 0), array);
 }
 
-// Where the selection lies among the columns of a part.
+// The selected column of a part.
 /** @param {Pass} pass */
 export function selectedColumn(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[1];
@@ -217,10 +215,10 @@ export function endsOf({ rightColumns, right, leftover, ends }) {
   return ends ?? [...rightColumns.map(column => ({ column, slot: right })), ...alone];
 }
 
-// The factors in a row under a column: the number at its left, or the column's share, and the cell itself.
+// The two factors of a product: the number at the row's left, or the column's attention weight, and the cell itself.
 /** @param {Pass} pass */
 export function factorsAt(pass, { cells, left, attention, selection }, row, column) {
-  const number = ({ name, index }, ...place) => pass.number(name, index(...place));
+  const number = ({ name, index }, ...position) => pass.number(name, index(...position));
   const one = left
     ? number(left, row, 0)
     : pass.number(attention, pass.indexAt(attention, { ...selection, key: column }));

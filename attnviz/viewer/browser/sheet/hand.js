@@ -1,17 +1,143 @@
-// The hand: the sheet on a phone, where it grows downwards alone. A word, or an answer, is a row of numbers, a vector wraps,
-// and how a number was computed opens below the row that was tapped.
-import { element, redraw } from "../elements/element.js";
-import { isNarrowFrame } from "../elements/narrow.js";
-import { rovingFocus, setTabStop } from "../elements/roving.js";
+// The One word view on a phone: one column of tables, each with its working.
+import { LABELS } from "../../generated/where.js";
 import { hasWords, isOfHeads } from "../pass/axes.js";
-import { drawWays } from "./bandWords.js";
-import { cellAt, numberAt } from "./bandFace.js";
-import { inA } from "./handPair.js";
-import { sentenceOf } from "./handWords.js";
-import { drawPlaces } from "./placeLines.js";
+import { digits } from "../pass/numeral.js";
 import { QUESTIONS } from "../scene/state.js";
-import { drawWordRows } from "./wordRows.js";
-import { drawWorkings } from "./workings.js";
+import { button, element, h, redraw } from "../elements/element.js";
+import { rovingFocus, setTabStop } from "../elements/grid.js";
+import { drawBothValues } from "../picture/readout.js";
+import { cellAt, drawWays, numberAt } from "./bandFace.js";
+import { drawPlaces, drawWordRows, inA, sentenceOf } from "./wordRows.js";
+
+const FRAME_PX = 1000;
+
+// Whether the page is a narrow frame, in which columns have no space for digits. embed=true means a frame, wherever it is opened.
+export function isNarrowFrame({ self, top, innerWidth, location: { search } }) {
+  return (self !== top || new URLSearchParams(search).get("embed") === "true") && innerWidth < FRAME_PX;
+}
+
+const MOST = 12,
+  ALONE = 10; // of more lines the largest stand alone, the others together
+
+// `part` is the number's band, `collected` the band of the values that it weights.
+function drawWorkings({ band: { array } }, { cell: { name, index } }, { pass, where, look }, acts, collected = null) {
+  const box = element("div", "workings"),
+    terms = pass.terms(name, index),
+    isShare = Boolean(collected) && !array && pass.stages.get(name).scale === "share";
+  const story = array ? [] : drawStory(pass.story(name, index, where.cell)),
+    areProducts = terms && !array && isProduct(terms);
+  if (!array) box.append(...drawBothValues(pass, where, look, { name, index }));
+  if (!areProducts) box.append(...story);
+  if (!terms) box.append(element("p", "", `${pass.nameOf(name, index)} is on its way.`));
+  else if (array) box.append(drawSum(terms.lines[index.at(-1)]));
+  else if (areProducts) box.append(drawProducts(pass, terms, pass.number(name, index)), ...story);
+  else if (terms.lines.length === 1) box.append(drawSum(terms.lines[0]));
+  else
+    box.append(
+      element(
+        "p",
+        "sum",
+        terms.lines.length ? `${digits(pass.number(name, index))} = ${terms.conclusion}` : terms.recipe,
+      ),
+    );
+  if (isShare) box.append(drawValue(pass, collected, pass.number(name, index), where.cell));
+  if (acts.ask) box.append(drawQuestions(acts));
+  return box;
+}
+
+// Its numbers are no buttons: those would be too small for a finger.
+function drawStory(pieces) {
+  if (!pieces.length) return [];
+  const line = element("p", "story");
+  line.append(...pieces.map(({ text, style }) => element("span", style ?? "", text)));
+  return [line];
+}
+
+function drawSum({ text, value }) {
+  return element("p", "sum", `${text} = ${digits(value)}`);
+}
+
+function isProduct({ lines, between }) {
+  return lines.length > 1 && between === " × " && lines.every(({ cells }) => cells.length === 2);
+}
+
+// The products, one a line, and their sum.
+/** @param {Pass} pass */
+function drawProducts(pass, { lines }, total) {
+  const names = lines[0].cells.map(({ name }) => pass.stages.get(name)),
+    size = ({ value }) => -Math.abs(value);
+  const largest =
+    lines.length > MOST ? [...lines].sort((one, other) => size(one) - size(other)).slice(0, ALONE) : lines;
+  const alone = lines.filter(line => largest.includes(line)),
+    others = lines.filter(line => !largest.includes(line));
+  const rows = alone.map(({ cells, value, place }) => [
+    labelOf(place),
+    ...cells.map(({ name, index }) => digits(pass.number(name, index))),
+    digits(value),
+  ]);
+  const together = others.length
+    ? [[`other ${others.length}`, "", "", digits(others.reduce((sum, { value }) => sum + value, 0))]]
+    : [];
+  return tableOf([runsOver(lines), ...names, "product"], [...rows, ...together], ["sum", "", "", digits(total)]);
+}
+
+// The noun for the lines of a sum: dimensions, neurons or words.
+function runsOver([{ place }]) {
+  return place?.style === "word" ? "" : (place?.text.split(" ")[0] ?? "");
+}
+
+function labelOf(position) {
+  return position ? position.text.replace("dimension ", "") : "";
+}
+
+// The value that an attention weight multiplies, dimension by dimension.
+/** @param {Pass} pass */
+function drawValue(pass, { cells }, share, { key }) {
+  const rows = cells.rows.labels.map((label, row) => {
+    const value = pass.number(cells.name, cells.index(row, key));
+    return [label, digits(share), digits(value), digits(share * value)];
+  });
+  return tableOf(["dimension", { one: "share" }, cells.stage, "product"], rows, null);
+}
+
+function tableOf(names, rows, total) {
+  const line = h(
+    "tr",
+    {},
+    ...names.map(name => {
+      const made = element("th", name.role ?? "", name.one ?? name);
+      made.scope = "col";
+      return made;
+    }),
+  );
+  const head = h("thead", {}, line);
+  const body = h("tbody", {}, ...rows.map(lineOf));
+  const table = h("table", { class: "factors" }, head, body);
+  if (total) {
+    const foot = element("tfoot");
+    foot.append(lineOf(total));
+    table.append(foot);
+  }
+  return table;
+}
+
+function lineOf([label, ...numbers]) {
+  const name = element("th", "", label);
+  const line = h("tr", {}, name, ...numbers.map(text => element("td", "", text)));
+  name.scope = "row";
+  return line;
+}
+
+// Questions about the number that the panel answers.
+function drawQuestions({ ask }) {
+  return h(
+    "p",
+    { class: "questions" },
+    ...QUESTIONS.slice(1).map(question =>
+      button(`${LABELS[question][0].toUpperCase()}${LABELS[question].slice(1)}?`, () => ask(question)),
+    ),
+  );
+}
 
 const HAND = "(max-width: 599px)",
   MOST_PLACES = 16,
@@ -30,7 +156,7 @@ export function makeHand(acts) {
     question = QUESTIONS[0],
     picked = false;
 
-  // A tap in a cell opens its working below it, or closes it.
+  // A tap on a cell opens or closes its working.
   const tap = (id, { name, index }) => {
     opened = opened === id ? "" : id;
     picked = true;
@@ -75,8 +201,8 @@ export function makeHand(acts) {
   };
 }
 
-function bring(place) {
-  place?.scrollIntoView({ block: "nearest" });
+function bring(position) {
+  position?.scrollIntoView({ block: "nearest" });
 }
 
 function rowsIn(box) {
@@ -85,11 +211,11 @@ function rowsIn(box) {
     .filter(({ length }) => length);
 }
 
-// The name, as state.isOpen knows it, of the cell that an address has picked; "" where it isn't seen here.
+// The state's key of the cell that the address selects; "" if it isn't shown here.
 function ownOf(parts, { pass, where }, name) {
   const part = parts.find(({ cells, band, left }) => cells.name === name && !band.array && !left);
-  const place = part?.cells.placeOf(pass.indexAt(name, where.cell));
-  return place ? `${part.key}@${place}` : "";
+  const position = part?.cells.placeOf(pass.indexAt(name, where.cell));
+  return position ? `${part.key}@${position}` : "";
 }
 
 // Parts that follow each other with the same columns stand in one table, where their columns are words; those of a step that
@@ -111,7 +237,7 @@ function drawGroups(parts, paint, state, acts) {
           ? drawList(group.parts, paint, state, { ...acts, isAsked: group === groups[0] })
           : drawVectors(group.parts[0], parts, paint, state),
       ),
-    ...(first?.isThere && !paint.isBare ? drawWays(first, acts) : []),
+    ...(first?.isThere && !paint.withoutText ? drawWays(first, acts) : []),
   ];
 }
 
@@ -132,7 +258,7 @@ function drawList(parts, paint, state, acts) {
   ];
 }
 
-// The rows of a matrix as places of a vector beside it: all of them, or of many the largest.
+// The rows of a matrix that are shown as positions of a vector: all, or the largest of many.
 function placesOf({
   rows,
   others,
@@ -198,9 +324,7 @@ function looksAt({ cells }, { pass }, row) {
 }
 
 function sectionOf(part, paint, ...children) {
-  const made = element("section", part.isLit ? "lit" : "");
-  made.append(...sentenceOf(part, paint), ...children);
-  return made;
+  return h("section", { class: part.isLit ? "lit" : "" }, ...sentenceOf(part, paint), ...children);
 }
 
 function vectorOf(part, name, vector, paint, state) {

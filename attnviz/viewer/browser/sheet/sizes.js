@@ -1,4 +1,9 @@
-// Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
+// Sizes of the One word view: the letters, columns and rows that fit its box.
+import { short } from "../pass/numeral.js";
+import { scaleOf } from "../picture/slot.js";
+import { amplyFor, narrowed } from "./bandParts.js";
+import { outlineOf } from "./bandTable.js";
+import { isInHand } from "./hand.js";
 
 const SAID = 0.26,
   BESIDE_MANY = 0.2,
@@ -34,26 +39,26 @@ const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is said: of a line, and of the page's; pixels, before lines are less high
 
-// The number of columns that have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
-// room for products beside them, so that no column goes away as they come.
-export function roomForColumns(extent, { others, letters, least, isPaper, isBare, most = MOST_NARROW, words }) {
+// The number of columns that fit beside `others`, wide enough for their letters (see setSizes). In a talk space is kept for the products,
+// so that no column disappears when they come.
+export function roomForColumns(extent, { others, letters, least, isPaper, withoutText, most = MOST_NARROW, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX),
     width = extent.clientWidth;
   const count = Math.max(letters.numbers, letters.names),
     needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
-  const beside = isBare
-    ? labelIn(width, isBare) + LEAST_END_PX
+  const labelWidth = withoutText
+    ? labelIn(width, withoutText) + LEAST_END_PX
     : least
       ? productsIn(letters, least) +
         IN_A_TALK.label * letters.wide * least +
         (IN_A_TALK.end * letters.wide * least - needed)
       : saidIn(width, BESIDE_MANY) + labelIn(width);
-  const room = narrowest => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
-  return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
+  const fittingColumns = narrowest => Math.floor((width - labelWidth) / Math.max(needed, narrowest)) - others;
+  return words <= Math.min(most, fittingColumns(0)) ? words : Math.max(fittingColumns(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
-// The number of lines of digits that have room one above the other, some of them with a button; a narrow page grows downwards.
-export function roomForLines(extent, { parts, above, least, buttons }) {
+// The number of lines of digits that fit, some of them with a button; a narrow page grows downwards.
+function roomForLines(extent, { parts, above, least, buttons }) {
   const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX,
     higher = Math.max(0, TARGET_PX - line) * buttons;
   const borders = least ? line / 3 : 0; // of lines of two rows, as “exp(score − max)” may be
@@ -66,8 +71,8 @@ function isNarrowPage() {
   return globalThis.innerWidth <= NARROW_PX;
 }
 
-// The weight of some lines, in lines.
-export function weightOf(lines) {
+// The height of the lines without a fixed height, in lines of digits.
+function weightOf(lines) {
   return lines.reduce(
     (sum, { fixed, isSingle, isHeader }) => sum + (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1),
     0,
@@ -90,7 +95,7 @@ export function setSizes(
     least = 0,
     multiplies = false,
     isPaper = false,
-    isBare = false,
+    withoutText = false,
     wanted,
     above = 0,
   },
@@ -103,23 +108,23 @@ export function setSizes(
     { own } = letters,
     base = Math.max(own, larger * (least ? own : Math.min(own, USUAL_PX))); // in a window of 4K its own are larger already
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
-  const roomOf = some =>
+  const spaceOf = some =>
     height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const target = !isPaper && lines.some(({ isButton }) => isButton) ? TARGET_PX : 0;
-  const standing =
-    roomOf(lines) / weightOf(lines) < target
+  const sizedLines =
+    spaceOf(lines) / weightOf(lines) < target
       ? lines.map(line => (line.isButton ? { ...line, fixed: target } : line))
       : lines;
-  const weight = weightOf(standing),
-    room = roomOf(standing);
+  const weight = weightOf(sizedLines),
+    room = spaceOf(sizedLines);
   const lineIn = space => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
   const { said, label, end, column } = least
     ? widthsInTalk(width, columns, {
-        said: multiplies && !isBare ? productsIn(letters, least) : 0,
+        said: multiplies && !withoutText ? productsIn(letters, least) : 0,
         digit: letters.wide * least,
       })
-    : widths(width, columns, { said: isBare ? 0 : saidIn(width), label: labelIn(width, isBare) }, needs);
+    : widths(width, columns, { said: withoutText ? 0 : saidIn(width), label: labelIn(width, withoutText) }, needs);
   const fit = (count, high) =>
     Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const inLabel = Math.max(smallest, label / wide(letters.numbers, letters, isPaper)); // where what is multiplied stands
@@ -161,12 +166,12 @@ export function setSizes(
   return strip;
 }
 
-// The width of a number or a name of so many letters, with what is beside it, in units of the font's size.
+// The width of `count` letters and the space beside them, in units of the font's size.
 function wide(count, letters, isPaper) {
   return (isPaper ? Math.max(WIDE_LETTER, letters.wide) : letters.wide) * count + AIR;
 }
 
-// The widths of the columns, and of the last one, beside the sentences; where numbers need more, sentences have less.
+// The widths of the columns and of the last one; sentences get less where numbers need more.
 function widths(width, columns, { said, label }, needs) {
   const shared = width - said - label,
     end = Math.max(LEAST_END_PX, shared / (columns + 1)),
@@ -192,6 +197,102 @@ function saidIn(width, share = SAID) {
   return Math.max(LEAST_SAID_PX, share * width);
 }
 
-function labelIn(width, isBare = false) {
-  return Math.max(LEAST_LABEL_PX, (isBare ? LABEL_ALONE : LABEL) * width);
+function labelIn(width, withoutText = false) {
+  return Math.max(LEAST_LABEL_PX, (withoutText ? LABEL_ALONE : LABEL) * width);
+}
+
+const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
+const PX = 100; // a size to measure at
+const known = new Map(); // fonts -> how wide a digit is
+
+// {numbers, names, own, wide}: the letters of the longest number that may stand there, and of the longest name; how large the
+// box's own letters are, and how wide a digit is in its font, in units of its size. It is asked before the box gets other
+// content, whose styles would be computed for it.
+function lettersOf(box, parts, slots, paint) {
+  const numbers = slots
+    .map(slot => scaleOf(slot, paint))
+    .map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
+  const { fontSize, fontFamily } = getComputedStyle(box);
+  return {
+    numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
+    names: Math.min(
+      MOST_LETTERS,
+      Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map(label => [...label].length))),
+    ),
+    own: Number.parseFloat(fontSize),
+    wide: digitIn(fontFamily),
+  };
+}
+
+// Calls draw() once a box's font has loaded, if a fallback was measured.
+export function awaitLetters(box, draw) {
+  const { fontFamily } = getComputedStyle(box),
+    letters = fontFamily && `1em ${fontFamily}`; // a sheet that has left the page has none
+  if (!letters || document.fonts.check(letters)) return;
+  document.fonts.load(letters).then(() => {
+    known.delete(fontFamily);
+    draw();
+  });
+}
+
+function digitIn(family) {
+  if (!known.has(family)) {
+    const ink = document.createElement("canvas").getContext("2d");
+    ink.font = `${PX}px ${family}`;
+    known.set(family, ink.measureText("0").width / PX);
+  }
+  return known.get(family);
+}
+
+const MOST_IN_HAND = 16; // words that have a row on a phone
+const MOST_ANSWERS = 11, // columns of them in a talk
+  MOST_ANSWERS_IN_HAND = 8; // rows of them beside a text
+
+// The frame of some content: {extent, isPaper, isHeld, letters, least, withoutText}, with the smallest letters of a talk, 0 in none.
+// `extent` is how large its box is: {clientWidth, clientHeight}.
+export function frameOf(box, extent, { where, slots, other, all, paint }) {
+  const isPaper = Boolean(box.closest(".printed")),
+    isHeld = isInHand() && !isPaper;
+  return {
+    extent,
+    isPaper,
+    isHeld,
+    letters: lettersOf(box, [...slots, ...(other?.slots ?? [])], all, paint),
+    least: where.present && !isHeld ? smallestInTalk() : 0,
+    withoutText: paint.withoutText,
+  };
+}
+
+// The parts, of partsOf(space), that fit a frame; above() returns the pixels that are taken.
+export function fittingParts({ pass, slots }, frame, { partsOf, above }) {
+  if (frame.isHeld)
+    return partsOf({ ...amplyFor(MOST_IN_HAND), ...(frame.withoutText ? { answers: MOST_ANSWERS_IN_HAND } : {}) });
+  const ample = ampleRoom(pass, slots, frame);
+  const fits = space => {
+    const parts = partsOf(space),
+      buttons = parts.filter(({ others }) => others.length).length,
+      lines = roomForLines(frame.extent, { parts: parts.length, above: above(), least: frame.least, buttons });
+    return weightOf(parts.flatMap(outlineOf)) <= lines;
+  };
+  return partsOf(frame.isPaper ? ample : narrowed(ample, fits));
+}
+
+// For how many columns there is room, and rows: in a talk for as many as have large letters.
+function ampleRoom(pass, slots, { extent, letters, least, isPaper, withoutText }) {
+  const others = Math.max(1, ...slots.map(({ rightColumns }) => rightColumns.length));
+  const roomFor = (words, sizes) =>
+    roomForColumns(extent, { others: 1, letters, least, isPaper, withoutText, words, ...sizes });
+  const ample = amplyFor(roomFor(pass.document.words.key.length, { others }));
+  if (!least && !withoutText) return ample;
+  const answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+  return {
+    ...ample,
+    answers: roomFor(answers, { most: MOST_ANSWERS }),
+    ...(least ? { places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : {}),
+  };
+}
+
+// Pixels: the letters that all others of a page are counted in (scene/present.js).
+function smallestInTalk() {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 }

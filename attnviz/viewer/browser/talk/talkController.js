@@ -2,8 +2,7 @@
 // talk.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
-import { button } from "../elements/button.js";
-import { element } from "../elements/element.js";
+import { button, element } from "../elements/element.js";
 import { spelledOut } from "../elements/link.js";
 import { makeTalkRequests, makeTalkDock, makeTalkUploads } from "./talkDock.js";
 import { smallPictureOf } from "../lesson/speakerWindow.js";

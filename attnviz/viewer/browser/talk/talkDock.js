@@ -1,7 +1,6 @@
 // The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
 import { ID, MOST_MOMENTS, added, askTalkAt, entryOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
-import { button } from "../elements/button.js";
-import { element } from "../elements/element.js";
+import { button, element } from "../elements/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
 import { saveFile } from "../viewer/download.js";
 import { MOST_BYTES, drawCode } from "../viewer/qrCode.js";

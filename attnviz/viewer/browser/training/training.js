@@ -1,11 +1,10 @@
 // The training view: a slider over the checkpoints of a model, its loss curves and its parameters.
-import { element, roomy, svgElement, write } from "../elements/element.js";
+import { element, roomy, svgElement, write, button } from "../elements/element.js";
 import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
 import { background, css, textOn } from "../elements/colour.js";
-import { button } from "../elements/button.js";
-import { whenOther } from "../elements/whenOther.js";
+import { whenOther } from "../elements/timing.js";
 import { isFirst } from "../scene/state.js";
-import { drawNames } from "../words/writtenName.js";
+import { drawNames } from "../words/nextLetter.js";
 
 const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
 

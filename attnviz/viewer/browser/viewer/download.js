@@ -1,5 +1,5 @@
 // Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (../../shell.py).
-import { element } from "../elements/element.js";
+import { h } from "../elements/element.js";
 
 const MAX_NAME = 60; // characters of a file's name
 const MARKUP = /</g;
@@ -58,10 +58,8 @@ function sentenceOf({ link, words }) {
 
 // Gives the browser a file to keep.
 export function saveFile(text, name, type = "text/html") {
-  const link = element("a"),
-    url = URL.createObjectURL(new Blob([text], { type }));
-  link.href = url;
-  link.download = name;
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = h("a", { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }

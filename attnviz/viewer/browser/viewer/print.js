@@ -1,17 +1,242 @@
-// Printing: the sheet, where one looks at it; else every step as a page of its own, without controls, and as further pages where
-// its matrices have no room on one.
-import { coloursOf } from "../elements/colour.js";
-import { element } from "../elements/element.js";
-import { drawStepText, stepTextAt } from "../words/stepText.js";
+// What is printed: all steps, or a worksheet with blanks, chosen in a dialog.
+import { isHeaded, isOfHeads } from "../pass/axes.js";
+import {
+  isOfSheet,
+  layerOfPage,
+  pagesOf,
+  standing,
+  atStep,
+  focusOf,
+  isFirst,
+  QUESTIONS,
+  stepAt,
+  stepsOf,
+} from "../scene/state.js";
 import { lookAt, withPair } from "../scene/looks.js";
-import { makePairing } from "../words/pairing.js";
+import { coloursOf } from "../elements/colour.js";
+import { button, element, h } from "../elements/element.js";
 import { makePicture } from "../picture/picture.js";
-import { drawSheets } from "./printedSheet.js";
-import { atStep, focusOf, isFirst, isOfSheet, stepAt, stepsOf } from "../scene/state.js";
+import { makeSheet } from "../sheet/sheet.js";
+import { nameOf } from "../map/diagram.js";
+import { makeWholePass } from "../map/wholepass.js";
+import { makePairing } from "../words/pairing.js";
+import { drawStepText, stepTextAt } from "../words/stepText.js";
 import { makeThread } from "../words/thread.js";
 import { drawStory, titleOf } from "../panel/numberStory.js";
 import { makeTraining } from "../training/training.js";
-import { makeWholePass } from "../map/wholepass.js";
+
+// The labels of the bands that numbers can be left out from, in their order. In each layer it is the band of that label.
+export function beginnings(pass, where) {
+  return [
+    ...new Set(
+      pagesOf(pass)
+        .flatMap(({ id }) => bandsOf(pass, where, id))
+        .filter(isWorkedOut)
+        .map(({ label }) => label),
+    ),
+  ];
+}
+
+// shown(stage, index, array) of a look that leaves out all from those bands on.
+/** @param {Pass} pass @param {Where} where */
+function shownBefore(pass, where, from) {
+  const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));
+  const left = new Set(
+    layers.flatMap(pages =>
+      leftOut(
+        pass,
+        pages.flatMap(({ id }) => bandsOf(pass, where, id)),
+        from,
+      ),
+    ),
+  );
+  return (name, index, array = "") =>
+    !left.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
+}
+
+// The same place with another word and answer selected than the largest, where that is left to be found.
+/** @param {Pass} pass @param {Where} where */
+function besideTheLargest(pass, where, shown) {
+  const other = (role, name) => {
+    const index = name && pass.indexAt(name, where.cell),
+      row = name ? [...pass.row(name, index)] : [],
+      most = Math.max(...row);
+    if (!name || shown(name, index) || row[where.cell[role]] < most) return {};
+    const smaller = row.map((_, position) => position).filter(position => row[position] < most);
+    return smaller.length ? { [role]: smaller.find(position => row[position] > 0) ?? smaller[0] } : {};
+  };
+  const { attention } = stepAt(pass, where),
+    { model } = pass.document;
+  return { ...where, cell: { ...where.cell, ...other("key", attention), ...other("answer", model?.answers) } };
+}
+
+function bandsOf(pass, where, step) {
+  return standing(pass, { ...where, step, reveal: null }).map(({ band }) => band);
+}
+
+// Of a layer's bands from one on: their rows, what the heads make of them, what those add up to, and what is carried on to be multiplied.
+function leftOut(pass, bands, from) {
+  const first = bands.findIndex(band => band.label === from && isWorkedOut(band));
+  const after = first < 0 ? [] : bands.slice(first);
+  return after.flatMap(band => [
+    ...(isWorkedOut(band) || hasRowOfHead(pass, band) ? [keyOf(band.cells.stage, band.array)] : []),
+    ...[band.left, band.right].flatMap(slot => (slot ? [keyOf(slot.stage, "")] : [])),
+  ]);
+}
+
+// A row that something is said of is worked out; what stands without a sentence, as what came in, is only there to be added.
+function isWorkedOut({ cells, sentence }) {
+  return cells.rows === null && sentence.length > 0;
+}
+
+// Each head has a row in it: that of the selected one follows from what was left out before.
+/** @param {Pass} pass */
+function hasRowOfHead(pass, { cells: { stage, rows } }) {
+  return rows !== null && isOfHeads(pass.stages.get(stage).axes[rows]);
+}
+
+function keyOf(stage, array) {
+  return `${stage} ${array}`;
+}
+
+// Draws the pages into `pages`; `inert` are tools that do nothing. Numbers are left out from the bands of the label `from` on.
+function drawSheets(pages, { pass, where, colours, inert }, from) {
+  const copies = from
+    ? [
+        { name: "Worksheet", from },
+        { name: "Key", from: "" },
+      ]
+    : [{ name: "", from: "" }];
+  const positions = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)),
+    count = copies.length * positions.length;
+  copies.forEach((copy, nth) => {
+    positions.forEach((usual, position) => {
+      const page = element("section", "printed of-sheet"),
+        sheet = makeSheet(inert),
+        isWorksheet = copy.from !== "",
+        shown = isWorksheet ? shownBefore(pass, usual, copy.from) : () => true;
+      const at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual;
+      page.append(
+        drawHead(pass, at, copy),
+        drawWords(pass, at),
+        sheet.element,
+        drawFoot(pass, nth * positions.length + position + 1, count),
+      );
+      pages.append(page);
+      sheet.update(
+        pass,
+        at,
+        withPair({ ...lookAt(pass, at, false), shown, isWorksheet, colours }, pass, at, () => shown),
+      );
+    });
+  });
+}
+
+// All of the page of a step, and nothing else that one looks at.
+function placeAt(pass, where, step) {
+  const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false };
+  return { ...onSheet, ...atStep(pass, onSheet, step), picked: "" };
+}
+
+/** @param {Pass} pass @param {Where} where */
+function drawHead(pass, where, { name }) {
+  const head = element("header"),
+    title = element("h2"),
+    { page } = stepAt(pass, where);
+  const layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
+    word = element("span", "word", pass.document.words.query[where.cell.query]),
+    isOfWords = page.startsWith("words");
+  title.append(isOfWords ? "Where “" : "What “", word, isOfWords ? `” looks${headOf(pass, where)}` : "” becomes");
+  head.append(
+    ...(name ? [element("strong", "copy", name)] : []),
+    ...(layer ? [element("span", "layer", nameOf(layer))] : []),
+    title,
+  );
+  if (name === "Worksheet") head.append(element("span", "writer", "Name"));
+  return head;
+}
+
+// The head that looks, where there are several.
+/** @param {Pass} pass @param {Where} where */
+function headOf(pass, where) {
+  const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);
+  return labels.length > 1 ? `, ${labels[where.cell.head]} of ${labels.length}` : "";
+}
+
+// The sentence, with the word that looks; in front of another that it looks at, where that is not the same.
+function drawWords(
+  {
+    document: {
+      words: { query, key, shared },
+    },
+  },
+  { cell },
+) {
+  const line = element("p", "sentence-whole");
+  line.append(
+    ...query.flatMap((text, position) => [element(position === cell.query ? "strong" : "span", "word", text), " "]),
+  );
+  if (!shared) line.append("looks at: ", ...key.flatMap(text => [element("span", "word", text), " "]));
+  return line;
+}
+
+/** @param {Pass} pass */
+function drawFoot({ document: { imprint, changes, other } }, nth, count) {
+  const foot = element("footer"),
+    { between, parted } = other ?? {};
+  const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
+  const ofA = other ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
+  foot.append(element("span", "", `${imprint}${set}${ofA}`), element("span", "place", `Page ${nth} of ${count}`));
+  return foot;
+}
+
+// print(from) prints, with the numbers left out from that band on if there is one.
+export function makePrintDialog(print) {
+  const box = element("dialog", "print-dialog asks"),
+    label = element("label", "", "Numbers left out from "),
+    from = element("select");
+  box.setAttribute("aria-label", "Print");
+  const act = run => () => {
+    box.close();
+    run();
+  };
+  label.append(from, " on");
+  const whole = h(
+    "p",
+    {},
+    button(
+      "With all numbers",
+      act(() => print()),
+      "primary",
+    ),
+  );
+  const sheet = h(
+    "p",
+    {},
+    button(
+      "Worksheet and key",
+      act(() => print(from.value)),
+    ),
+    label,
+  );
+  const end = h(
+    "p",
+    {},
+    button("Close", () => box.close()),
+  );
+  box.append(element("h3", "", "Print the sheet"), whole, sheet, end);
+  return {
+    element: box,
+    // `bands` are the labels of those that it can begin with; the one chosen last stays, where it is among them.
+    open(bands) {
+      const chosen = from.value;
+      from.replaceChildren(...bands.map(band => element("option", "", band)));
+      if (bands.includes(chosen)) from.value = chosen;
+      sheet.hidden = !bands.length;
+      box.showModal();
+    },
+  };
+}
 
 const INERT = { go: () => {}, point: () => {}, pick: () => {}, arrive: () => {}, onPoint: () => {}, set: () => {} };
 const A4 = "@page { size: A4 landscape; margin: 10mm; }";
@@ -68,17 +293,17 @@ function drawPages(pages, { pass, where }, from) {
 
 function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
-    const place = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
+    const position = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
     const look = withPair(
-      { ...lookAt(pass, place, false), reveal: "all", lines: null, shown: () => true, colours },
+      { ...lookAt(pass, position, false), reveal: "all", lines: null, shown: () => true, colours },
       pass,
-      place,
+      position,
       () => () => true,
     );
-    drawStep(columnsOf(stepAt(pass, place)), (columns, isFurther) => {
+    drawStep(columnsOf(stepAt(pass, position)), (columns, isFurther) => {
       const page = element("section", "printed");
       pages.append(page);
-      drawPage(page, { pass, where: place, look, columns, isFurther });
+      drawPage(page, { pass, where: position, look, columns, isFurther });
       return page;
     });
   }
@@ -114,8 +339,8 @@ function columnsOf({ pictures }) {
 }
 
 function partOf({ pictures }, columns) {
-  const parts = pictures.map((picture, place) => {
-    const ofPicture = columns.filter(([of]) => of === place);
+  const parts = pictures.map((picture, position) => {
+    const ofPicture = columns.filter(([of]) => of === position);
     return {
       ...picture,
       grid: picture.grid.map(row => ofPicture.map(([, column]) => row[column])).filter(row => row.some(Boolean)),
@@ -147,7 +372,10 @@ function drawFocus(pass, where, look) {
   const focus = focusOf(pass, where),
     { name, index } = focus;
   if (pass.number(name, index) === undefined) return "";
-  const line = element("div", "said");
-  line.append(element("strong", "", titleOf(pass, look, focus)), drawStory(pass.story(name, index, where.cell), INERT));
-  return line;
+  return h(
+    "div",
+    { class: "said" },
+    element("strong", "", titleOf(pass, look, focus)),
+    drawStory(pass.story(name, index, where.cell), INERT),
+  );
 }

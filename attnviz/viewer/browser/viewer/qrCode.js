@@ -1,9 +1,8 @@
 // The QR code of the page's address, over all else: for those in the room to open it too.
-import { button } from "../elements/button.js";
-import { element, svgElement } from "../elements/element.js";
-import { isOfThisMachine, spelledOut } from "../elements/link.js";
-import { shortened } from "../scene/address.js";
 import { generate, mode } from "../vendor/leanQr.js";
+import { shortened } from "../scene/address.js";
+import { button, element, svgElement } from "../elements/element.js";
+import { isOfThisMachine, spelledOut } from "../elements/link.js";
 
 export const MOST_BYTES = 300; // bytes: a code of more has modules too small for a phone at the back
 const OWN =
@@ -71,8 +70,8 @@ export function makeQrCode(window, isLinked = true, openClass = null) {
 export function drawCode(text) {
   const { size, isDark } = modulesOf(text),
     all = size + 2 * QUIET;
-  const places = Array.from({ length: size }, (_, place) => place);
-  const dark = places.flatMap(y => places.filter(x => isDark(x, y)).map(x => `M${x} ${y}h1v1h-1z`));
+  const positions = Array.from({ length: size }, (_, position) => position);
+  const dark = positions.flatMap(y => positions.filter(x => isDark(x, y)).map(x => `M${x} ${y}h1v1h-1z`));
   const code = svgElement("svg", {
     viewBox: `${-QUIET} ${-QUIET} ${all} ${all}`,
     role: "img",

@@ -1,18 +1,41 @@
-// The toolbar: Play, Compare, Present, Class, Copy link, the link as a QR code, Print, all of it as a page to download, as a moment of a talk,
-// and the step in NumPy.
+// The toolbar: one step on or back, play, the views, what to compare with, and the menu of ways out.
 import { LABELS } from "../../generated/where.js";
-import { afterFrame } from "../elements/afterFrame.js";
-import { button, choice } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
-import { ROUTES, hasSheet, isOfSheet, isSheet, stepAt } from "../scene/state.js";
-import { makeCompareMenu } from "./compareMenu.js";
+import { hasSheet, isOfSheet, isSheet, ROUTES, stepAt } from "../scene/state.js";
 import { areLettersOn } from "../scene/shortcuts.js";
-import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/route.js";
 import { revealsOf } from "../scene/address.js";
+import { button, choice, element, h, redraw, write } from "../elements/element.js";
+import { makeScroller } from "../elements/grid.js";
+import { copyLink } from "../elements/link.js";
+import { makePopover } from "../elements/popup.js";
+import { afterFrame, whenOther } from "../elements/timing.js";
 import { bytesOf, sizeText } from "./download.js";
-import { makeScroller } from "../elements/scroller.js";
-import { whenOther } from "../elements/whenOther.js";
+
+// act(name, message) reaches the server.
+function makeCompareMenu(act) {
+  const opener = button("Compare"),
+    panel = makePopover(opener, "compare", "Compare");
+  panel.onbeforetoggle = () => {
+    const { left, top } = opener.getBoundingClientRect();
+    Object.assign(panel.style, { left: `${left}px`, bottom: `${globalThis.innerHeight - top + 6}px` });
+  };
+  panel.ontoggle = ({ newState }) => {
+    if (newState === "open") panel.querySelector("button")?.focus();
+  };
+  const doing = (name, message) => () => {
+    panel.hidePopover();
+    act(name, message);
+  };
+  const draw = whenOther(([pairs, isPinned]) => {
+    opener.title = areLettersOn() ? "Key C" : "";
+    redraw(panel, [
+      button("Pin this pass, then change anything", doing("pin", true), "primary"),
+      ...pairs.map(({ id, label }) => button(label, doing("pair", id))),
+      ...(isPinned ? [button("Unpin", doing("unpin", true))] : []),
+    ]);
+  });
+  return { button: opener, panel, update: ({ document: { pairs, other } }) => draw([pairs, other !== null]) };
+}
 
 export function makeToolbar(
   play,
@@ -56,11 +79,10 @@ export function makeToolbar(
   printed.hidden = isSandboxed(window); // which nothing is printed from
   for (const each of [copy, coded, compared.button, page, printed, collecting]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
   for (const each of [compared.button, copy, page, collecting]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
-  const numpy = element("details", "numpy"),
-    code = makeScroller(element("pre"));
+  const code = makeScroller(element("pre"));
+  const numpy = h("details", { class: "numpy" }, element("summary", "", "In NumPy"), code);
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
-  numpy.append(element("summary", "", "In NumPy"), code);
   box.append(
     start,
     back,

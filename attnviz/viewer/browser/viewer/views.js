@@ -1,22 +1,120 @@
-// The views: the parts of the viewer, where each stands on the page, and in which order they are drawn.
-import { element } from "../elements/element.js";
-import { makeHeads } from "../map/heads.js";
-import { makeMap } from "../map/map.js";
-import { makeStepButtons } from "../map/stepButtons.js";
-import { makeWholePass } from "../map/wholepass.js";
-import { makePanel } from "../panel/panel.js";
-import { makeBrush } from "../picture/brush.js";
+// The views of the viewer, redrawn on each change, and what is announced to screen readers.
+import { digits, percent } from "../pass/numeral.js";
+import { countedPlace } from "../scene/route.js";
+import { focusOf, stepAt } from "../scene/state.js";
+import { element, h, write } from "../elements/element.js";
 import { makePicture } from "../picture/picture.js";
+import { bothValuesText } from "../picture/readout.js";
+import { makeBrush } from "../picture/tools.js";
 import { makeSheet } from "../sheet/sheet.js";
-import { makeTraining } from "../training/training.js";
+import { makeHeads, makeMap, makeStepButtons } from "../map/map.js";
+import { makeWholePass } from "../map/wholepass.js";
 import { makeGlossary } from "../words/glossary.js";
+import { answersOf } from "../words/modelAnswer.js";
 import { makeNextLetter } from "../words/nextLetter.js";
-import { makeOffer } from "../words/offer.js";
-import { makePairing } from "../words/pairing.js";
-import { makeStepText } from "../words/stepText.js";
+import { makePairing, pairingText } from "../words/pairing.js";
+import { makeOffer, makeStepText } from "../words/stepText.js";
 import { makeThread } from "../words/thread.js";
-import { makeAnnouncer } from "./announcer.js";
-import { makeStatus } from "./status.js";
+import { makePanel } from "../panel/panel.js";
+import { makeTraining } from "../training/training.js";
+
+function makeStatus({ onPoint }) {
+  const line = element("p", "status"),
+    text = element("span"); // not there where its line has room for a word alone
+  line.append(text);
+  let shown = null,
+    pointed = null;
+  const show = () => {
+    write(text, pointed && shown ? described(shown, pointed) : "");
+  };
+  onPoint((name, index) => {
+    pointed = index && { name, index };
+    show();
+  });
+  const update = (_pass, _where, look) => {
+    shown = look;
+    show();
+  };
+  return { element: line, update };
+}
+
+function described({ pass, nameOf, shown }, { name, index }) {
+  if (!shown(name, index)) return nameOf(name, index);
+  const value = pass.number(name, index);
+  const number =
+    value === undefined
+      ? "on its way"
+      : pass.stages.get(name).scale === "flag"
+        ? value
+          ? "visible"
+          : "hidden"
+        : String(value).replace("-Infinity", "−inf: a hidden key");
+  return `${nameOf(name, index)} = ${number}`;
+}
+
+// While isPlaying() it keeps still, and says in the end what has become of it.
+/** @returns {View} */
+function makeAnnouncer(isPlaying) {
+  const line = element("p", "heard");
+  line.setAttribute("role", "status");
+  let known = null;
+  return {
+    element: line,
+    update(pass, where, look) {
+      if (isPlaying()) return;
+      const now = {
+        pairing: pairingText(pass),
+        step: stepText(pass, where),
+        written: writtenText(pass),
+        names: pass.document.next?.names?.text ?? "",
+        number: numberText(pass, where, look),
+        answer: answerText(pass),
+      };
+      const isOther = what => known !== null && now[what] !== known[what];
+      const changed = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
+      const news = changed.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
+      known = now;
+      if (news.length) line.textContent = news.join(" ");
+    },
+  };
+}
+
+// Counted as one sees it (map/map.js).
+/** @param {Pass} pass @param {Where} where */
+function stepText(pass, where) {
+  const counted = countedPlace(pass, where),
+    { title } = stepAt(pass, where);
+  return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
+}
+
+/** @param {Pass} pass @param {Where} where @param {Look} look */
+function numberText(pass, where, look) {
+  const { name, index } = focusOf(pass, where),
+    value = pass.number(name, index);
+  if (value === undefined || !look.shown(name, index)) return "";
+  const bothValues = bothValuesText(pass, where, look, { name, index });
+  return `${pass.nameOf(name, index)}${bothValues ? `: ${bothValues}` : ` = ${digits(value)}.`} ${pass
+    .story(name, index, where.cell)
+    .map(({ text }) => text)
+    .join("")}`;
+}
+
+function answerText(pass) {
+  const answers = answersOf(pass).map(({ label, share, verdict }) => `${label}, ${percent(share)}, ${verdict}`);
+  return answers.length ? `The answer: ${answers.join("; ")}.` : "";
+}
+
+// The text that a model has written, and the next letter.
+/** @param {Pass} pass */
+function writtenText(pass) {
+  const { next, model, link } = pass.document;
+  if (!next) return "";
+  const {
+      axes: [tokens, { labels }],
+    } = pass.stages.get(model.answers),
+    share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
+  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
+}
 
 // `edge`, `toolbar`, `code`, `desk` and `printDialog` stand among them; follow(command) and enter(offer) do what is asked for, isPlaying()
 // says whether steps are played, `isNew` whether somebody is welcomed. Returns {update(pass, where, look), isNew(), end()}.
@@ -69,7 +167,5 @@ export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog,
 }
 
 function boxOf(className, views) {
-  const box = element("div", className);
-  box.append(...views.map(each => each.element));
-  return box;
+  return h("div", { class: className }, ...views.map(each => each.element));
 }

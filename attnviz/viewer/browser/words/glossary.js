@@ -1,9 +1,67 @@
-// The glossary: one sentence and a number of this pass for a term that is pointed at, tapped or reached by the keyboard.
-import { afterFrame } from "../elements/afterFrame.js";
-import { element } from "../elements/element.js";
-import { drawRuns } from "../elements/runs.js";
+// Terms of the glossary, marked in a text and explained on request.
 import { TERMS } from "../../generated/glossaryTerms.js";
-import { markTerms } from "./termMarks.js";
+import { element, h } from "../elements/element.js";
+import { drawRuns } from "../elements/runs.js";
+import { afterFrame } from "../elements/timing.js";
+
+const APART = "button, a, input, select, textarea, math, svg, pre, code, .word, [hidden], [aria-hidden=true]"; // texts that aren't ours, or have an act
+
+// Marks each term once, where it stands first; marks that are no longer the first go. `terms` are {id, pattern}.
+function markTerms(boxes, terms) {
+  const finder = finderOf(terms),
+    marked = new Set();
+  for (const box of boxes) for (const text of textsIn(box)) markIn(text, finder, marked);
+}
+
+const finders = new WeakMap(); // terms -> {find, ids}
+
+function finderOf(terms) {
+  if (!finders.has(terms))
+    finders.set(terms, {
+      find: new RegExp(terms.map(({ pattern }) => `(${pattern})`).join("|"), "giu"),
+      ids: terms.map(({ id }) => id),
+    });
+  return finders.get(terms);
+}
+
+function textsIn(box) {
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
+    node.nodeType === Node.ELEMENT_NODE
+      ? /** @type {Element} */ (node).matches(APART)
+        ? NodeFilter.FILTER_REJECT
+        : NodeFilter.FILTER_SKIP
+      : NodeFilter.FILTER_ACCEPT,
+  );
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  return nodes;
+}
+
+function markIn(text, { find, ids }, marked) {
+  const mark = text.parentElement.closest("dfn.term");
+  if (mark) {
+    if (marked.has(mark.dataset.term)) mark.replaceWith(...mark.childNodes);
+    marked.add(mark.dataset.term);
+    return;
+  }
+  const pieces = [];
+  let end = 0;
+  for (const match of text.data.matchAll(find)) {
+    const id = ids[match.slice(1).findIndex(each => each !== undefined)];
+    if (marked.has(id)) continue;
+    marked.add(id);
+    pieces.push(text.data.slice(end, match.index), drawMark(id, match[0]));
+    end = match.index + match[0].length;
+  }
+  if (pieces.length) text.replaceWith(...pieces, text.data.slice(end));
+}
+
+function drawMark(id, text) {
+  const mark = element("dfn", "term", text);
+  mark.dataset.term = id;
+  mark.tabIndex = 0;
+  return mark;
+}
 
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
 const KEPT_CLEAR = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
@@ -11,10 +69,7 @@ const REST_MS = 200; // from where the mouse leaves a term until its sentence go
 
 // `boxes` are a selector of the texts at `root` in which terms are marked.
 export function makeGlossary(root, boxes = BOXES) {
-  const tip = element("p", "glossary");
-  tip.id = "glossary";
-  tip.setAttribute("role", "tooltip");
-  tip.hidden = true;
+  const tip = h("p", { class: "glossary", id: "glossary", role: "tooltip", hidden: true });
   let context = null, // {pass, cell, tellsNumbers}
     open = null,
     isQuiet = true, // in a talk nothing is pointed at
@@ -29,7 +84,7 @@ export function makeGlossary(root, boxes = BOXES) {
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
-    place(tip, mark, root);
+    position(tip, mark, root);
   };
   const close = () => {
     clearTimeout(timer);
@@ -111,7 +166,7 @@ export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
 }
 
 // Below the term or above it, wherever it hides less of what is to be seen: never the number in focus.
-function place(tip, mark, root) {
+function position(tip, mark, root) {
   Object.assign(tip.style, { left: "0px", top: "0px" });
   const at = mark.getBoundingClientRect(),
     box = tip.getBoundingClientRect(),

@@ -1,8 +1,7 @@
 // Model answers: what a model says, beside the words at which it was trained to. A click leads to how that was computed.
-import { button } from "../elements/button.js";
-import { element, redraw, roomy } from "../elements/element.js";
-import { PERCENTS, percent } from "../pass/numeral.js";
-import { ties } from "../pass/row.js";
+import { percent, PERCENTS } from "../pass/numeral.js";
+import { ties } from "../pass/story.js";
+import { button, element, h, redraw, roomy } from "../elements/element.js";
 
 const VERDICTS = new Map([
   ["right", { mark: "✓", title: "Right" }],
@@ -15,7 +14,7 @@ const VERDICTS = new Map([
 ]);
 const TIED = "tied";
 
-// [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
+// [{position, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
 // set by hand, null where that is the same.
 /** @param {Pass} pass */
 export function answersOf(pass) {
@@ -45,21 +44,26 @@ function verdictOn({ label, isTied }, right, { guesses, isOpen }) {
   return guesses ? "guess" : "right";
 }
 
-// The last word, or each of which something is asked; where nobody knows what is asked, every word.
+// The positions that the model was trained to answer at: the last word, or those with a right answer, or all if none has one.
 function placesOf({ read, right }) {
-  const places = [...right.keys()];
-  if (read === "last") return places.slice(-1);
-  const answered = places.filter(place => right[place] !== null);
-  return answered.length ? answered : places;
+  const positions = [...right.keys()];
+  if (read === "last") return positions.slice(-1);
+  const answered = positions.filter(position => right[position] !== null);
+  return answered.length ? answered : positions;
 }
 
 /** @param {Pass} pass */
-function likeliest(pass, name, place) {
-  const shares = pass.row(name, [place, 0]),
+function likeliest(pass, name, position) {
+  const shares = pass.row(name, [position, 0]),
     share = Math.max(...shares),
     answer = shares.indexOf(share);
   const isTied = shares.filter(each => ties(share, each)).length > 1;
-  return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
+  return {
+    index: [position, answer],
+    label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer],
+    share,
+    isTied,
+  };
 }
 
 function isOther(one, other) {
@@ -69,11 +73,8 @@ function isOther(one, other) {
 // `words` is the line of words that they stand beside.
 /** @returns {View} */
 export function makeAnswers({ pick, visit, wantFlips }, words) {
-  const line = element("div"),
-    box = element("div", "answers");
-  line.append(words, box);
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "Answers");
+  const box = h("div", { class: "answers", role: "group", "aria-label": "Answers" });
+  const line = h("div", {}, words, box);
   return {
     element: line,
     update(pass, _where, look) {
@@ -101,7 +102,7 @@ export function makeAnswers({ pick, visit, wantFlips }, words) {
   };
 }
 
-// All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
+// Every label that an answer may get while numbers change: the widest is reserved, so that no word moves.
 function roomIn({ stages, document: { model, before } }) {
   const labels = [...stages.get(model.answers).axes[1].labels, TIED];
   return {
@@ -112,15 +113,13 @@ function roomIn({ stages, document: { model, before } }) {
   };
 }
 
-// An answer, or a question mark in its room while it is to come.
+// An answer, or a question mark in its space until it is shown.
 function drawAnswer(answer, { labels, befores }, lead) {
   const kind = answer?.verdict ?? "to-come",
     { mark, title } = VERDICTS.get(kind);
-  const made = element("button", `answer ${kind}`),
-    now = element("span", "now"),
+  const now = element("span", "now"),
     verdict = element("span", "mark", mark);
-  made.type = "button";
-  made.disabled = !answer;
+  const made = h("button", { class: `answer ${kind}`, type: "button", disabled: !answer });
   if (answer) {
     made.onclick = lead;
     made.title = `${title}. See how this answer was computed.`;

@@ -1,12 +1,175 @@
-// The next letter: what may come next as bars, how one of them is chosen, and the text written on with it.
-import { button, choice } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
-import { drawBoxes, drawHow } from "./drawingBoxes.js";
-import { makeAnswerBars } from "./answerBars.js";
-import { drawNames } from "./writtenName.js";
+// The next letter: the model's probabilities as bars, the letter drawn from them, and the name written so far.
+import { percent } from "../pass/numeral.js";
 import { pairOf } from "../scene/looks.js";
 import { isFirst } from "../scene/state.js";
-import { whenOther } from "../elements/whenOther.js";
+import { button, choice, element, h, redraw, write } from "../elements/element.js";
+import { rovingFocus, setTabStop } from "../elements/grid.js";
+import { whenOther } from "../elements/timing.js";
+
+// Puts names into a box: Tab leads to one of them, arrow keys to the others.
+export function drawNames(box, texts, take) {
+  const names = texts.map(each => drawName(each, take));
+  box.setAttribute("role", "toolbar");
+  box.setAttribute("aria-label", "Names");
+  box.append(...names.flatMap(name => [" ", name]));
+  rovingFocus(box, () => [names]);
+  setTabStop(names, names[0]);
+}
+
+function drawName({ text, is }, take) {
+  const name = button(text || "(nothing)", () => take(text), `link written ${is.replaceAll(" ", "-")}`);
+  name.title = is;
+  return name;
+}
+
+const HOW = { probable: "the most probable", drawn: "drawn" };
+const NAMES = { temperature: "temperature", top_k: "top-k", top_p: "top-p" };
+const FIRST = { temperature: 1, top_k: 0, top_p: 1, seed: 0 };
+const MAX_SEED = 999;
+
+function drawHow(drawing, { send }) {
+  return choice(Object.values(HOW), drawing ? HOW.drawn : HOW.probable, text =>
+    send("draw", text === HOW.probable ? null : FIRST),
+  );
+}
+
+// Nothing where the most probable comes next.
+function drawBoxes(drawing, offered, { send }) {
+  if (!drawing) return [];
+  const set = parts => send("draw", { ...drawing, ...parts });
+  const boxes = Object.entries(NAMES).map(([name, label]) =>
+    drawOffer(label, offered[name], drawing[name], value => set({ [name]: value })),
+  );
+  return [...boxes, drawSeed(drawing.seed, value => set({ seed: value }))];
+}
+
+function drawOffer(label, values, present, pick) {
+  const select = element("select");
+  const line = h("label", {}, `${label} `, select);
+  select.append(
+    ...values.map(value => element("option", "", label === NAMES.top_k && value === 0 ? "all" : String(value))),
+  );
+  select.selectedIndex = values.indexOf(present);
+  select.onchange = () => pick(values[select.selectedIndex]);
+  return line;
+}
+
+function drawSeed(present, pick) {
+  const line = element("label", "", "seed "),
+    input = element("input");
+  Object.assign(input, { type: "number", min: 0, max: MAX_SEED, step: 1, value: present });
+  input.onchange = () => {
+    if (input.checkValidity() && input.value !== "") pick(Number(input.value));
+  };
+  const dice = button("⚄", () => pick((present + 1) % (MAX_SEED + 1)));
+  dice.ariaLabel = "Another seed";
+  line.append(input, dice);
+  return line;
+}
+
+const LEAST_SHARE = 0.01; // a smaller share has no room over its bar
+const MOST_IN_A_TALK = 10; // bars; the other answers have one together
+
+// The bars stay and say something else: making them anew with each letter takes longer than all else that it changes.
+function makeAnswerBars(tools) {
+  const box = element("div", "bars-of");
+  let bars = [];
+  box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another step
+  box.setAttribute("aria-label", "What comes next");
+  rovingFocus(box, () => [bars.map(bar => bar.element)]);
+  return {
+    element: box,
+    update({ pair, pass, name, labels, last, next, isSorted, isTalk }) {
+      const all = [...labels.keys()],
+        shares = all.map(answer => pass.number(name, [last, answer]));
+      const inA =
+        pair && all.map(answer => pair.toA(name, [last, answer])).map(index => index && pair.pass.number(name, index));
+      const answers = isTalk ? mostOf(all, shares, next.answer) : all,
+        rest = all.filter(answer => !answers.includes(answer)),
+        sumOf = numbers => rest.reduce((sum, answer) => sum + numbers[answer], 0);
+      const most = Math.max(
+        ...(rest.length ? [sumOf(shares)] : []),
+        ...shares,
+        ...(inA ?? []),
+        ...(next.drawing ? next.weights : []),
+        0.01,
+      );
+      if (isSorted || isTalk) answers.sort((one, other) => shares[other] - shares[one]);
+      const count = answers.length + Math.min(rest.length, 1);
+      if (bars.length !== count) {
+        bars = Array.from({ length: count }, () => makeBar(tools));
+        box.replaceChildren(...bars.map(bar => bar.element));
+        setTabStop([...box.children], box.firstChild);
+      }
+      if (rest.length)
+        bars.at(-1).update({
+          name,
+          index: null,
+          label: `other ${rest.length}`,
+          share: sumOf(shares),
+          most,
+          comes: false,
+          weight: next.drawing ? sumOf(next.weights) : null,
+          shareInA: inA ? sumOf(inA) : null,
+        });
+      answers.forEach((answer, nth) => {
+        const bar = bars[nth];
+        bar.update({
+          name,
+          index: [last, answer],
+          label: labels[answer],
+          share: shares[answer],
+          most,
+          comes: answer === next.answer,
+          weight: next.drawing ? next.weights[answer] : null,
+          shareInA: inA?.[answer] ?? null,
+        });
+      });
+    },
+  };
+}
+
+// The most probable answers, and among them the one that comes next.
+function mostOf(all, shares, next) {
+  const ranked = [...all].sort(
+    (one, other) => Number(other === next) - Number(one === next) || shares[other] - shares[one],
+  );
+  return ranked.slice(0, MOST_IN_A_TALK);
+}
+
+function makeBar({ pick, point }) {
+  const made = button("", () => pick(shown.name, shown.index), "bar-of");
+  const number = element("span", "share"),
+    space = element("span", "room-of"),
+    drawnBar = element("span", "given"),
+    drawn = element("span", "weight"),
+    line = element("span", "in-a"),
+    name = element("span", "name");
+  let shown = null;
+  space.append(drawnBar, drawn, line);
+  made.append(number, space, name);
+  made.onpointerenter = made.onfocus = () => point(shown.name, shown.index);
+  made.onpointerleave = made.onblur = () => point(shown.name, null);
+  return {
+    element: made,
+    update(next) {
+      shown = next;
+      const { label, share, weight, most, shareInA } = next,
+        high = part => `${(100 * part) / most}%`;
+      write(number, share < LEAST_SHARE ? "" : percent(share));
+      write(name, label);
+      drawnBar.style.height = high(share);
+      drawn.style.height = high(weight ?? 0);
+      line.hidden = shareInA === null;
+      line.style.bottom = high(shareInA ?? 0);
+      made.classList.toggle("comes", next.comes);
+      made.classList.toggle("out", weight === 0);
+      made.disabled = next.index === null;
+      made.dataset.cell = made.disabled ? "" : `${next.name}[${next.index}]`;
+      made.ariaLabel = `${label}: ${percent(share)}${weight === null ? "" : `, drawn with ${percent(weight)}`}${shareInA === null ? "" : `, in A ${percent(shareInA)}`}`;
+    },
+  };
+}
 
 const PACE_MS = 180; // from a letter that is drawn to the wish for the next, while it writes to the end
 const ORDER = { size: "by probability", name: "by alphabet" };

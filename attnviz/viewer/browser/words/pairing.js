@@ -1,10 +1,57 @@
-// The pairing: what two passes beside each other are, where they part, and how they are looked at.
-import { whenOther } from "../elements/whenOther.js";
-import { button, choice } from "../elements/button.js";
-import { element, redraw, write } from "../elements/element.js";
-import { makeJoined } from "./joined.js";
+// Two passes beside each other: where they first differ, and by how much.
 import { pairOf } from "../scene/looks.js";
 import { COMPARISONS } from "../scene/state.js";
+import { button, choice, element, h, redraw, scaleOf, svgElement, write } from "../elements/element.js";
+import { whenOther } from "../elements/timing.js";
+
+function makeJoined() {
+  const lines = svgElement("svg", { "aria-hidden": "true" }),
+    rows = ["A", "B"].map(side => Object.assign(element("p", "row"), { ariaLabel: side }));
+  const box = h("div", { class: "joined" }, rows[0], lines, rows[1]);
+  const write = whenOther(sentences => {
+    for (const [at, words] of sentences.entries())
+      rows[at].replaceChildren(
+        element("strong", "side", rows[at].ariaLabel),
+        ...words.map(word => element("span", "word", word)),
+      );
+  });
+  let shown = null;
+  const draw = () => {
+    const { left, width: drawn } = box.getBoundingClientRect(),
+      scale = scaleOf(box),
+      width = drawn / scale;
+    const middles = rows.map(row =>
+      [...row.querySelectorAll(".word")].map(word => {
+        const at = word.getBoundingClientRect();
+        return (at.left - left + at.width / 2) / scale;
+      }),
+    );
+    lines.setAttribute("viewBox", `0 0 ${Math.max(width, 1)} 20`);
+    lines.setAttribute("width", width);
+    lines.replaceChildren(
+      ...shown.flatMap((position, at) =>
+        position === null ? [] : [svgElement("line", { x1: middles[0][position], y1: 1, x2: middles[1][at], y2: 19 })],
+      ),
+    );
+  };
+  new ResizeObserver(() => {
+    if (shown && !box.hidden) draw();
+  }).observe(box);
+  return {
+    element: box,
+    update(pass) {
+      const positions = pass.document.other.places.query ?? [],
+        isSameOrder =
+          positions.every((position, at) => position === at) &&
+          pass.other.document.words.query.length === positions.length;
+      box.hidden = isSameOrder;
+      shown = isSameOrder ? null : positions;
+      if (isSameOrder) return;
+      write([pass.other, pass].map(each => each.document.words.query));
+      draw();
+    },
+  };
+}
 
 const NAMES = { both: "A and B", difference: "B − A" };
 const SAME_SO_FAR = "A is pinned. Change anything: what you see then is B.";
@@ -56,24 +103,22 @@ export function pairingText({ document: { other } }) {
   return !other ? "" : other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
-// The settings in which one of two passes differs: of A in place 1, of B in place 2.
+// The settings in which one of two passes differs: of A in position 1, of B in position 2.
 export function sideText(
   {
     document: {
       other: { between },
     },
   },
-  place,
+  position,
 ) {
-  return textOf(between, place);
+  return textOf(between, position);
 }
 
-function textOf(rows, place) {
-  return rows.map(each => `${each[0]}: ${each[place]}`).join("; ");
+function textOf(rows, position) {
+  return rows.map(each => `${each[0]}: ${each[position]}`).join("; ");
 }
 
-function sideOf(name, rows, place) {
-  const side = element("span", `side ${name}`);
-  side.append(element("strong", "", name), " ", textOf(rows, place));
-  return side;
+function sideOf(name, rows, position) {
+  return h("span", { class: `side ${name}` }, element("strong", "", name), " ", textOf(rows, position));
 }

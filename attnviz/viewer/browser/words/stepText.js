@@ -1,17 +1,64 @@
-// A step's text: its heading, what is said of it, and its formula; and beside what a model is asked first, the door to
-// one's own sentence.
-import { button } from "../elements/button.js";
-import { element } from "../elements/element.js";
-import { typesetInPieces } from "../elements/formula.js";
-import { makeScroller } from "../elements/scroller.js";
-import { whenOther } from "../elements/whenOther.js";
+// The text of a step: its sentences, formula and shapes, the welcome, and at a talk's end the offer of another
+// sentence.
 import { ofHead } from "../pass/latex.js";
-import { nameOf } from "../pass/layers.js";
-import { drawRuns, runsAt } from "../elements/runs.js";
-import { drawShapes } from "./shapes.js";
-import { isFirst, sourceAt, stepAt, stepsOf } from "../scene/state.js";
+import { sourceAt, isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { pairOf } from "../scene/looks.js";
-import { WELCOME, isNewcomer } from "./welcome.js";
+import { offeredAt } from "../scene/route.js";
+import { button, element, h, write } from "../elements/element.js";
+import { makeScroller } from "../elements/grid.js";
+import { drawRuns, runsAt, typeset, typesetInPieces } from "../elements/runs.js";
+import { whenOther } from "../elements/timing.js";
+import { nameOf } from "../map/diagram.js";
+
+function drawShapes({ stages, symbol }, head) {
+  const table = h(
+    "table",
+    {},
+    ...[...stages].map(([name, { title, meaning, axes, shape }]) => {
+      const sign = h("td", {}, typeset(symbol(name, head)));
+      return h(
+        "tr",
+        {},
+        sign,
+        element("td", "", `${title}: ${meaning}`),
+        element("td", "", shape.join(" × ")),
+        element("td", "", axes.map(axis => axis.title).join(" × ")),
+      );
+    }),
+  );
+  return h("details", { class: "shapes" }, element("summary", "", "All shapes"), table);
+}
+
+const WELCOME =
+  "attnviz shows attention number by number: each number is real, and opens down to the multiplications that make it.";
+const KEPT = "attnviz was opened";
+
+// Whether this browser opens attnviz for the first time; asked once, as it is not from then on.
+export function isNewcomer(storage) {
+  try {
+    const isFirst = storage().getItem(KEPT) === null;
+    storage().setItem(KEPT, "yes");
+    return isFirst;
+  } catch {
+    return false; // a page in a sandbox may keep nothing, and would say it each time
+  }
+}
+
+/** @returns {View} */
+export function makeOffer({ send }) {
+  const box = element("p", "offer"),
+    act = button("", () => send(shown.event, shown.value), "link");
+  let shown = null;
+  box.append(act);
+  return {
+    element: box,
+    update(pass, where) {
+      shown = offeredAt(pass, where);
+      box.hidden = !shown;
+      if (shown) write(act, shown.label);
+    },
+  };
+}
 
 // enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
 export function makeStepText(enter, isNew = null) {
@@ -79,13 +126,9 @@ export function drawStepText({ layer, heading, why, text, notes, formulas }) {
 }
 
 function lineOf(tag, className, runs) {
-  const line = element(tag, className);
-  line.append(...drawRuns(runs));
-  return line;
+  return h(tag, { class: className }, ...drawRuns(runs));
 }
 
 function drawFormula(latex) {
-  const formula = element("span", "formula");
-  formula.append(...typesetInPieces(latex));
-  return formula;
+  return h("span", { class: "formula" }, ...typesetInPieces(latex));
 }

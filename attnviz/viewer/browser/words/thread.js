@@ -1,18 +1,54 @@
-// The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention. At first
-// those of the last of several layers hang below the words, and those of the layer before it rise above them.
-import { arcsOf, drawArcs } from "../picture/arcs.js";
-import { makeGlance } from "./glance.js";
-import { makeAnswers } from "./modelAnswer.js";
-import { element, svgElement } from "../elements/element.js";
-import { makeLine } from "./line.js";
-import { makePurpose } from "./purpose.js";
-import { sideText } from "./pairing.js";
-import { nameOf } from "../pass/layers.js";
-import { notedArcs } from "./noted.js";
-import { isMuted } from "../pass/muting.js";
+// The line over the picture: the sentence, what its words attend to, and the model's answer.
+import { isMuted } from "../pass/changes.js";
 import { percent } from "../pass/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
-import { whenOther } from "../elements/whenOther.js";
+import { element, h, svgElement, write } from "../elements/element.js";
+import { whenOther } from "../elements/timing.js";
+import { arcsOf, drawArcs } from "../picture/arcs.js";
+import { nameOf } from "../map/diagram.js";
+import { makeGlance, makeLine } from "./line.js";
+import { makeAnswers } from "./modelAnswer.js";
+import { sideText } from "./pairing.js";
+
+const LEAST = 0.02; // the smallest attention weight that counts as a look
+
+// The arcs of a layer whose words `arcs`, those of the selected query in the next layer, lead to: of each of these words
+// what it looked at, and of each other its largest share, faint. `focus` is a cell that is there in any case.
+/** @param {Pass} pass @param {Look} look */
+function notedArcs(pass, look, attention, cell, { arcs, focus }) {
+  const seen = new Set(arcs.filter(({ share }) => share > LEAST).map(({ key }) => key));
+  const focused = focus.name === attention ? focus.index : null;
+  return pass.stages.get(attention).axes[1].labels.flatMap((_, query) => {
+    const index = pass.indexAt(attention, { ...cell, query }),
+      shares = pass.row(attention, index),
+      most = Math.max(...shares);
+    const looks = key => shares[key] === most || (seen.has(query) && shares[key] > LEAST);
+    const isOwn = key => focused?.[0] === index[0] && focused[1] === query && focused[2] === key;
+    const isLit = key => (focused ? isOwn(key) : query === cell.key);
+    return Array.from(shares, (share, key) => ({
+      query,
+      key,
+      share,
+      isLit: isLit(key),
+      isFaint: !seen.has(query) && !isLit(key),
+    })).filter(
+      ({ key, share }) => share > 0 && (looks(key) || isOwn(key)) && look.shown(attention, index.with(2, key)),
+    );
+  });
+}
+
+function makePurpose() {
+  const called = element("strong"),
+    is = element("span");
+  const line = h("p", { class: "purpose" }, called, " ", is);
+  return {
+    element: line,
+    write({ name, purpose }) {
+      write(called, name);
+      write(is, purpose);
+    },
+  };
+}
 
 const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
 const LEAST_SHARE = 0.01; // in a talk, and of two passes: of many words few have such a share
@@ -42,15 +78,15 @@ export function makeThread(tools) {
   box.append(inner);
   let shown = null,
     pointed = null,
-    sight = null; // what was written last
+    threadState = null; // what was written last
 
-  // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
-  function pick(line, place, isShifted) {
+  // In self-attention a click selects the query, with Shift the key; in cross-attention each line has its own role.
+  function pick(line, position, isShifted) {
     const { pass, where } = shown;
     const role = pass.document.words.shared && isShifted ? "key" : line === lines.query ? "query" : "key";
-    tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
+    tools.go({ cell: { ...where.cell, [role]: position }, trail: [] });
   }
-  // Leads to the share of the selected query for a key; a step that shows none has the key selected.
+  // Selects the attention weight of the selected query and a key; on a step without weights, the key.
   function inspect(key) {
     const { pass, where } = shown,
       { arcs, attention } = stepAt(pass, where),
@@ -61,11 +97,11 @@ export function makeThread(tools) {
   const writeWords = whenOther(([queries, keys, unit, ...sides]) => {
     lines.query.write(queries, unit, sides);
     lines.key.write(keys, unit, sides);
-    standing.forget();
+    wordPositions.forget();
     seek.forget();
   });
-  // Where the words stand: asking costs a layout, and only other words, another selection or another size move them.
-  const standing = whenOther(() => {
+  // The words' positions, remembered because measuring costs a layout: only new words, selections or sizes move them.
+  const wordPositions = whenOther(() => {
     const from = lines.query.middles(inner);
     return {
       from,
@@ -75,8 +111,8 @@ export function makeThread(tools) {
   });
   const seek = whenOther(query => lines.query.show(query, box));
   const write = () => {
-    sight = sightOf(shown, pointed);
-    const { pass, where, look, step, cell, isLarge, isLong, pair, beside } = sight,
+    threadState = threadStateOf(shown, pointed);
+    const { pass, where, look, step, cell, isLarge, isLong, pair, beside } = threadState,
       { query: queries, key: keys, shared, unit } = pass.document.words;
     const is = { long: isLong, shared, "with-arcs": step.arcs, large: isLarge, paired: pair ?? beside, beside };
     for (const [name, value] of Object.entries(is)) box.classList.toggle(name, Boolean(value));
@@ -86,7 +122,7 @@ export function makeThread(tools) {
     purposes.forEach((line, nth) => {
       line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
     });
-    const textAt = (key, nth) => shareText(sight, key, nth);
+    const textAt = (key, nth) => shareText(threadState, key, nth);
     lines.query.light(
       { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
       shared ? textAt : () => "",
@@ -94,18 +130,19 @@ export function makeThread(tools) {
     lines.key.light({ query: null, key: cell.key, held: where.cell.key }, textAt);
     glance.update(pass, { ...where, cell }, look, isLong ? step.attention : null);
   };
-  const stand = () => (sight?.step.arcs ? standing([box.className, sight.cell.query, sight.cell.key]) : NOWHERE);
+  const currentPositions = () =>
+    threadState?.step.arcs ? wordPositions([box.className, threadState.cell.query, threadState.cell.key]) : NOWHERE;
   const connect = () => {
-    if (!sight) return;
-    const { heights, ...stands } = stand(),
-      [above, under] = [arcsAbove(sight), arcsBelow(sight)],
-      { shared } = sight.pass.document.words;
+    if (!threadState) return;
+    const { heights, ...stands } = currentPositions(),
+      [above, under] = [arcsAbove(threadState), arcsBelow(threadState)],
+      { shared } = threadState.pass.document.words;
     draw(arcs, { ...stands, height: heights[0], side: shared ? "above" : "between" }, above);
     draw(below, { ...stands, height: heights[1], side: "below" }, under);
     muted.hidden = ![arcs, below].some(svg => svg.classList.contains("muted") && svg.children.length > 0);
   };
   const draw = (svg, stands, { of, all, whose }) => {
-    const { pass, cell } = sight,
+    const { pass, cell } = threadState,
       indexOf = arc => pass.indexAt(of, { ...cell, ...arc });
     drawArcs(svg, { ...stands, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) }, all, {
       pick: arc => tools.inspect(of, indexOf(arc)),
@@ -119,9 +156,9 @@ export function makeThread(tools) {
     connect();
   });
   const observer = new ResizeObserver(() => {
-    const before = JSON.stringify(stand());
-    standing.forget();
-    if (JSON.stringify(stand()) !== before) connect();
+    const before = JSON.stringify(currentPositions());
+    wordPositions.forget();
+    if (JSON.stringify(currentPositions()) !== before) connect();
   });
   for (const each of [inner, ...spoken.element.children]) observer.observe(each); // answers push the words aside
   return {
@@ -139,9 +176,9 @@ export function makeThread(tools) {
   };
 }
 
-// The sight of the thread: the cell that is lit, whether that is all there is on the step, whether its words stand in several lines,
+// The thread's state: the cell that is lit, whether that is all there is on the step, whether its words stand in several lines,
 // and the two layers, or the pass beside this one, whose arcs are both there.
-function sightOf({ pass, where, look }, pointed) {
+function threadStateOf({ pass, where, look }, pointed) {
   const { shared, query } = pass.document.words,
     step = stepAt(pass, where),
     isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where),
@@ -157,7 +194,7 @@ function sightOf({ pass, where, look }, pointed) {
   return { pass, where, look, pointed, step, cell, isLarge, isLong, pair, beside };
 }
 
-// The share that a key has, over its word; that in the pass beside it with `nth` 1.
+// The attention weight over a key's word; with `nth` 1, the other pass's.
 function shareText({ pass, where, look, step: { arcs, attention }, cell, isLarge, beside }, key, nth = 0) {
   if (!arcs || (nth && !beside)) return "";
   const at = pass.indexAt(attention, { ...cell, key }),
@@ -175,7 +212,7 @@ function arcsAbove({ pass, where, look, pointed, step: { arcs, attention }, cell
   return { of, whose: pass, all: pair ? notedArcs(pass, look, of, cell, noted) : all };
 }
 
-// And those below them.
+// The arcs below the words.
 function arcsBelow({ pass, look, step: { arcs, attention }, cell, pair, beside }) {
   if (beside) return { of: attention, whose: beside.pass, all: arcsBeside(beside, attention) };
   return { of: attention, whose: pass, all: pair && arcs ? arcsOf(pass, look, attention, cell) : [] };

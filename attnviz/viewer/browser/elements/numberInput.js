@@ -1,18 +1,19 @@
-// By hand: a box that holds a number, to type another or to drag it to one.
-import { element, write } from "./element.js";
+// A box that holds a number, to type another or to drag it to one.
+import { element, h, write } from "./element.js";
 
-const PAUSE_MS = 100; // between two numbers that are sent while one drags
-const SLACK_PX = 3; // that a pointer moves before it drags
+const PAUSE_MS = 100; // between two numbers that are sent during a drag
+const SLACK_PX = 3; // a pointer moves this far before it drags
 const MASK = /^mask(?:_\d+)?$/; // of all layers, or of one
 
-// set(cell, number) is called with each new number; -Infinity hides a key.
+// Calls set(cell, number) for each new number; -Infinity hides a key.
 export function makeByHand(set) {
   const box = element("label", "by-hand", "Set by hand ");
-  const input = element("input");
-  input.type = "text";
-  input.inputMode = "decimal";
-  input.autocomplete = "off";
-  input.title = "Type a number and press Enter, or drag sideways";
+  const input = h("input", {
+    type: "text",
+    inputMode: "decimal",
+    autocomplete: "off",
+    title: "Type a number and press Enter, or drag sideways",
+  });
   const hide = element("button", "", "");
   const line = element("div", "setting"),
     hint = element("span", "hint");
@@ -37,7 +38,7 @@ export function makeByHand(set) {
     isEdited = true;
   };
   input.onchange = () => {
-    if (!isEdited) return; // it left the box as the number of another cell came into it
+    if (!isEdited) return; // the change event of a box that got another cell's number
     const number = numberIn(input.value);
     input.setAttribute("aria-invalid", !Number.isFinite(number));
     hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
@@ -79,7 +80,7 @@ export function makeByHand(set) {
     const stage = pass.stages.get(focus.name),
       isFlag = stage.scale === "flag";
     const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
-    if (isOther && isEdited) input.onchange(); // what was typed is for the cell that one leaves
+    if (isOther && isEdited) input.onchange(); // what was typed belongs to the previous cell
     cell = focus;
     value = pass.number(focus.name, focus.index);
     line.hidden = value === undefined;
@@ -94,12 +95,12 @@ export function makeByHand(set) {
   return { element: line, input, update };
 }
 
-// The number that was typed, with a minus of either kind; NaN if it is none.
+// The typed number, with either kind of minus; NaN if it is none.
 function numberIn(text) {
   return Number(text.trim().replaceAll("−", "-") || Number.NaN);
 }
 
-// The change for one px of dragging: a power of ten, some 200 of which make the end of the colour scale.
+// The change per pixel of dragging: a power of ten, so that some 200 pixels reach the end of the colour scale.
 function unitOf(limit) {
   return 10 ** Math.floor(Math.log10((limit || 1) / 100));
 }
@@ -108,7 +109,7 @@ function rounded(number, unit) {
   return Number((Math.round(number / unit) * unit).toPrecision(12));
 }
 
-// Calls at most every so often, and in the end with the last.
+// Calls at most once per PAUSE_MS, the last call included.
 function paced(call) {
   let timer = null,
     last = null;

@@ -1,14 +1,15 @@
-// By hand: which of the numbers that a sentence leans on are set by hand, and the note that says so.
+// Numbers set by hand: the note on them in a sentence, and the heads and neurons that they mute.
+
 const SET = "set by hand"; // where a stage's numbers are from a file its `overriddenBy` says that instead
 
-// Those of some cells that are set by hand. A copy, or the largest of a row, leans on the number that it repeats, and a number
-// that is made of those at its own place alone, as a scaled score is of its score, on these.
+// The hand-set numbers among some cells and their sources. Followed back are a copy or a row's maximum, to the number it repeats, and
+// a number computed only from those at its own position, as a scaled score from its score.
 /** @param {Pass} pass */
 export function setByHand(pass, cells) {
-  const found = new Map();
+  const setCells = new Map();
   const add = ({ name, index }) => {
     if (pass.isOverridden(name, index)) {
-      if (pass.stages.get(name).overriddenBy === SET) found.set(pass.address(name, index), { name, index });
+      if (pass.stages.get(name).overriddenBy === SET) setCells.set(pass.address(name, index), { name, index });
       return;
     }
     const sources = pass.cellsOf(name, index);
@@ -17,7 +18,7 @@ export function setByHand(pass, cells) {
     sources.filter(source => isMade || isSame(source)).forEach(add);
   };
   if (pass.isChanged) cells.forEach(add);
-  return [...found.values()];
+  return [...setCells.values()];
 }
 
 // The numbers of a slot that are set by hand.
@@ -43,7 +44,21 @@ export function noteOn(pass, cells) {
   return [{ text: " " }, { text: pass.nameOf(cell.name, cell.index), cell }, { text: ` is ${SET}.` }];
 }
 
-// Whether an index is the end of another: a mask that all heads share has no place for the head.
+// Whether `index` is a suffix of `other`: a mask shared by all heads has no position for the head.
 function isAtPlace(index, other) {
-  return index.every((place, at) => place === other[other.length - index.length + at]);
+  return index.every((position, at) => position === other[other.length - index.length + at]);
+}
+
+// Which change set all numbers at a partial index; -1 if none did.
+/** @param {Pass} pass */
+export function changeAt({ document: { changes } }, stage, index) {
+  return changes.findIndex(each => each.stage === stage && String(each.index) === String(index));
+}
+
+// Whether a head's result is muted: the head itself, or everything that its layer adds.
+/** @param {Pass} pass */
+export function isMuted(pass, attention, head) {
+  const { heads } = pass.stepOf(attention),
+    output = heads.replace("heads", "output");
+  return changeAt(pass, heads, [head]) >= 0 || changeAt(pass, output, [null]) >= 0;
 }
