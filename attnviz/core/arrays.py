@@ -2,14 +2,16 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import Numbers
 
 
-def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
+def real(name: str, array: ArrayLike, axes: tuple[str, ...]) -> Numbers:
     """The numbers of a copy of the array, if they are real and finite and its axes these; else ArrayError."""
     array = _copied(name, array, np.float64)
     if array.ndim != len(axes) or 0 in array.shape:
@@ -36,7 +38,7 @@ def fitting(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides: bool
     return Numbers.of(array)
 
 
-def detached(value: object) -> object:
+def detached(value: Any) -> Any:
     """An array for NumPy of a tensor that requires a gradient, or holds bfloat16; anything else as it is."""
     if type(value) is np.ndarray and value.dtype.kind != "V":
         return value  # as almost all are; the name of a dtype takes long to make
@@ -46,7 +48,7 @@ def detached(value: object) -> object:
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # NumPy has no such numbers
 
 
-def _copied(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
+def _copied(name: str, value: ArrayLike, dtype: type | None = None) -> np.ndarray:
     try:
         array = np.asarray(detached(value))
         if array.dtype.kind == "c":

@@ -5,12 +5,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from attnviz.core.arrays import real
 from attnviz.core.assembly import add_layer, check, unembed
-from attnviz.core.block import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
+from attnviz.core.block import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, Block, Norm
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
@@ -84,7 +85,7 @@ def mask(settings: Settings, layer: int) -> np.ndarray:
 def recipes(settings: Settings, whole: WholeNumbers | None) -> dict[str, str]:
     """Where each stage of each layer comes from that is given."""
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
-    by_stage = {}
+    by_stage: dict[str, str] = {}
     for layer in range(1, settings.layers + 1):
         name = settings.mask_in_layer(layer)
         of_layer = {
@@ -164,7 +165,7 @@ def attend(
     alibi: bool = False,
     block_size: int | None = None,
     absorbed: bool = False,
-    latent_norm: RMSNorm = NORMS["rmsnorm"],
+    latent_norm: RMSNorm = RMS_NORM,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
@@ -254,9 +255,10 @@ def attend(
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
     norm, activation = _by_name("norm", norm, NORMS), _by_name("activation", activation, ACTIVATIONS)
-    masks = mask if isinstance(mask, tuple) else None
+    has_own_masks = isinstance(mask, tuple)
+    masks = mask if isinstance(mask, tuple) else (mask,) * len(layers)
     rotations = rotation if isinstance(rotation, tuple) else (rotation,) * len(layers)
-    if len(rotations) != len(layers) or (masks is not None and len(masks) != len(layers)):
+    if len(rotations) != len(layers) or len(masks) != len(layers):
         raise ArrayError(f"A tuple of masks or rotations has one for each of {len(layers)} layers.")
     build = Builder()
     build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
@@ -279,7 +281,7 @@ def attend(
             mlp_norm=norm if each.w_hidden is not None else None,
             residual=is_residual,
             activation=activation,
-            qk_norm=NORMS["rmsnorm"] if qk_norm is True else qk_norm or None,
+            qk_norm=RMS_NORM if qk_norm is True else qk_norm or None,
             rotation=rotations[number - 1],
             softcap=softcap,
             alibi=alibi,
@@ -291,10 +293,7 @@ def attend(
             unprojected=not each.has_latents,
         )
         check(block, each, entering)
-        if masks is None:
-            add_layer(build, block, mask)
-        else:
-            add_layer(build, block, masks[number - 1], own_mask=True)
+        add_layer(build, block, masks[number - 1], own_mask=has_own_masks)
         passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
@@ -332,27 +331,31 @@ def attend_projected(
     """
     build = Builder()
     shared = "head" if np.shape(k)[:1] == np.shape(q)[:1] else "group"
-    for name, value, axes in (
+    given: list[tuple[str, np.ndarray, tuple[str, ...]]] = [
         ("q", q, ("head", "query", "d_k")),
         ("k", k, (shared, "key", "d_k")),
         ("v", v, (shared, "key", "d_v")),
-        ("sinks", sinks, ("head",)),
-    ):
-        if value is not None or name != "sinks":
-            build.give(Stage.given(name, real(name, value, axes), axes))
-    q, k, v = (build[name] for name in "qkv")
-    if k.shape[:2] != v.shape[:2] or len(q) % len(k):
+    ]
+    if sinks is not None:
+        given.append(("sinks", sinks, ("head",)))
+    for name, value, axes in given:
+        build.give(Stage.given(name, real(name, value, axes), axes))
+    n_heads, _, d_k = build["q"].shape
+    if build["k"].shape[:2] != build["v"].shape[:2] or n_heads % len(build["k"]):
         raise ArrayError(
             f"k and v must have the same number of keys, and as many heads as q, or both one number of groups that "
-            f"divides it; got q {q.shape}, k {k.shape} and v {v.shape}."
+            f"divides it; got q {build['q'].shape}, k {build['k'].shape} and v {build['v'].shape}."
         )
-    if sinks is not None and build["sinks"].shape != (len(q),):
-        raise ArrayError(f"sinks must hold a number for each of {len(q)} heads; got {build['sinks'].shape}.")
-    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale, softcap=softcap), mask)
+    if sinks is not None and build["sinks"].shape != (n_heads,):
+        raise ArrayError(f"sinks must hold a number for each of {n_heads} heads; got {build['sinks'].shape}.")
+    add_layer(build, Block(n_heads, d_k=d_k, scale=scale, softcap=softcap), mask)
     return Trace(tuple(build.stages.values()), {})
 
 
-def _by_name(what: str, given: object, known: Mapping[str, object]) -> object:
+_Known = TypeVar("_Known")
+
+
+def _by_name(what: str, given: _Known | str, known: Mapping[str, _Known]) -> _Known:
     """The operation of a name; one that is given stays."""
     if not isinstance(given, str):
         return given

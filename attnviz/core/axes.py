@@ -72,7 +72,7 @@ class Axis:
             The labels; without them places are counted from 1.
         """
         inner = name.removeprefix(_HEADS)
-        coordinates = ((_COORDINATES[inner], n_heads if name == "group" else length),)
+        coordinates: tuple[tuple[str, int], ...] = ((_COORDINATES[inner], n_heads if name == "group" else length),)
         if inner != name:
             coordinates = (("head", n_heads), (_COORDINATES[inner], length // n_heads))
         numbers = (f"{f'{name} ' * (name in ('head', 'group'))}{place + 1}" for place in range(length))

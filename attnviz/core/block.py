@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import Rotation
@@ -14,7 +15,8 @@ from attnviz.core.operations.softmax import Softmax
 Norm = RMSNorm | LayerNorm
 Activation = ReLU | GELU
 RELU = ReLU()
-NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
+RMS_NORM = RMSNorm()
+NORMS: dict[str, Norm] = {"rmsnorm": RMS_NORM, "layernorm": LayerNorm()}
 ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
 """By their names; GELU is the exact one, as in PyTorch."""
 
@@ -66,7 +68,7 @@ class Block:
     n_heads: int
     d_k: int | None = None
     scale: float | None = None
-    normalise: type = Softmax
+    normalise: type[Operation] = Softmax
     unprojected: bool = True
     attn_norm: Norm | None = None
     mlp_norm: Norm | None = None
@@ -77,7 +79,7 @@ class Block:
     softcap: float | None = None
     alibi: bool = False
     block_size: int | None = None
-    latent_norm: RMSNorm = NORMS["rmsnorm"]
+    latent_norm: RMSNorm = RMS_NORM
     expanded: bool = True
     absorbed: bool = False
     decoupled: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 
 class HasTemplate(Protocol):
@@ -15,13 +15,14 @@ class HasTemplate(Protocol):
         """All that decides a pass but for its numbers."""
 
 
+Traced = TypeVar("Traced", bound=HasTemplate)
 Result = TypeVar("Result")
 
 MAX_TEMPLATES = 32
 """Of so many templates, those asked of last, what is said is kept: each is about as large as a pass's texts."""
 
 
-def cached_on_trace(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTemplate], Result]:
+def cached_on_trace(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Keep what a function says of a trace with the trace.
 
     The answer must hold no trace: one that held its own would keep it from
@@ -30,7 +31,7 @@ def cached_on_trace(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTempla
     return _kept(ask, vars)
 
 
-def cached_by_template(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTemplate], Result]:
+def cached_by_template(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Keep what a function says of a trace for all traces of its template; with the trace where it has none.
 
     The answer must follow from the template alone, whatever the numbers are, and
@@ -39,13 +40,11 @@ def cached_by_template(ask: Callable[[HasTemplate], Result]) -> Callable[[HasTem
     return _kept(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
 
 
-def _kept(
-    ask: Callable[[HasTemplate], Result], where: Callable[[HasTemplate], dict]
-) -> Callable[[HasTemplate], Result]:
+def _kept(ask: Callable[[Traced], Result], where: Callable[[Traced], dict]) -> Callable[[Traced], Result]:
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
-    def cached(trace: HasTemplate) -> Result:
+    def cached(trace: Traced) -> Result:
         kept = where(trace)
         if name not in kept:
             kept[name] = ask(trace)
@@ -55,6 +54,6 @@ def _kept(
 
 
 @lru_cache(maxsize=MAX_TEMPLATES)
-def _of_template(template: Hashable) -> dict[str, object]:
+def _of_template(template: Hashable) -> dict[str, Any]:
     """The answers that were kept of a template."""
     return {}

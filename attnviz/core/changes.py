@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class Change:
         return f"{self.stage}[{_written(self.index)}]={number}"
 
 
-def _place(place: object) -> int | None:
+def _place(place: Any) -> int | None:
     """A place as an index may have it, None for a colon; TypeError for anything else."""
     return None if place is None or place == slice(None) else operator.index(place)
 

@@ -27,9 +27,11 @@ def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str
 
 def fitting_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
     """RoPE switched off where it has no pair to turn beside the other values."""
-    d_model, n_heads, sharing = (values.get(each, OPTIONS[each].default) for each in ("d_model", "n_heads", "sharing"))
-    is_off = values.get("rope", "none") == "none"
-    return {} if is_off or has_pairs(d_model, nearest_heads(n_heads, d_model), sharing) else {"rope": "none"}
+    if values.get("rope", "none") == "none":
+        return {}
+    d_model, n_heads = (int(values.get(each, OPTIONS[each].default)) for each in ("d_model", "n_heads"))
+    sharing = str(values.get("sharing", OPTIONS["sharing"].default))
+    return {} if has_pairs(d_model, nearest_heads(n_heads, d_model), sharing) else {"rope": "none"}
 
 
 def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
@@ -55,7 +57,7 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
             allowed[name] = option.nearest(text)
             if str(allowed[name]).lower() != text.strip().lower():
                 notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
-    d_model = allowed.get("d_model", OPTIONS["d_model"].default)
+    d_model = int(allowed.get("d_model", OPTIONS["d_model"].default))
     for name, (fit, rule) in _BESIDE_D_MODEL.items():
         if name in written:
             text = written[name]
@@ -72,13 +74,13 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
 
 def nearest_heads(n_heads: int | str, d_model: int) -> int:
     """The divisor of `d_model` nearest to `n_heads`; of two, the smaller."""
-    wanted = replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads))
+    wanted = int(replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads)))
     return min(divisors(d_model), key=lambda n: (abs(n - wanted), n))
 
 
 def nearest_layers(layers: int | str, d_model: int) -> int:
     """The number of layers nearest to `layers` that there may be."""
-    return replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers))
+    return int(replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers)))
 
 
 _BESIDE_D_MODEL: dict[str, tuple[Callable[[str, int], int], Callable[[int], str]]] = {

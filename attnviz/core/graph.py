@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.core.operations.source import Source
 from attnviz.core.stage import Stage
 
 Arrays = dict[str, np.ndarray]
@@ -38,7 +39,7 @@ def forward(stages: Sequence[Stage], given: Mapping[str, np.ndarray]) -> Arrays:
     """
     arrays: Arrays = {}
     for stage in stages:
-        if stage.is_given:
+        if isinstance(stage.operation, Source):
             arrays[stage.name] = given.get(stage.name, stage.value)
         else:
             arrays[stage.name] = stage.operation.compute(*(arrays[each] for each in stage.inputs))
@@ -65,7 +66,7 @@ def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream
     """
     gradients = dict(upstream)
     for stage in reversed(stages):
-        if stage.name not in gradients or stage.is_given:
+        if stage.name not in gradients or isinstance(stage.operation, Source):
             continue
         inputs = (arrays[each] for each in stage.inputs)
         derivatives = stage.operation.vjp(_passed_back(stage, gradients[stage.name]), *inputs)

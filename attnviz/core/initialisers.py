@@ -119,14 +119,14 @@ def with_latent(
     Of both widths one is that of the latents, the other that of those that queries come from; 0 where there are none.
     With d_r each query and key has so many numbers more, to be turned by their positions.
     """
-    n_heads, d_model, d_k = drawn.w_k.shape
+    n_heads, d_model, d_k = drawn.stages["w_k"].shape
 
     def draw(name: str, rows: int, columns: int, bands: int = n_heads) -> np.ndarray:
         whole = DRAWS[initialiser](stream_in_layer(name, seed, layer), (rows, bands * columns), columns)
         return banded(whole, bands)
 
     width, q_width = widths
-    projections = {"w_dkv": draw("w_dkv", d_model, width, 1)}
+    projections: dict[str, np.ndarray | None] = {"w_dkv": draw("w_dkv", d_model, width, 1)}
     projections |= {name: draw(name, width, d_k) for name in ("w_uk", "w_uv")}
     if q_width:
         projections |= {"w_q": None, "w_dq": draw("w_dq", d_model, q_width, 1)[0], "w_uq": draw("w_uq", q_width, d_k)}

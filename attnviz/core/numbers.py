@@ -33,17 +33,11 @@ class Numbers:
         It is known before they are made.
     """
 
-    __slots__ = ("_array", "_made_by", "bound")
+    __slots__ = ("_source", "bound")
 
-    def __init__(
-        self,
-        bound: float,
-        array: np.ndarray | None = None,
-        made_by: tuple[Operation, Sequence[Input]] | None = None,
-    ) -> None:
+    def __init__(self, bound: float, source: np.ndarray | tuple[Operation, Sequence[Input]]) -> None:
         self.bound = bound
-        self._array = array
-        self._made_by = made_by
+        self._source = source
 
     @classmethod
     def of(cls, array: np.ndarray) -> Numbers:
@@ -54,13 +48,14 @@ class Numbers:
     @property
     def array(self) -> np.ndarray:
         """The array. Two threads that ask at once may both make it; they make the same numbers."""
-        made_by = self._made_by
-        if made_by is not None:
-            operation, inputs = made_by
-            array = operation.compute(*[each.value for each in inputs])
-            array.setflags(write=False)
-            self._array, self._made_by = array, None
-        return self._array
+        source = self._source
+        if isinstance(source, np.ndarray):
+            return source
+        operation, inputs = source
+        array = operation.compute(*[each.value for each in inputs])
+        array.setflags(write=False)
+        self._source = array
+        return array
 
 
 def _largest(array: np.ndarray) -> float:

@@ -139,8 +139,8 @@ def onnx_attention(
     y = np.stack([each["heads" if has_heads else "concat"].value for each in batch])
     stage = next(name for name in _STAGES[qk_matmul_output_mode] if name in batch[0])
     scores = np.stack([each[stage].value for each in batch])
-    outputs = (each.astype(dtype) for each in (y, given.k, given.v, scores))
-    return OnnxAttention(*outputs, batch[0].with_batch(batch))
+    y, k, v, scores = (each.astype(dtype) for each in (y, given.k, given.v, scores))
+    return OnnxAttention(y, k, v, scores, batch[0].with_batch(batch))
 
 
 def _check(mode: int, precision: int | None, *windows: int) -> None:

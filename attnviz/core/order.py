@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
+from typing import Any
 
 from attnviz.core.arrays import real
 from attnviz.core.block import ALL_ACTIVATIONS, NORMS, Block
@@ -158,6 +159,7 @@ def _running(kind: type[RunningMaximum | RunningSum]) -> Callable[..., Operation
 
 
 def _running_output(block: Block, masked: Stage, largest: Stage, v: Stage) -> Operation:
+    assert block.block_size is not None
     return RunningOutput(block.block_size, _shared_by(masked, v))
 
 
@@ -167,10 +169,12 @@ def _shared_by(heads: Stage, groups: Stage) -> int:
 
 
 def _turned(block: Block, x: Stage) -> Operation:
+    assert block.rotation is not None
     return block.rotation.of(x.shape[-1])
 
 
 def _scale(block: Block, scores: Stage) -> Operation:
+    assert block.d_k is not None
     if block.scale is None:
         return _over_root(block.d_k)
     return Scale(block.d_k, float(real("scale", block.scale, ()).array))
@@ -255,7 +259,7 @@ UNEMBEDDING: tuple[Step, ...] = (
     Step("probabilities", "logits", _always(Softmax())),
 )
 
-CHOICES: Mapping[str, tuple[object, ...]] = {
+CHOICES: Mapping[str, tuple[Any, ...]] = {
     "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),

@@ -155,8 +155,6 @@ class Parameters:
             np.array_equal(getattr(self, name), getattr(other, name)) for name in names
         )
 
-    __hash__ = None
-
     @cached_property
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""

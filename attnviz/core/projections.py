@@ -124,5 +124,5 @@ def named(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> T
         raise ArrayError(f"{rule}; got {next(type(each).__name__ for each in (*of_queries, *of_keys))} among them.")
     if (len(of_queries), len(of_keys)) != (n_queries, n_keys):
         raise ArrayError(f"{rule}; got {f'{len(of_queries)} and ' if pair else ''}{len(of_keys)}.")
-    words = [labels([cleaned(each) or each for each in words]) for words in (of_queries, of_keys)]
+    words = [labels([cleaned(each) or each for each in map(str, words)]) for words in (of_queries, of_keys)]
     return trace.labelled(query=words[0], key=words[1])

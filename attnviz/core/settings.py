@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, TypeGuard
 
 from attnviz.core.block import NORMS
 from attnviz.core.embeddings import POSITIONS
@@ -42,7 +42,7 @@ class Option:
         """The values, in words."""
         if isinstance(self.allowed, range):
             return f"a whole number from {self.allowed[0]} to {self.allowed[-1]}"
-        return "True or False" if self.is_switch else f"one of {', '.join(self.allowed)}"
+        return "True or False" if self.is_switch else f"one of {', '.join(map(str, self.allowed))}"
 
     @property
     def is_switch(self) -> bool:
@@ -57,7 +57,7 @@ class Option:
     def nearest(self, text: str) -> int | str | bool:
         """The allowed value that a text stands for, in upper or lower case, or comes nearest to; else the default."""
         if isinstance(self.allowed, range):
-            return _nearest_number(text, self.allowed, self.default)
+            return _nearest_number(text, self.allowed, int(self.default))
         return next((each for each in self.allowed if str(each).lower() == text.strip().lower()), self.default)
 
 
@@ -213,7 +213,7 @@ class Settings:
         "So many numbers of each token make all its queries, as in DeepSeek-V2 and V3. 0: what enters makes them.",
     )
     qk_norm: bool = _option(False, (False, True), "Norm queries and keys (QK-norm)")
-    rope: str = _option(
+    rope: Literal["none", "neighbours", "halves"] = _option(
         "none",
         ("none", *PAIRS),
         "RoPE",
@@ -358,7 +358,7 @@ def most_layers(d_model: int) -> int:
     return min(MAX_LAYERS, MAX_D_MODEL // d_model)
 
 
-def _is_whole_number(value: object) -> bool:
+def _is_whole_number(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

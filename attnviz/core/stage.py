@@ -71,7 +71,7 @@ class Stage:
         """
         bound = operation.bound(*inputs)
         if bound < MAX_SAFE_NUMBER:
-            numbers = Numbers(bound, None, (operation, inputs))
+            numbers = Numbers(bound, (operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         axes, shape = operation.extent(*inputs)
@@ -120,6 +120,7 @@ class Stage:
 
     def recomputed(self, inputs: Sequence[Stage]) -> Stage:
         """The stage made from other inputs; what was set by hand stays."""
+        assert not isinstance(self.operation, Source)
         made = Stage.computed(self.name, self.operation, inputs)
         if not self.overridden:
             return made

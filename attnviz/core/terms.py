@@ -18,7 +18,7 @@ class Cell(NamedTuple):
     """One number of one stage."""
 
     stage: str
-    index: tuple[int, ...]
+    index: tuple[int, ...]  # type: ignore[assignment]  # a tuple's own `index` is never called on it
     value: float
 
     def __str__(self) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from attnviz.core.axes import Axis
 from attnviz.core.caching import cached_by_template
-from attnviz.core.changes import Change
 from attnviz.core.layers import layered, names_in_layer, split_layer
 from attnviz.core.operations.rule import Rule, Run
-from attnviz.core.origin import GIVEN, Origin
+from attnviz.core.operations.source import Source
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
@@ -50,34 +49,7 @@ class Trace(Varied):
         Those of all sentences of a batch, where it is the first of them; else none.
     """
 
-    stages: tuple[Stage, ...]
-    labels: Mapping[str, tuple[str, ...]]
-    changes: tuple[Change, ...] = ()
-    origin: Origin = GIVEN
-    template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
     batch: tuple[Trace, ...] = field(default=(), init=False)
-
-    @cached_property
-    def _by_name(self) -> dict[str, Stage]:
-        return {stage.name: stage for stage in self.stages}
-
-    def __getitem__(self, name: str) -> Stage:
-        if name not in self._by_name:
-            raise KeyError(f"no stage {name!r}; this trace has {', '.join(self._by_name)}")
-        return self._by_name[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._by_name
-
-    def __iter__(self) -> Iterator[Stage]:
-        return iter(self.stages)
-
-    def __len__(self) -> int:
-        return len(self.stages)
-
-    def keys(self) -> KeysView[str]:
-        """The names of the stages, in order."""
-        return self._by_name.keys()
 
     def __repr__(self) -> str:
         given = ", ".join(f"{stage.name} {stage.shape}" for stage in self if stage.is_given)
@@ -190,12 +162,12 @@ class Trace(Varied):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
         if stage.is_overridden(index):
             return Given(stage.cell(index).value, stage.overridden_by or "set by you")
-        if stage.is_given:
+        if isinstance(stage.operation, Source):
             return Given(stage.cell(index).value, stage.operation.recipe)
         read = read or self.read
         reads: list[Cells] = []
         for runs in self._rules[name].runs(index):
-            reads += zip(*(read(stage.inputs[run.source], run) for run in runs), strict=True)
+            reads += zip(*(read(stage.inputs[int(run.source)], run) for run in runs), strict=True)
         return stage.operation.terms(index, tuple(reads))
 
     def read(self, name: str, run: Run) -> Cells:
@@ -209,8 +181,11 @@ class Trace(Varied):
 
     @cached_property
     def _rules(self) -> dict[str, Rule]:
-        computed = (stage for stage in self.stages if not stage.is_given)
-        return {stage.name: stage.operation.rule(*self.inputs(stage.name)) for stage in computed}
+        return {
+            stage.name: stage.operation.rule(*self.inputs(stage.name))
+            for stage in self.stages
+            if not isinstance(stage.operation, Source)
+        }
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
         """The stages that the stage `name` was made from."""
@@ -219,7 +194,7 @@ class Trace(Varied):
     def lines(self, name: str) -> tuple[str, ...]:
         """The NumPy of a stage: its operation's, then a line for each number set by hand; none if it is given."""
         stage = self[name]
-        if stage.is_given:
+        if isinstance(stage.operation, Source):
             return ()
         changes = (change.numpy() for change in self.changes if change.stage == name)
         return (*stage.operation.numpy(name, *stage.inputs), *changes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -13,19 +14,44 @@ from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.source import Source
-from attnviz.core.origin import Origin
+from attnviz.core.origin import GIVEN, Origin
 from attnviz.core.stage import Stage
 
 WORD_AXES = ("token", "query", "key", "context token", "answer")
 """The axes along which words stand."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Varied:
-    """A trace, as far as others are made of it; what a change doesn't reach is the very same object in both."""
+    """The stages of a trace, and the traces made from it. Stages that a change doesn't reach are the same objects."""
 
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] = ()
+    origin: Origin = GIVEN
+    template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
+
+    @cached_property
+    def _by_name(self) -> dict[str, Stage]:
+        return {stage.name: stage for stage in self.stages}
+
+    def __getitem__(self, name: str) -> Stage:
+        if name not in self._by_name:
+            raise KeyError(f"no stage {name!r}; this trace has {', '.join(self._by_name)}")
+        return self._by_name[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages)
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def keys(self) -> KeysView[str]:
+        """The names of the stages, in order."""
+        return self._by_name.keys()
 
     def with_change(self, name: str, index: Sequence[int], value: float) -> Self:
         """The trace with one number set by hand: `with_changes` for a single change."""

@@ -79,7 +79,7 @@ class _Worked:
         read = [(self.of.trace[self.of.stage.inputs[run.source]], run) for run in runs]
         if n_lines == 1 and self._is_copy(line, read):
             read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would stand there alone
-        if len(read) == 1 and read[0][1].count == 1 and (told := self._told(line, read[0])):
+        if len(read) == 1 and read[0][1].length == 1 and (told := self._told(line, read[0])):
             return [], [told]
         if not any(any(run.step) for _, run in read):
             return [], [*map(self._single, read)]

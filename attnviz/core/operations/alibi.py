@@ -82,7 +82,7 @@ class ALiBi(Operation):
 
     def terms(self, index: Index, reads: Reads) -> Terms:
         head, query, key = index
-        return Biased(*reads[0], -slopes(self.n_heads)[head] * abs(query - key))
+        return Biased(reads[0][0], -slopes(self.n_heads)[head] * abs(query - key))
 
     def latex(self, result: str, scores: str) -> str:
         return rf"{result}: \quad y_{{nm}} = z_{{nm}} - s_i \cdot \max(n - m, m - n), \quad z = {scores}"

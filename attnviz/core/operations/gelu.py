@@ -64,7 +64,7 @@ class GELU(Operation):
         return Rule.of((x,), "q f", slots, variant, arrays={"#below": self._below(x.value)})
 
     def terms(self, index: Index, reads: Reads) -> Terms:
-        return Gated(*reads[0], self.tanh)
+        return Gated(reads[0][0], self.tanh)
 
     def latex(self, result: str, x: str) -> str:
         inner = rf"\mathrm{{erf}}(\frac{{{x}}}{{\sqrt{{2}}}})"

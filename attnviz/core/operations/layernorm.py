@@ -157,5 +157,6 @@ class Standardised(Terms):
         row = [cell.value for cell in self.row]
         mean = math.fsum(row) / len(row)
         root = math.sqrt(math.fsum((value - mean) ** 2 for value in row) / len(row) + self.epsilon)
-        given = tuple(cell.value for cell in self.affine)
-        return (row[self.place] - mean) / root, root, *given, *(1.0, 0.0)[len(given) :]
+        gain = self.affine[0].value if self.affine else 1.0
+        bias = self.affine[1].value if len(self.affine) > 1 else 0.0
+        return (row[self.place] - mean) / root, root, gain, bias

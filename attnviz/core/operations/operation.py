@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
-from attnviz.core.operations.input import AxesAndShape, Input
+from attnviz.core.operations.input import AxesAndShape
 from attnviz.core.operations.rule import Index, Rule
 from attnviz.core.terms import Cell, Sum, Terms
 
@@ -30,21 +30,27 @@ class Operation(Protocol):
     `compute` and `vjp` also take a batch of sentences of the same length: arrays with one more axis before all others.
     Parameters, masks and positions are the same for all of them and have none.
 
+    Each operation names its inputs: `compute` and `vjp` take their arrays, `extent`, `bound` and `rule` an `Input` for
+    each, `latex` and `numpy` their names. (`*inputs: Any, **_: Any` is how a type checker is told that.)
+
     Attributes
     ----------
-    operands : tuple of Operand
-        How its picture is read: which part of each input one cell of the result comes from.
     hides : bool
         Whether a -inf or a False in an input means a hidden key, which is -inf in the result.
-    in_multihead : bool
-        Whether PyTorch's `nn.MultiheadAttention` has it, between what enters it and its output.
     """
 
-    operands: tuple[Operand, ...]
     hides: bool = False
-    in_multihead: bool = False
 
-    def compute(self, *inputs: np.ndarray) -> np.ndarray:
+    @property
+    def in_multihead(self) -> bool:
+        """Whether PyTorch's `nn.MultiheadAttention` has it, between what enters it and its output."""
+        return False
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """How its picture is read: which part of each input one cell of the result comes from."""
+
+    def compute(self, *inputs: Any, **_: Any) -> np.ndarray:
         """The whole array; an input itself where it would hold the same numbers."""
 
     def cut(self, places: Mapping[str, int]) -> Self:
@@ -57,7 +63,7 @@ class Operation(Protocol):
         """
         return self
 
-    def vjp(self, upstream: np.ndarray, *inputs: np.ndarray) -> Derivatives:
+    def vjp(self, upstream: np.ndarray, *inputs: Any, **_: Any) -> Derivatives:
         """The vector-Jacobian product: a derivative passed back through the operation.
 
         Parameters
@@ -73,26 +79,26 @@ class Operation(Protocol):
             which has no derivative.
         """
 
-    def extent(self, *inputs: Input) -> AxesAndShape:
+    def extent(self, *inputs: Any, **_: Any) -> AxesAndShape:
         """The result's axes and their lengths."""
 
-    def bound(self, *inputs: Input) -> float:
+    def bound(self, *inputs: Any, **_: Any) -> float:
         """The largest that a number of the result can be, if none of the inputs is larger than its own `bound`.
 
         It is found without looking at any array; inf says that one must look.
         """
 
-    def rule(self, *inputs: Input) -> Rule:
+    def rule(self, *inputs: Any, **_: Any) -> Rule:
         """How any cell is computed."""
 
     def terms(self, index: Index, reads: Reads) -> Terms:
         """How the cell at `index` is made, of the cells that each of its lines reads: a sum of their products."""
         return Sum(reads)
 
-    def latex(self, result: str, *inputs: str) -> str:
+    def latex(self, result: str, *inputs: Any, **_: Any) -> str:
         """The operation as a formula, of the symbols of its stages."""
 
-    def numpy(self, result: str, *inputs: str) -> tuple[str, ...]:
+    def numpy(self, result: str, *inputs: Any, **_: Any) -> tuple[str, ...]:
         """The operation as lines of NumPy, of the names of its stages."""
 
 

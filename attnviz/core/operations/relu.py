@@ -50,7 +50,7 @@ class ReLU(Operation):
         )
 
     def terms(self, index: Index, reads: Reads) -> Terms:
-        return Positive(*reads[0], self.squared)
+        return Positive(reads[0][0], self.squared)
 
     def latex(self, result: str, x: str) -> str:
         return rf"{result} = \max(0, {x})" + "^{2}" * self.squared

@@ -9,7 +9,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import MAX_SQUARED_NUMBER
 from attnviz.core.numerals import digits, tex
 from attnviz.core.operations.input import AxesAndShape, Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
+from attnviz.core.operations.operation import Index, Operand, Operation, Reads, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, FromRow, Terms
 
@@ -42,7 +42,7 @@ class RMSNorm(Operation):
         normed = x * self.factor(x)
         return normed if gain is None else normed * gain
 
-    def vjp(self, upstream: np.ndarray, x: np.ndarray, gain: np.ndarray | None = None) -> Derivatives:
+    def vjp(self, upstream: np.ndarray, x: np.ndarray, gain: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         # d y_m / d x_j = f (delta_mj - y_m y_j / d): what lies along the row itself is scaled away
         factor = self.factor(x)
         y = x * factor

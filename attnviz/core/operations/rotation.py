@@ -77,6 +77,12 @@ class Rotation(Operation):
             )
         return self
 
+    @property
+    def n_turned(self) -> int:
+        """How many dimensions are turned; `of` finds it where `dims` doesn't say."""
+        assert self.dims is not None
+        return self.dims
+
     def compute(self, x: np.ndarray) -> np.ndarray:
         return self._turned(x, 1.0)
 
@@ -87,7 +93,7 @@ class Rotation(Operation):
         return (self._turned(upstream, -1.0),)
 
     def _turned(self, x: np.ndarray, direction: float) -> np.ndarray:
-        cos, sin = _turns(float(self.base), self.dims, self.first, x.shape[-2])
+        cos, sin = _turns(float(self.base), self.n_turned, self.first, x.shape[-2])
         one, other = self._places
         turned = x.copy()
         a, b = x[..., one], x[..., other]
@@ -99,8 +105,8 @@ class Rotation(Operation):
     def _places(self) -> tuple[slice, slice]:
         """Where the first and the second numbers of all pairs are."""
         if self.pairs == "neighbours":
-            return slice(0, self.dims, 2), slice(1, self.dims, 2)
-        return slice(0, self.dims // 2), slice(self.dims // 2, self.dims)
+            return slice(0, self.n_turned, 2), slice(1, self.n_turned, 2)
+        return slice(0, self.n_turned // 2), slice(self.n_turned // 2, self.n_turned)
 
     def extent(self, x: Input) -> AxesAndShape:
         return x.axes, x.shape
@@ -114,11 +120,11 @@ class Rotation(Operation):
         factors, angles = self._factors(n_rows, length)
         numbers = np.stack(self._of_pairs(x.value), axis=-1)
         arrays = {"#angle": angles, "#case": self._cases(length)}
-        if self.dims and length % self.dims == 0:
+        if length % self.n_turned == 0:
             # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s); i stays at the first
             # side, and t, which the result lacks, is at the last
             own, pair = ("(o p s)", "(o p {})") if self.pairs == "neighbours" else ("(o s p)", "(o {} p)")
-            sizes |= {"o": length // self.dims, "p": self.dims // 2, "s": 2, "i": 2, "t": 2}
+            sizes |= {"o": length // self.n_turned, "p": self.n_turned // 2, "s": 2, "i": 2, "t": 2}
             slots, turned = _of_a_pair(own, first=pair.format("i"), second=pair.format("t"))
             arrays["#once"], until = np.ones(length, dtype=int), Slot("#once", own)
         else:  # the whole row, of which all but a pair count 0
@@ -157,15 +163,15 @@ class Rotation(Operation):
         """The factors of both numbers of a pair as those of all numbers of a row."""
         length = factors.shape[1]
         firsts, seconds = (each[0].astype(int) for each in self._of_pairs(np.arange(length)[None]))
-        whole, places = np.zeros((len(factors), length, length)), np.arange(self.dims)
-        whole[:, places, firsts[: self.dims]] = factors[:, : self.dims, 0]
-        whole[:, places, seconds[: self.dims]] = factors[:, : self.dims, 1]
+        whole, places = np.zeros((len(factors), length, length)), np.arange(self.n_turned)
+        whole[:, places, firsts[: self.n_turned]] = factors[:, : self.n_turned, 0]
+        whole[:, places, seconds[: self.n_turned]] = factors[:, : self.n_turned, 1]
         return whole
 
     def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """For each number the factors of both numbers of its pair, (rows, length, 2), and the angles."""
-        cos, sin = _turns(float(self.base), self.dims, self.first, n_rows)
-        angle = _angles(float(self.base), self.dims, self.first, n_rows)
+        cos, sin = _turns(float(self.base), self.n_turned, self.first, n_rows)
+        angle = _angles(float(self.base), self.n_turned, self.first, n_rows)
         factors, angles = np.zeros((n_rows, length, 2)), np.zeros((n_rows, length))
         for place, pair in zip(self._places, ((cos, -sin), (sin, cos)), strict=True):
             factors[:, place] = np.stack(pair, axis=-1)
@@ -175,20 +181,20 @@ class Rotation(Operation):
     def terms(self, index: Index, reads: Reads) -> Terms:
         *_, row, place = index
         cells = tuple(cell for (cell,) in reads)
-        if place >= self.dims:
+        if place >= self.n_turned:
             return Turned(cells, 0.0, 0)
-        pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.dims // 2)[::-1]
-        angle = (self.first + row) * float(self.base) ** (-2 * pair / self.dims)
-        first, second = (2 * pair, 2 * pair + 1) if self.pairs == "neighbours" else (pair, pair + self.dims // 2)
+        pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.n_turned // 2)[::-1]
+        angle = (self.first + row) * float(self.base) ** (-2 * pair / self.n_turned)
+        first, second = (2 * pair, 2 * pair + 1) if self.pairs == "neighbours" else (pair, pair + self.n_turned // 2)
         return Turned(cells, angle, side, (0, 1) if len(cells) == 2 else (first, second))
 
     def latex(self, result: str, x: str) -> str:
         # rows n and pairs j count from 1, as all beside the formula does
-        first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.dims // 2}")
+        first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.n_turned // 2}")
         a, b = f"x_{{n,{first}}}", f"x_{{n,{second}}}"
         before = self.first - 1
         position = f"(n {'+' if before > 0 else '-'} {abs(before)})" if before else "n"
-        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot (j - 1)}}{{{self.dims}}}}}"
+        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot (j - 1)}}{{{self.n_turned}}}}}"
         y = (
             rf"y_{{n,{first}}} = {a} \cdot \cos(θ) - {b} \cdot \sin(θ), \quad "
             rf"y_{{n,{second}}} = {a} \cdot \sin(θ) + {b} \cdot \cos(θ)"
@@ -201,7 +207,7 @@ class Rotation(Operation):
         )
         one, other = (_written(place) for place in self._places)
         return (
-            f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.dims}, 2) / {self.dims})  # of each pair",
+            f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.n_turned}, 2) / {self.n_turned})  # of each pair",
             f"angles = {positions}[:, None] * speeds",
             f"one, other = {x}[..., {one}], {x}[..., {other}]",
             f"{result} = {x}.copy()",
@@ -210,9 +216,9 @@ class Rotation(Operation):
         )
 
 
-def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, Variant]]:
+def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, ...]]:
     """The slots of both numbers of a pair, and how each of the two is computed."""
-    slots = {}
+    slots: dict[str, Slot] = {}
     for number, place, factor in (("x", first, "i"), ("y", second, "t")):
         slots |= {
             number: Slot(0, f"h q {place}"),
@@ -225,7 +231,7 @@ def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tupl
     return slots, tuple(Variant(_turned_lines(each), _TURNED, formula) for each in of_sides)
 
 
-def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, Variant]]:
+def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, ...]]:
     """The slots of all numbers of a row, and how either number of a pair is computed from them."""
     slots = {
         "x": Slot(0, "h q i"),

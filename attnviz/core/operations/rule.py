@@ -102,19 +102,19 @@ class Run(NamedTuple):
         The index of the first.
     step : tuple of int
         How far the next is from each, along each axis.
-    count : int
+    length : int
     """
 
     source: int | str
     start: Index
     step: Index
-    count: int
+    length: int
 
     @property
     def indices(self) -> Iterator[Index]:
         """The index of each."""
         axes_of = (
-            range(at, at + step * self.count, step) if step else repeat(at, self.count)
+            range(at, at + step * self.length, step) if step else repeat(at, self.length)
             for at, step in zip(self.start, self.step, strict=True)
         )
         return zip(*axes_of, strict=True)
@@ -160,9 +160,10 @@ class Rule:
     ) -> Rule:
         """The rule by which some inputs are read; their shapes and those of the arrays are its sizes."""
         arrays = arrays or {}
-        sources = {**dict(enumerate(inputs)), **arrays}
-        read = (slot for slot in (*slots.values(), case, until) if slot and slot.source in sources)
-        measured = (zip(axes(slot.pattern), sources[slot.source].shape, strict=True) for slot in read)
+        shapes: dict[int | str, tuple[int, ...]] = {place: each.shape for place, each in enumerate(inputs)}
+        shapes.update((name, each.shape) for name, each in arrays.items())
+        read = (slot for slot in (*slots.values(), case, until) if slot and slot.source in shapes)
+        measured = (zip(axes(slot.pattern), shapes[slot.source], strict=True) for slot in read)
         sizes = {letters: length for each in measured for letters, length in each if len(letters) == 1}
         return cls(result, sizes, slots, variants, case, arrays, until)
 
@@ -195,20 +196,20 @@ class Rule:
             return 1
         if self.until is None:
             return self.sizes[RUNNING]
-        return int(self.arrays[self.until.source].max()) if places is None else self._at(self.until, places)
+        return int(self.arrays[str(self.until.source)].max()) if places is None else self._at(self.until, places)
 
     def _variant(self, places: Mapping[str, int]) -> Variant:
         return self.variants[0 if self.case is None else self._at(self.case, places)]
 
     def _at(self, slot: Slot, places: Mapping[str, int]) -> int:
-        return int(self.arrays[slot.source][self._run(slot, places, 1).start])
+        return int(self.arrays[str(slot.source)][self._run(slot, places, 1).start])
 
     def _places(self, index: Index) -> dict[str, int]:
         """The place of each letter for the cell at `index`; the last of what the result lacks, the first of `i`."""
         places = dict(self._last_places)
         for letters, place in zip(axes(self.result), index, strict=True):
-            outermost, *others = letters
-            for letter in reversed(others):
+            outermost = letters[0]
+            for letter in reversed(letters[1:]):
                 place, places[letter] = divmod(place, self.sizes[letter])
             places[outermost] = place
         return places
@@ -256,11 +257,12 @@ def products(result: str, *reads: tuple[Input, str]) -> Rule:
     """The rule of a sum of products: the first input times the second along `i`, and a third that is added."""
     inputs, patterns = zip(*reads, strict=True)
     slots = {name: Slot(place, pattern) for place, (name, pattern) in enumerate(zip("abc", patterns, strict=False))}
-    lines, formula = (Line(("a", "b"), "{a} × {b}"),), "{terms}"
+    lines, formula = [Line(("a", "b"), "{a} × {b}")], "{terms}"
     if "c" in slots:
-        lines, formula = (*lines, Line(("c",), "{c}")), "{terms} + {c:bt}"
+        lines.append(Line(("c",), "{c}"))
+        formula += " + {c:bt}"
     conclusion = "the sum of {n}, added up unrounded"
-    return Rule.of(inputs, result, slots, Variant(lines, conclusion, formula, term=r"{a:bt} \cdot {b:bt}"))
+    return Rule.of(inputs, result, slots, Variant(tuple(lines), conclusion, formula, term=r"{a:bt} \cdot {b:bt}"))
 
 
 def copies(source: Input, result: str, pattern: str) -> Rule:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.input import AxesAndShape, Input
+from attnviz.core.operations.input import Input
 from attnviz.core.operations.operation import Reads
 from attnviz.core.operations.rule import Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
@@ -39,9 +39,6 @@ class Running:
     def __post_init__(self):
         if not isinstance(self.block_size, int) or isinstance(self.block_size, bool) or self.block_size < 1:
             raise ArrayError(f"block_size must be a whole number of keys, as 2 is; got {self.block_size!r}.")
-
-    def extent(self, masked: Input, *others: Input) -> AxesAndShape:
-        return masked.axes, masked.shape
 
     def blocks(self, n_keys: int) -> Iterator[slice]:
         """The keys of each block; the last may have fewer."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.operations.running import Running
@@ -34,23 +34,28 @@ class RunningMaximum(Running, Operation):
             of_sinks += ~is_largest.any(axis=-1, keepdims=True) * moved
         return (of_masked,) if sinks is None else (of_masked, added_up(of_sinks.sum(axis=(-2, -1)), sinks))
 
+    def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
+        return masked.axes, masked.shape
+
     def bound(self, masked: Input, sinks: Input | None = None) -> float:
         return masked.bound if sinks is None else max(masked.bound, sinks.bound)
 
     def rule(self, masked: Input, sinks: Input | None = None) -> Rule:
         inputs = (masked,) if sinks is None else (masked, sinks)
-        slots, lines = {}, (Line(("z",), "{z}"),)
+        slots, lines = {}, [Line(("z",), "{z}")]
         if sinks is not None:
-            slots, lines = {"sink": Slot(1, "h")}, (*lines, Line(("sink",), "{sink}, the sink"))
+            slots["sink"] = Slot(1, "h")
+            lines.append(Line(("sink",), "{sink}, the sink"))
         largest = self.compute(*(each.value for each in inputs))
         return self.rule_of(
             inputs,
             "h q k",
             slots,
             Variant(
-                lines, "the largest of {n}: the keys up to the end of this block" + _WITH_SINK * (sinks is not None)
+                tuple(lines),
+                "the largest of {n}: the keys up to the end of this block" + _WITH_SINK * (sinks is not None),
             ),
-            Variant(lines, "no key is visible so far, so it is −∞"),
+            Variant(tuple(lines), "no key is visible so far, so it is −∞"),
             case=np.isneginf(largest).astype(int),
         )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.operations.running import MOST_IN_EXP, Exponentials, Running, finite, own_factor
@@ -50,6 +50,9 @@ class RunningSum(Running, Operation):
             return of_masked, of_largest
         return of_masked, of_largest, added_up(of_sinks.sum(axis=(-2, -1)), sinks)
 
+    def extent(self, masked: Input, largest: Input, sinks: Input | None = None) -> AxesAndShape:
+        return masked.axes, masked.shape
+
     def bound(self, masked: Input, largest: Input, sinks: Input | None = None) -> float:
         reach = max(masked.bound, 0.0 if sinks is None else sinks.bound) + largest.bound
         return (masked.shape[-1] + 1) * math.exp(reach) if reach < MOST_IN_EXP else math.inf
@@ -58,7 +61,7 @@ class RunningSum(Running, Operation):
         inputs = (masked, largest) if sinks is None else (masked, largest, sinks)
         made = self.compute(*(each.value for each in inputs))
         slots = {"max": Slot(1, "h q k")}
-        lines = (Line(("z", "max"), "exp({z} − {max:b})", is_exponential=True),)
+        lines: tuple[Line, ...] = (Line(("z", "max"), "exp({z} − {max:b})", is_exponential=True),)
         if sinks is not None:
             slots["sink"] = Slot(2, "h")
             lines = (*lines, Line(("sink", "max"), "exp({sink} − {max:b}), the sink", is_exponential=True))

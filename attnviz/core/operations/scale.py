@@ -55,7 +55,7 @@ class Scale(Operation):
 
     def terms(self, index: Index, reads: Reads) -> Terms:
         divisor = math.sqrt(self.d_k) if self.factor is None else 1.0
-        return Scaled(*reads[0], divisor, self.factor)
+        return Scaled(reads[0][0], divisor, self.factor)
 
     def latex(self, result: str, scores: str) -> str:
         if self.factor is None:

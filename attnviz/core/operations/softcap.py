@@ -60,7 +60,7 @@ class Softcap(Operation):
         return Rule.of((scores,), "h q k", slots, Variant((line,), formula=formula))
 
     def terms(self, index: Index, reads: Reads) -> Terms:
-        return Capped(*reads[0], float(self.limit))
+        return Capped(reads[0][0], float(self.limit))
 
     def latex(self, result: str, scores: str) -> str:
         return rf"{result} = {self.limit:g} \cdot \tanh(\frac{{{scores}}}{{{self.limit:g}}})"

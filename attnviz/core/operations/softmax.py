@@ -55,7 +55,8 @@ class Softmax(Operation):
         largest, exponentials, sums, sunk = row_parts(masked.value, None if sinks is None else sinks.value)
         unseeing = np.isneginf(masked.value).all(axis=-1)
         row = "h q" if len(masked.shape) == 3 else "q"
-        lines, beside = (Line(("z",), "exp({z} − {max:b})", "e"),), ""
+        lines: tuple[Line, ...] = (Line(("z",), "exp({z} − {max:b})", "e"),)
+        beside = ""
         slots = {
             "z": Slot(0, f"{row} i"),
             "e": Slot("#exp", f"{row} i"),
@@ -115,17 +116,17 @@ class Softmax(Operation):
 
 def row_parts(
     masked: np.ndarray, sinks: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Each row's maximum, its exponentials, their sum, and the sink's exponential; a sink counts in all of them."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Each row's maximum, its exponentials, their sum, and the sink's exponential, 0 without one; a sink counts in all."""
     largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
     if sinks is not None:
         largest = np.maximum(largest, sinks[..., None, None])
     with np.errstate(over="ignore"):  # two scores may be further apart than float64 reaches: exp(-inf) is 0
         exponentials = masked - largest
-        of_sinks = None if sinks is None else np.exp(sinks[..., None, None] - largest)
+        of_sinks = np.zeros(()) if sinks is None else np.exp(sinks[..., None, None] - largest)
     np.exp(exponentials, out=exponentials)
     sums = exponentials.sum(axis=-1, keepdims=True)
-    return largest, exponentials, sums if of_sinks is None else sums + of_sinks, of_sinks
+    return largest, exponentials, sums if sinks is None else sums + of_sinks, of_sinks
 
 
 @dataclass(frozen=True)
