@@ -13,12 +13,9 @@ from attnviz.core.attention import attend, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError, UnexpectedError
 from attnviz.core.onnxattention import onnx_attention
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage

@@ -7,8 +7,8 @@ import re
 import numpy as np
 from numerals import short
 
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.norms import LayerNorm
+from attnviz.core.stage import split_layer
 
 ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

@@ -6,16 +6,14 @@ from itertools import product
 import numpy as np
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.assembly import input_stages
 from attnviz.core.attention import attend_projected
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.inputs import input_stages
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.origin import Origin
+from attnviz.core.operations.softmax import SumNormalise
+from attnviz.core.parameters import Origin
 from attnviz.core.selection import Selection
 from attnviz.core.settings import FREE_OPTIONS
 from attnviz.examples import EXAMPLES

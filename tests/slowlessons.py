@@ -10,8 +10,8 @@ import numpy as np
 
 from attnviz.analysis.sweep import LENGTHS, sweep
 from attnviz.core.changes import Change
-from attnviz.core.layers import layered, split_layer
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
+from attnviz.core.stage import layered, split_layer
 from attnviz.lessons.reference import PATTERN, find
 from attnviz.models import MODELS
 from attnviz.models.yardsticks import FILE

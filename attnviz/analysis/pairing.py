@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.axes import Axis
-from attnviz.core.numbers import ROUNDING
-from attnviz.core.selection import Selection
+from attnviz.core.arrays import ROUNDING
+from attnviz.core.selection import Axis, Selection
 from attnviz.core.trace import Trace
 
 _WORDS = ("query", "key", "answer")

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 
 LENGTHS = tuple(2**power for power in range(10))
 """The d_k that are swept: 1 to 512."""

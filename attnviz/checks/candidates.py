@@ -17,7 +17,7 @@ from attnviz.checks.readings import Reading, largest_stage, readings, sizes_of, 
 from attnviz.checks.recomputation import recomputed
 from attnviz.checks.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
 _SMALL = 2**17

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.checks.names import is_scale, is_softcap, named
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 
 NUMBERED = re.compile(r"(?P<path>(?:.*?[./_])?(?<!linears[./])(?P<layer>\d+))[./_].+")
 """The path of a layer, which ends with its number; `linears.0` is a layer's own query matrix."""

@@ -6,9 +6,8 @@ import numpy as np
 
 from attnviz.checks.stages import beginnings, made_of, score_stages, stages
 from attnviz.core.arrays import real
-from attnviz.core.assembly import add_layer
-from attnviz.core.builder import Builder
-from attnviz.core.operations.source import Source
+from attnviz.core.assembly import Builder, add_layer
+from attnviz.core.operations.operation import Source
 from attnviz.core.order import Block
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace

@@ -21,7 +21,7 @@ from attnviz.checks.nodes import Node, Nodes
 from attnviz.checks.rounding import Precision, Rounded, applied
 from attnviz.checks.stages import ROTATED
 from attnviz.core.operations import rotation as operations
-from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.linear import DotProducts
 
 _PARTS = (0.25, 0.5, 0.4, 0.75, 1 / 3)
 """The parts of d_k that are turned in GPT-NeoX, Pythia and GPT-J; GLM and Phi 1.5; Phi 2; Phi 4 mini; and DeepSeek."""

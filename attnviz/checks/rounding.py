@@ -18,20 +18,20 @@ from attnviz.checks.batches import made
 from attnviz.checks.digits import Digits
 from attnviz.checks.formats import FLOAT32, Format
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.concatenation import Concatenation
-from attnviz.core.operations.contributions import Contributions
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.hide import Hide
-from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.activations import GELU
+from attnviz.core.operations.linear import (
+    Addition,
+    Concatenation,
+    Contributions,
+    DotProducts,
+    Identity,
+    Projection,
+    WeightedSum,
+)
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.operations.scores import Hide, Scale
+from attnviz.core.operations.softmax import Softmax, SumNormalise
 
 _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10

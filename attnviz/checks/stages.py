@@ -10,8 +10,7 @@ import numpy as np
 
 from attnviz.core import order
 from attnviz.core.arrays import real
-from attnviz.core.assembly import add_layer
-from attnviz.core.builder import Builder
+from attnviz.core.assembly import Builder, add_layer
 from attnviz.core.order import Step
 from attnviz.core.parameters import ALL_AXES, Parameters
 from attnviz.core.stage import Stage

@@ -11,9 +11,8 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import LessonRuns, Question, Working
-from attnviz.core.axes import Axis
-from attnviz.core.layers import split_layer
-from attnviz.core.stage import Stage
+from attnviz.core.selection import Axis
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
 from attnviz.lessons.naming import quoted_name

@@ -1,8 +1,9 @@
-"""Assembly: the stages of a layer, and those after the last, made in their order of what was given."""
+"""Assembly: stages being built one after the other, from what is given and the rows of `order`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import compress
 
@@ -10,16 +11,91 @@ import numpy as np
 
 from attnviz.core import order
 from attnviz.core.arrays import fitting_mask, real
-from attnviz.core.block import Block, Norm
-from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.linear import Addition, Identity
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.operation import GIVEN, Operation, Source
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.source import GIVEN, Source
-from attnviz.core.order import UNEMBEDDING, UNLIKE, Step
+from attnviz.core.order import UNEMBEDDING, UNLIKE, Block, Norm, Step
 from attnviz.core.parameters import Parameters
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, layered
+
+
+class Builder:
+    """The stages so far, in order.
+
+    In a layer they are asked for by the names that they would have alone:
+    `build["q"]` is the stage q_2 in the second of several layers.
+    """
+
+    def __init__(self) -> None:
+        self.stages: dict[str, Stage] = {}
+        self._here: dict[str, Stage] = {}
+        self._layer = 0
+
+    def __getitem__(self, name: str) -> Stage:
+        return self._here[name]
+
+    @property
+    def here(self) -> Mapping[str, Stage]:
+        """The stages that there are, by the names that they would have alone; those to come will be among them."""
+        return self._here
+
+    def begin_layer(self, number: int, x: str) -> None:
+        """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""
+        shared = {name: stage for name, stage in self._here.items() if name == stage.name}
+        self._here, self._layer = {**shared, "x": self.stages[x]}, number
+
+    def give(self, stage: Stage, *, shared: bool = False) -> None:
+        """Add a stage that comes from nothing; one that is shared belongs to all layers."""
+        name = stage.name
+        if not shared and self._layer:
+            stage = replace(stage, name=layered(name, self._layer))
+        self.stages[stage.name] = self._here[name] = stage
+
+    def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
+        """Add the stage that `operation` makes of earlier ones.
+
+        Raises
+        ------
+        ArrayError
+            If a number is too large for float64.
+        """
+        full_name = layered(name, self._layer) if self._layer else name
+        stage = Stage.computed(full_name, operation, inputs)
+        self.stages[stage.name] = self._here[name] = stage
+        return stage
+
+
+Sourced = tuple[np.ndarray, str]
+"""An array (tokens, d_model), and where it is from."""
+
+
+def input_stages(
+    embeddings: Sourced, positions: Sourced | None, *, context: bool = False, norm: RMSNorm | LayerNorm | None = None
+) -> dict[str, Stage]:
+    """The embeddings, the positions if any, their sum, and what a norm makes of it if there is one.
+
+    Parameters
+    ----------
+    embeddings, positions : pair of ndarray (tokens, d_model) and str
+    context : bool
+        Whether it is the context that enters, and not `x`.
+    norm : RMSNorm or LayerNorm, optional
+        What makes `x` of the sum, which is then called `embedded`.
+    """
+    build = Builder()
+    prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
+    given = {"embeddings": embeddings, **({"positions": positions} if positions else {})}
+    for name, (value, recipe) in given.items():
+        build.give(Stage.given(f"{prefix}{name}", real(f"{prefix}{name}", value, axes), axes, Source(recipe)))
+    operation = Addition() if positions else Identity(axes[0])
+    entered = "context" if context else "x"
+    embedded = build.apply("embedded" if norm else entered, operation, *build.stages.values())
+    if norm:
+        build.apply(entered, norm, embedded)
+    return build.stages
+
 
 NO_MASK = Source("no mask: every key is visible")
 

@@ -10,26 +10,20 @@ from typing import TypeVar
 import numpy as np
 
 from attnviz.core.arrays import real
-from attnviz.core.assembly import add_layer, check, unembed
-from attnviz.core.block import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, Block, Norm
-from attnviz.core.builder import Builder
-from attnviz.core.embeddings import POSITIONS, embed
+from attnviz.core.assembly import Builder, add_layer, check, input_stages, unembed
 from attnviz.core.errors import ArrayError
-from attnviz.core.initialisers import INITIALISERS, stream_in_layer, with_latent
-from attnviz.core.inputs import input_stages
-from attnviz.core.layers import layered
+from attnviz.core.initialisers import INITIALISERS, POSITIONS, embed, stream_in_layer, with_latent
+from attnviz.core.integer_example import WHOLE, WholeNumbers, whole_numbers
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.origin import Origin
-from attnviz.core.parameters import LATENT_AXES, Parameters
+from attnviz.core.operations.softmax import Softmax, SumNormalise
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, Block, Norm
+from attnviz.core.parameters import LATENT_AXES, Origin, Parameters
 from attnviz.core.settings import Settings
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, layered
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
-from attnviz.core.whole import WHOLE, WholeNumbers, whole_numbers
 
 SINKS = {
     "none": "",

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import split_layer
 from attnviz.core.limits import MAX_CHANGES
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.rule import Input
+from attnviz.core.stage import split_layer
 
 HIDEABLE = ("masked", "mask")
 """The stages where -inf means something: a hidden key."""

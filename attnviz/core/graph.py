@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnviz.core.operations.source import Source
+from attnviz.core.operations.operation import Source
 from attnviz.core.stage import Stage
 
 Arrays = dict[str, np.ndarray]

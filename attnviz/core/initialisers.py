@@ -1,15 +1,39 @@
-"""Initialisers: where the parameters of an untrained model come from."""
+"""Initialisers: embeddings, positions and parameters, drawn by name and seed."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from attnviz.core import torchstream
-from attnviz.core.layers import layered
 from attnviz.core.parameters import Parameters, banded
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream, torch_linear, torch_seeded, torch_uniform
+from attnviz.core.stage import layered
+
+
+def embed(tokens: Sequence[str], d_model: int, seed: int) -> np.ndarray:
+    """One vector of N(0, 1) numbers for each token, shape (tokens, d_model).
+
+    A row depends on its word and the seed alone: not on its place, nor on the
+    other words; and a smaller `d_model` gives the beginning of the same vector.
+    """
+    return np.array([stream(f"token {token}", seed).standard_normal(d_model) for token in tokens])
+
+
+def sinusoidal(n_tokens: int, d_model: int) -> np.ndarray:
+    """Position vectors, shape (tokens, d_model).
+
+    PE[p, 2i] = sin(p / 10000^(2i / d_model)) and PE[p, 2i + 1] the cosine of the
+    same angle (Vaswani et al. 2017, section 3.5); an odd `d_model` ends on a sine.
+    """
+    place = np.arange(n_tokens)[:, None]
+    feature = np.arange(d_model)[None, :]
+    angle = place / 10000.0 ** (2 * (feature // 2) / d_model)
+    return np.where(feature % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+POSITIONS: dict[str, Callable[[int, int], np.ndarray] | None] = {"none": None, "sinusoidal": sinusoidal}
+"""Position encodings by name: `(n_tokens, d_model)` to an array (n_tokens, d_model), or None to add nothing."""
 
 
 def _normal(random, shape, columns):
@@ -76,17 +100,17 @@ def pytorch(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters
     `in_proj_weight`, rows q, k, v, Xavier uniform over its own 3 * d_model + d_model.
     torch keeps a matrix as (outputs, inputs) and multiplies by its transpose.
     """
-    random = torchstream.seeded(seed)
+    random = torch_seeded(seed)
     for _ in range(1, layer):
         _module(random, d_model, n_heads)
     return _module(random, d_model, n_heads)
 
 
 def _module(random: np.random.RandomState, d_model: int, n_heads: int) -> Parameters:
-    out_weight = torchstream.linear(random, d_model, d_model)
-    torchstream.uniform(random, 1 / math.sqrt(d_model), (d_model,))
+    out_weight = torch_linear(random, d_model, d_model)
+    torch_uniform(random, 1 / math.sqrt(d_model), (d_model,))
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
-    in_weight = torchstream.uniform(random, glorot, (3, d_model, d_model))
+    in_weight = torch_uniform(random, glorot, (3, d_model, d_model))
     w_q, w_k, w_v = (banded(rows.T, n_heads) for rows in in_weight)
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T)
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from attnviz.core.arrays import detached
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import Projections, laid_out
+from attnviz.core.projections import Projections, laid_out, limited, masks_of, near
 from attnviz.core.trace import Trace
-from attnviz.core.visibility import limited, masks_of, near
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
 """For each qk_matmul_output_mode the stages that may answer it: the first that there is does."""

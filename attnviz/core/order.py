@@ -1,7 +1,4 @@
-"""Order: which stage follows which. `LAYER` has a row for each stage of a layer, `UNEMBEDDING` those after the last.
-
-`assembly` makes of these rows what is given: `attend`'s parameters, or in `analysis` somebody's arrays.
-"""
+"""Order: which stage follows which, and what a layer may have. `LAYER` has a row for each stage of a layer."""
 
 from __future__ import annotations
 
@@ -12,30 +9,97 @@ from itertools import product
 from typing import Any
 
 from attnviz.core.arrays import real
-from attnviz.core.block import ALL_ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.alibi import ALiBi
-from attnviz.core.operations.concatenation import Concatenation
-from attnviz.core.operations.contributions import Contributions
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.headprojection import HeadProjection
-from attnviz.core.operations.hide import Hide
-from attnviz.core.operations.identity import Identity
-from attnviz.core.operations.lastquotient import LastQuotient
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.linear import (
+    Addition,
+    Concatenation,
+    Contributions,
+    DotProducts,
+    HeadProjection,
+    Identity,
+    Projection,
+    WeightedSum,
+)
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.online_softmax import LastQuotient, RunningMaximum, RunningOutput, RunningSum
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.projection import Projection
-from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.rotation import BASES, PAIRS, Rotation
-from attnviz.core.operations.runningmaximum import RunningMaximum
-from attnviz.core.operations.runningoutput import RunningOutput
-from attnviz.core.operations.runningsum import RunningSum
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.sinkshare import SinkShare
-from attnviz.core.operations.softcap import LIMITS, Softcap
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.operations.scores import LIMITS, ALiBi, Hide, Scale, Softcap
+from attnviz.core.operations.softmax import SinkShare, Softmax
 from attnviz.core.stage import Stage
+
+Norm = RMSNorm | LayerNorm
+Activation = ReLU | GELU
+RELU = ReLU()
+RMS_NORM = RMSNorm()
+NORMS: dict[str, Norm] = {"rmsnorm": RMS_NORM, "layernorm": LayerNorm()}
+ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
+"""By their names; GELU is the exact one, as in PyTorch."""
+
+ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
+"""Those of models that somebody's own arrays may be of."""
+
+
+@dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
+class Block:
+    """A layer but for its arrays.
+
+    Attributes
+    ----------
+    n_heads : int
+        How often x is repeated where nothing projects it.
+    d_k : int or None
+        The length of a query; None if it isn't known, and scores can't be scaled.
+    scale : float, optional
+        What scores are multiplied by; 1 / sqrt(d_k) by default.
+    normalise : type of Operation
+        What makes attention of the masked scores.
+    unprojected : bool
+        Whether x itself is the queries, keys or values that have no matrix.
+    attn_norm, mlp_norm : Norm, optional
+        What stands before attention, and before the MLP.
+    residual : bool
+        Whether outputs are added to what entered.
+    activation : Activation
+        What stands between the two matrices of the MLP.
+    qk_norm : RMSNorm, optional
+        What norms each query and each key.
+    rotation : Rotation, optional
+        What turns queries and keys by their positions.
+    softcap : float, optional
+        What no score gets beyond.
+    alibi : bool
+        Whether each score loses a number that grows with the distance of its key.
+    block_size : int, optional
+        Of how many keys a query reads at once; without it all, and a row of all shares is kept.
+    latent_norm : RMSNorm
+        What norms latents, where keys and values, or queries too, come from such.
+    expanded, absorbed : bool
+        Whether latents are made into keys and values (naive), or queries and what heads find take the matrices of
+        that over (absorbed).
+    decoupled : bool
+        Whether queries and keys have a part of their own for positions, whose scores are added.
+    """
+
+    n_heads: int
+    d_k: int | None = None
+    scale: float | None = None
+    normalise: type[Operation] = Softmax
+    unprojected: bool = True
+    attn_norm: Norm | None = None
+    mlp_norm: Norm | None = None
+    residual: bool = False
+    activation: Activation = RELU
+    qk_norm: RMSNorm | None = None
+    rotation: Rotation | None = None
+    softcap: float | None = None
+    alibi: bool = False
+    block_size: int | None = None
+    latent_norm: RMSNorm = RMS_NORM
+    expanded: bool = True
+    absorbed: bool = False
+    decoupled: bool = False
 
 
 @dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it

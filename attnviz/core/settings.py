@@ -5,16 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeGuard
 
-from attnviz.core.block import NORMS
-from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
-from attnviz.core.initialisers import INITIALISERS
+from attnviz.core.initialisers import INITIALISERS, POSITIONS
+from attnviz.core.integer_example import WHOLE, check_whole
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL, MAX_LAYERS, MAX_TOKENS
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.order import NORMS
 from attnviz.core.tokens import tokenize
-from attnviz.core.whole import WHOLE
-from attnviz.core.wholesettings import check_whole
 
 
 @dataclass(frozen=True)

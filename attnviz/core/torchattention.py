@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import Projections, Tokens, laid_out, named
+from attnviz.core.projections import Projections, Tokens, laid_out, limited, masks_of, named, near
 from attnviz.core.trace import Trace
-from attnviz.core.visibility import limited, masks_of, near
 
 CORNERS = ("upper left", "lower right")
 _NAMES = ("query", "key", "value")

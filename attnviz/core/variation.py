@@ -12,10 +12,9 @@ import numpy as np
 from attnviz.core.arrays import fitting, fitting_mask
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.source import Source
-from attnviz.core.origin import GIVEN, Origin
-from attnviz.core.stage import Stage
+from attnviz.core.operations.operation import Source
+from attnviz.core.parameters import GIVEN, Origin
+from attnviz.core.stage import Stage, split_layer
 
 WORD_AXES = ("token", "query", "key", "context token", "answer")
 """The axes along which words stand."""

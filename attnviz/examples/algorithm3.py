@@ -3,8 +3,7 @@
 import numpy as np
 
 from attnviz.core.attention import attend
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example

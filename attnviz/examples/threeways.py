@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from attnviz.core import torchstream
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import Parameters
+from attnviz.core.rng import torch_linear, torch_rand, torch_seeded
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
@@ -34,14 +34,14 @@ LINEAR = "the weight of nn.Linear(3, 2), transposed, after torch.manual_seed(%d)
 
 def uniform(seed: int) -> Parameters:
     """W_Q, W_K and W_V by `torch.rand`, in this order."""
-    random = torchstream.seeded(seed)
-    return Parameters(*(torchstream.rand(random, (1, X.shape[1], D_OUT)) for _ in range(3)))
+    random = torch_seeded(seed)
+    return Parameters(*(torch_rand(random, (1, X.shape[1], D_OUT)) for _ in range(3)))
 
 
 def linear(seed: int, n_heads: int = 1) -> Parameters:
     """W_Q, W_K and W_V of each head as the weights of new `nn.Linear`, in this order."""
-    random = torchstream.seeded(seed)
-    drawn = [[torchstream.linear(random, X.shape[1], D_OUT).T for _ in range(3)] for _ in range(n_heads)]
+    random = torch_seeded(seed)
+    drawn = [[torch_linear(random, X.shape[1], D_OUT).T for _ in range(3)] for _ in range(n_heads)]
     return Parameters(*np.swapaxes(drawn, 0, 1))
 
 

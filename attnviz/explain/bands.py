@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from attnviz.core.layers import split_layer
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import has, hides, hides_none
 from attnviz.explain.markup import Runs, runs

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.core.origin import Kind
+from attnviz.core.parameters import Kind
 from attnviz.core.trace import Trace
 
 Condition = Callable[[Trace], bool]

@@ -3,9 +3,8 @@
 import re
 from functools import lru_cache
 
-from attnviz.core.caching import cached_by_template
 from attnviz.core.limits import MAX_LAYERS
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Trace, cached_by_template
 from attnviz.explain.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
 
 

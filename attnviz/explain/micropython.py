@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.activations import ReLU
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.softmax import Softmax
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.models.statedict import IN_LAYER, state_dict
 

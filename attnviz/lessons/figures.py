@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.analysis.pairing import pairing
-from attnviz.core.operations.source import Source
+from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
 from attnviz.lessons.mistaken import mistaken_figure
 from attnviz.lessons.reference import LessonError, Of, Passes

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnviz.core.layers import layered, split_layer
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.groups import repeated
-from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.linear import DotProducts, repeated
+from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
+from attnviz.core.stage import layered, split_layer
 from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import noun
 from attnviz.lessons.reference import Reference

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.contract.constants import ORDINALS
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.lessons.reference import Reference
 
 _NOUNS = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.contract.lesson import Fill, Question
 from attnviz.contract.talk import OfferedQuestion
-from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Layer
 from attnviz.explain.steps import full_title, steps_of
 from attnviz.lessons.expression import EXPRESSION_ERRORS

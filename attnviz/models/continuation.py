@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 
 OFFERED = {
     "temperature": (0.25, 0.5, 0.75, 1.0, 1.5, 2.0),

@@ -8,15 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.core.assembly import input_stages
 from attnviz.core.attention import attend
-from attnviz.core.block import RELU, Activation, Norm
 from attnviz.core.errors import SettingsError
-from attnviz.core.inputs import input_stages
-from attnviz.core.layers import layered
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.origin import Kind, Origin
-from attnviz.core.parameters import Parameters
+from attnviz.core.order import RELU, Activation, Norm
+from attnviz.core.parameters import Kind, Origin, Parameters
+from attnviz.core.stage import layered
 from attnviz.core.tokens import labels, leading
 from attnviz.core.trace import Trace
 from attnviz.models.task import Task

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.block import Norm
+from attnviz.core.order import Norm
 from attnviz.core.parameters import Parameters
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 from attnviz.models.adam import Decay
 from attnviz.models.model import Model
 from attnviz.models.task import Learnable

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.streams import stream
+from attnviz.core.operations.norms import RMSNorm
+from attnviz.core.rng import stream
 from attnviz.models.recipe import Recipe
 from attnviz.models.task import Answers, Batch, Learnable
 from attnviz.models.tasks.names import LONGEST, Names

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.core.block import ACTIVATIONS, NORMS, Activation, Norm
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES
+from attnviz.core.order import ACTIVATIONS, NORMS, Activation, Norm
 from attnviz.core.parameters import Parameters, banded
 from attnviz.models.model import Model
 from attnviz.models.statedict import (

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.core.graph import Arrays, backward, forward, leading_to
+from attnviz.core.rng import stream
 from attnviz.core.stage import Stage
-from attnviz.core.streams import stream
 from attnviz.models.adam import Adam
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe

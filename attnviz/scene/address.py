@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from attnviz.analysis.provenance import format_trail
 from attnviz.contract.looks import USUAL, USUAL_IN_TALK
 from attnviz.core.changes import format_changes
-from attnviz.core.fitting import nearest
+from attnviz.core.coerce import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only

@@ -8,7 +8,7 @@ from attnviz.contract.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
-from attnviz.core.painting import Painting
+from attnviz.core.masks import Painting
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 from attnviz.explain.ids import find

@@ -10,7 +10,7 @@ from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
 from attnviz.core.limits import MAX_TOKENS
-from attnviz.core.painting import PAINTED, Painting
+from attnviz.core.masks import PAINTED, Painting
 from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace

@@ -9,8 +9,8 @@ from attnviz.checks.uploads.parameters import OwnParameters
 from attnviz.checks.uploads.stages import LACKING, OwnStages
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
-from attnviz.core.fitting import fitting_rope, fitting_whole, nearest_heads, nearest_layers
-from attnviz.core.painting import Painting
+from attnviz.core.coerce import fitting_rope, fitting_whole, nearest_heads, nearest_layers
+from attnviz.core.masks import Painting
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from attnviz.core.integer_example import N_DRAWS, RULE_OF_WHOLE, WHOLE, has_whole, whole_numbers
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import leading, tokenize
-from attnviz.core.whole import N_DRAWS, WHOLE, whole_numbers
-from attnviz.core.wholesettings import RULE_OF_WHOLE, has_whole
 from attnviz.explain.wording import counted
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options

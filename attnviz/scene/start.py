@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.pairing import furthest, is_row_apart, pairing
-from attnviz.core.caching import cached_on_trace
 from attnviz.core.selection import Selection
-from attnviz.core.trace import Layer, Trace
+from attnviz.core.trace import Layer, Trace, cached_on_trace
 from attnviz.explain.steps import steps_of
 from attnviz.scene.scene import Scene
 

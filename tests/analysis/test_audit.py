@@ -18,17 +18,11 @@ from attnviz.analysis.audit import Audit, tolerance
 from attnviz.core import terms
 from attnviz.core.changes import Change
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.concatenation import Concatenation
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.hide import Hide, Masked
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.linear import Addition, Concatenation, WeightedSum
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.scores import Hide, Masked, Scale
+from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.settings import OPTIONS
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace

@@ -15,7 +15,7 @@ from attnviz.analysis.flips.contest import Contest, between, contest_of
 from attnviz.analysis.flips.flip import Flip, StageFlip, flips
 from attnviz.analysis.flips.row import OneRow
 from attnviz.analysis.flips.search import Smallest
-from attnviz.core.effect import has_effect
+from attnviz.core.coerce import has_effect
 from attnviz.core.errors import ArrayError
 from attnviz.core.graph import leading_to
 from attnviz.core.limits import MAX_FLIP_NUMBERS

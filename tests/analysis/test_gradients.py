@@ -13,18 +13,15 @@ from passes import ALL_SET
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.gradients import gradients
-from attnviz.core.builder import Builder
+from attnviz.core.arrays import Numbers
+from attnviz.core.assembly import Builder
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import Numbers
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.linear import Addition, DotProducts
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import banded
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace

@@ -16,7 +16,7 @@ from page import ROOT, changes_of
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
-from attnviz.core.axes import Axis
+from attnviz.core.selection import Axis
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session

@@ -9,9 +9,9 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
 from attnviz.app.sections import audit as section
 from attnviz.app.state import store
-from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.linear import WeightedSum
+from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.scene.acts import session
 from attnviz.scene.document.pass_cache import Answers
 from attnviz.scene.document.reply import verdict

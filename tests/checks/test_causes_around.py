@@ -14,7 +14,7 @@ from attnviz.checks.causes.mistake import Mistake
 from attnviz.checks.rounding import applied
 from attnviz.checks.wording.causes import CAUSES, code
 from attnviz.core.attention import attend_projected
-from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.rotation import Rotation
 
 N, WIDTH, HEADS = 6, 8, 2

@@ -11,11 +11,10 @@ from masking import unseeing
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.audit import audit
 from attnviz.core.changes import Change
-from attnviz.core.embeddings import embed, sinusoidal
 from attnviz.core.errors import ArrayError
-from attnviz.core.initialisers import xavier
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.initialisers import embed, sinusoidal, xavier
+from attnviz.core.operations.scores import Scale
+from attnviz.core.operations.softmax import SumNormalise
 
 NONE = Parameters()
 SENTENCE = "the cat sat on the mat"

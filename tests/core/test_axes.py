@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.axes import Axis
-from attnviz.core.selection import Selection
+from attnviz.core.selection import Axis, Selection
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 

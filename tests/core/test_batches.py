@@ -4,30 +4,22 @@ import numpy as np
 import pytest
 from kinds import OPERATIONS
 
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.alibi import ALiBi
-from attnviz.core.operations.concatenation import Concatenation
-from attnviz.core.operations.contributions import Contributions
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.headprojection import HeadProjection
-from attnviz.core.operations.hide import Hide
-from attnviz.core.operations.identity import Identity
-from attnviz.core.operations.lastquotient import LastQuotient
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.projection import Projection
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.linear import (
+    Addition,
+    Concatenation,
+    Contributions,
+    DotProducts,
+    HeadProjection,
+    Identity,
+    Projection,
+    WeightedSum,
+)
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.online_softmax import LastQuotient, RunningMaximum, RunningOutput, RunningSum
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.runningmaximum import RunningMaximum
-from attnviz.core.operations.runningoutput import RunningOutput
-from attnviz.core.operations.runningsum import RunningSum
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.sinkshare import SinkShare
-from attnviz.core.operations.softcap import Softcap
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.operations.scores import ALiBi, Hide, Scale, Softcap
+from attnviz.core.operations.softmax import SinkShare, Softmax, SumNormalise
 
 SENTENCES, HEADS, QUERIES, KEYS, WIDTH, COLUMNS = 7, 2, 3, 5, 11, 13
 draw = np.random.default_rng(2).standard_normal

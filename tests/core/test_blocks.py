@@ -12,12 +12,10 @@ from attnviz import Parameters, attend
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change, parse_change
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.operations.gelu import GELU
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.explain.movement import described
 
 BY_TORCH = {

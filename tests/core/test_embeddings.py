@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.core.embeddings import embed, sinusoidal
-from attnviz.core.streams import stream
+from attnviz.core.initialisers import embed, sinusoidal
+from attnviz.core.rng import stream
 
 
 def test_a_row_depends_on_its_word_and_the_seed_alone():

@@ -7,8 +7,7 @@ import pytest
 
 from attnviz import Parameters, attend
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 
 FITTING = {
     "w_q": np.ones((2, 5, 3)),

@@ -11,7 +11,7 @@ import pytest
 from attnviz import Parameters, attend
 from attnviz.core.initialisers import INITIALISERS, pytorch
 from attnviz.core.parameters import banded
-from attnviz.core.torchstream import rand, seeded
+from attnviz.core.rng import torch_rand, torch_seeded
 
 RECORDED = json.loads(
     (Path(__file__).parents[1] / "data" / "torch_multihead_attention.json").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def test_pytorch_is_torch_bit_for_bit(case):
 def test_pytorch_makes_the_module_of_a_second_layer_of_the_numbers_that_come_next():
     """Of torch's own stream: a weight and a bias of `out_proj`, then q, k and v; and so for each module."""
     d_model = 4
-    numbers = rand(seeded(7), (2 * (4 * d_model**2 + d_model),))
+    numbers = torch_rand(torch_seeded(7), (2 * (4 * d_model**2 + d_model),))
     out = numbers[4 * d_model**2 + d_model :][: d_model**2].reshape(d_model, d_model)
     np.testing.assert_allclose(pytorch(d_model, 2, 7, layer=2).w_o.T, out - 0.5, rtol=0, atol=1e-7)
     in_ = numbers[-3 * d_model**2 :].reshape(3, d_model, d_model)

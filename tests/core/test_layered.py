@@ -12,9 +12,9 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.analysis.gradients import gradients
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.layers import layered, split_layer
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.selection import Selection
+from attnviz.core.stage import layered, split_layer
 from attnviz.explain.steps import steps_of
 
 TOKENS, D_MODEL, D_K, D_V, ANSWERS, LAYERS = 4, 5, 3, 2, 7, 2

@@ -10,8 +10,8 @@ from passes import TRACES
 
 from attnviz import Parameters, attend
 from attnviz.core import stage as stages
+from attnviz.core.arrays import Numbers
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import Numbers
 from attnviz.core.operations.softmax import Softmax
 
 SHAPES = {

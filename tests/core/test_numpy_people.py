@@ -7,8 +7,7 @@ import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 
 TRACE = trace_of("the cat sat")
 SQUARE = np.eye(3)[None]

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from attnviz import attend, trace_of
 from attnviz.core.errors import SettingsError
-from attnviz.core.painting import MAX_PAINTED, Painting
+from attnviz.core.masks import MAX_PAINTED, Painting
 from attnviz.core.parameters import Parameters
 from attnviz.explain.export import script
 from attnviz.scene.acts import act

@@ -12,14 +12,12 @@ from rules import said
 
 from attnviz import Parameters, attend
 from attnviz.analysis.audit import tolerance
-from attnviz.core.numbers import Numbers
-from attnviz.core.operations.alibi import slopes
-from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.arrays import Numbers
+from attnviz.core.operations.norms import LayerNorm
+from attnviz.core.operations.online_softmax import RunningMaximum
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
-from attnviz.core.operations.runningmaximum import RunningMaximum
-from attnviz.core.operations.sinkshare import SinkShare
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.scores import slopes
+from attnviz.core.operations.softmax import SinkShare, Softmax, SumNormalise
 from attnviz.core.stage import Stage
 
 

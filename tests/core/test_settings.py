@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from masking import unseeing
 
 from attnviz import Settings, trace_of
+from attnviz.core.coerce import nearest, nearest_heads
 from attnviz.core.errors import SettingsError
-from attnviz.core.fitting import nearest, nearest_heads
-from attnviz.core.layers import split_layer
 from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals

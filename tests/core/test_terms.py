@@ -8,7 +8,7 @@ from cases import of_each, spread
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import digits
-from attnviz.core.operations.scale import Scaled
+from attnviz.core.operations.scores import Scaled
 from attnviz.core.terms import Cell, Copy, Sum
 from attnviz.core.trace import Trace
 

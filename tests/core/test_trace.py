@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.linear import Contributions
 
 PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
 

@@ -20,11 +20,10 @@ from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError, SettingsError
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.numerals import digits
-from attnviz.core.operations.alibi import ALiBi
+from attnviz.core.operations.online_softmax import RunningMaximum
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.runningmaximum import RunningMaximum
-from attnviz.core.operations.softcap import Softcap
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.scores import ALiBi, Softcap
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.explain import export
 from attnviz.explain.steps import steps_of
 

@@ -9,9 +9,9 @@ import pytest
 from page import settings_of
 
 from attnviz import Settings, trace_of
-from attnviz.core import whole
+from attnviz.core import integer_example
 from attnviz.core.errors import SettingsError
-from attnviz.core.whole import N_DRAWS, whole_numbers
+from attnviz.core.integer_example import N_DRAWS, whole_numbers
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
@@ -83,7 +83,7 @@ def test_a_word_that_comes_again_has_its_embedding_and_a_seed_decides():
 
 
 def test_a_seed_without_any_is_followed_by_the_next_which_is_said(monkeypatch):
-    monkeypatch.setattr(whole, "_good", lambda tokens, x, matrices, base: np.full(N_DRAWS, next(calls)))
+    monkeypatch.setattr(integer_example, "_good", lambda tokens, x, matrices, base: np.full(N_DRAWS, next(calls)))
     calls = iter([False, False, True])
     whole_numbers.cache_clear()
     scene, notices = parse({"sentence": "the cat sat", "initialiser": "whole", "d_model": "2", "heads": "1"})

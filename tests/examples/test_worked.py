@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend
+from attnviz.core.arrays import Numbers
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import Numbers
-from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.stage import Stage
 from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
 from attnviz.examples.printout import Agreement, Number, recorded

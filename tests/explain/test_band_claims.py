@@ -18,10 +18,10 @@ from test_bands import FIRSTS, percent, read, said, shown
 from attnviz import Settings, trace_of
 from attnviz.contract.steps import Matrix
 from attnviz.core.graph import leading_to
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.lastquotient import LastQuotient
-from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.norms import LayerNorm
+from attnviz.core.operations.online_softmax import LastQuotient
 from attnviz.core.selection import Selection
+from attnviz.core.stage import split_layer
 
 BY_HAND = {
     f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)

@@ -18,10 +18,10 @@ from passes import TRACES
 
 from attnviz import Parameters, attend
 from attnviz.contract.steps import Matrix
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.linear import DotProducts
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.selection import Selection
+from attnviz.core.stage import split_layer
 from attnviz.explain.steps import steps_of
 from attnviz.explain.views.band import is_product
 from attnviz.explain.views.bands import bands, page

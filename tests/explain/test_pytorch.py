@@ -10,8 +10,8 @@ from passes import planted
 from torchruns import RECORDED, passes, run
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.scores import Scale
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.explain.pytorch import torch_script
 
 PASSES = passes()

@@ -10,7 +10,7 @@ from numerals import short
 from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
-from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.norms import LayerNorm
 
 pytestmark = pytest.mark.browser
 

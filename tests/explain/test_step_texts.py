@@ -15,11 +15,9 @@ from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations.alibi import ALiBi, slopes
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softcap import Softcap
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.activations import ReLU
+from attnviz.core.operations.scores import ALiBi, Scale, Softcap, slopes
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.stage import Stage
 from attnviz.explain.entry import Entry

@@ -14,8 +14,8 @@ from test_bands import share_said
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import Change
-from attnviz.core.layers import split_layer
 from attnviz.core.selection import Selection
+from attnviz.core.stage import split_layer
 from attnviz.explain.steps import steps_of
 
 OWN = {

@@ -5,8 +5,8 @@ import pytest
 from cases import of_each
 from passes import TRACES
 
-from attnviz.core.layers import split_layer
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
+from attnviz.core.stage import split_layer
 from attnviz.explain.steps import ENTRIES, STEPS, full_title, steps_of
 from attnviz.explain.vocabulary import AXES, entry, symbol
 

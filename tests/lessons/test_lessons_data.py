@@ -18,8 +18,8 @@ from attnviz import Settings, trace_of
 from attnviz.contract.constants import ORDINALS
 from attnviz.contract.lesson import Moment
 from attnviz.core.changes import Change
-from attnviz.core.layers import layered, split_layer
 from attnviz.core.numerals import digits, short
+from attnviz.core.stage import layered, split_layer
 from attnviz.explain.wording import percent
 from attnviz.lessons import lesson as lessons
 from attnviz.lessons.expression import is_so, value

@@ -10,7 +10,7 @@ import numpy as np
 from cases import of_each
 from test_microgpt import own
 
-from attnviz.core.block import ACTIVATIONS
+from attnviz.core.order import ACTIVATIONS
 from attnviz.explain import micropython
 from attnviz.models import statedict, statefile
 

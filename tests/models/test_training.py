@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 from attnviz.models import MODELS, recorded, recording
 from attnviz.models.adam import Adam
 from attnviz.models.recipes import RECIPES

@@ -12,7 +12,7 @@ from page import changes_of
 from test_scene import scenes
 from test_viewer import MEANT
 
-from attnviz.core.painting import Painting
+from attnviz.core.masks import Painting
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing

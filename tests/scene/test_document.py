@@ -22,7 +22,7 @@ from attnviz.contract.answer import Answer
 from attnviz.contract.document import Document
 from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
-from attnviz.core.layers import layered, split_layer
+from attnviz.core.stage import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.explain.flips import FAILED
 from attnviz.explain.movement import steepest

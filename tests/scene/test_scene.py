@@ -109,7 +109,7 @@ def test_an_address_is_read_without_a_pass(monkeypatch):
     def made(*_, **__):
         raise AssertionError("a pass is made")
 
-    monkeypatch.setattr("attnviz.core.builder.Builder.__init__", made)
+    monkeypatch.setattr("attnviz.core.assembly.Builder.__init__", made)
     with pytest.raises(AssertionError):
         resolve(Scene())
     for written in (

@@ -13,9 +13,9 @@ from page import boxes, settings_of, values
 from test_scene import scenes
 
 from attnviz.checks.uploads.stages import OwnStages
-from attnviz.core.effect import has_effect
+from attnviz.core.coerce import has_effect
+from attnviz.core.integer_example import has_whole
 from attnviz.core.settings import OPTIONS
-from attnviz.core.wholesettings import has_whole
 from attnviz.explain.glossary import explained
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.caching import MAX_TEMPLATES, cached_by_template
-from attnviz.core.origin import Origin
+from attnviz.core.integer_example import WHOLE
+from attnviz.core.parameters import Origin
 from attnviz.core.settings import OPTIONS
-from attnviz.core.whole import WHOLE
+from attnviz.core.trace import MAX_TEMPLATES, cached_by_template
 from attnviz.explain.ids import nearest
 from attnviz.explain.steps import steps_of
 from attnviz.models import MODELS

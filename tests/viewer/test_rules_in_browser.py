@@ -18,7 +18,7 @@ from rules import said
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.explain.steps import ENTRIES
 from attnviz.explain.vocabulary import stories_of

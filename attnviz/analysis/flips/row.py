@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.core.graph import leading_to
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.hide import Hide
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.operations.runningoutput import RunningOutput
-from attnviz.core.operations.runningsum import RunningSum
+from attnviz.core.operations.linear import Addition
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.online_softmax import RunningOutput, RunningSum
+from attnviz.core.operations.scores import Hide
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 

@@ -9,10 +9,9 @@ import numpy as np
 from attnviz.checks.causes.mistake import Mistake, Setting, passed_on
 from attnviz.checks.nodes import Node
 from attnviz.checks.rounding import Precision, Rounded, applied
-from attnviz.core.block import ALL_ACTIVATIONS
-from attnviz.core.operations.addition import Addition
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.linear import Addition
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.order import ALL_ACTIVATIONS
 
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
 _NORMS = ("attn_norm", "mlp_norm", "q_normed", "k_normed")

@@ -9,9 +9,7 @@ import numpy as np
 
 from attnviz.checks.causes.mistake import Mistake, Setting, each_and_all
 from attnviz.checks.nodes import Node
-from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.projection import Projection
-from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
 
 Change = Callable[[np.ndarray], np.ndarray]
 

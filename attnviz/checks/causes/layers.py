@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attnviz.checks.causes.mistake import Mistake, Setting, each_and_all
 from attnviz.checks.nodes import Node, Nodes, evaluated
 from attnviz.checks.rounding import Precision, Rounded
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 
 
 def of_other_layers(setting: Setting) -> Iterator[Mistake]:

@@ -12,7 +12,7 @@ from attnviz.checks.masks import OtherMask, others_than, seen_in
 from attnviz.checks.nodes import Node, Nodes, exact_nodes
 from attnviz.checks.rounding import Precision, Rounded
 from attnviz.checks.stages import later_than_scores
-from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.scores import Hide
 from attnviz.core.trace import Trace
 
 _FINITE = (-1.0, -10.0)

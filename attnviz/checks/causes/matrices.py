@@ -11,7 +11,7 @@ from attnviz.checks.causes.heads import side_by_side
 from attnviz.checks.causes.mistake import Mistake, Setting, each_and_all
 from attnviz.checks.nodes import Node
 from attnviz.checks.rounding import Precision, Rounded
-from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.linear import Projection
 from attnviz.core.parameters import banded
 
 _TOGETHER = (("q", "k", "v"), ("q", "k", "v", "output"))

@@ -9,8 +9,7 @@ import numpy as np
 from attnviz.checks.causes.fit import Fit, simple
 from attnviz.checks.causes.mistake import Mistake, Setting, after, passed_on
 from attnviz.checks.nodes import Node
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softcap import LIMITS, Softcap
+from attnviz.core.operations.scores import LIMITS, Scale, Softcap
 
 NEAR = 1e-4
 """How near numbers are that are taken for each other, in parts of them."""

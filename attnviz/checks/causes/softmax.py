@@ -11,7 +11,7 @@ from attnviz.checks.causes.mistake import Mistake, Setting, after, followed_by
 from attnviz.checks.nodes import Node
 from attnviz.checks.rounding import Precision, Rounded, applied
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
 
 _TELLING = 1e-3

@@ -12,7 +12,7 @@ from attnviz.checks.causes.mistake import Mistake, Setting, each_and_all, follow
 from attnviz.checks.masks import seen_in
 from attnviz.checks.nodes import Node
 from attnviz.checks.rounding import Precision, Rounded, applied
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import BASES, Rotation
 
 _ROTATED = ("q_rotated", "k_rotated")

@@ -13,10 +13,10 @@ from attnviz.checks.files import ArrayFile, read_file
 from attnviz.checks.recomputation import recomputed
 from attnviz.checks.uploads.parameters import OwnParameters
 from attnviz.checks.uploads.stages import OwnStages
-from attnviz.core.block import ALL_ACTIVATIONS, NORMS, Block
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.order import ALL_ACTIVATIONS, NORMS, Block
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice

@@ -1,4 +1,4 @@
-"""Operation: what every way of making a stage can do."""
+"""Operation: what every way of making a stage provides; and `Source`, for stages that nothing computes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,21 @@ from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
-from attnviz.core.operations.input import AxesAndShape
-from attnviz.core.operations.rule import Index, Rule
+from attnviz.core.operations.rule import AxesAndShape, Index, Rule
 from attnviz.core.terms import Cell, Sum, Terms
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source of numbers that were typed, drawn or given; `recipe` says where they are from."""
+
+    recipe: str
+    operands = ()
+
+
+GIVEN = Source("given")
+"""That of numbers that someone gave, and said no more of."""
+
 
 Reads = tuple[tuple[Cell, ...], ...]
 Derivatives = tuple[np.ndarray | None, ...]

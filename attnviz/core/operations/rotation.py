@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
-from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Slot, Variant
+from attnviz.core.operations.rule import SAME_NUMBER, AxesAndShape, Input, Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
 
 Pairs = Literal["neighbours", "halves"]

@@ -1,4 +1,4 @@
-"""Rule: how any cell of a stage is computed, said once for all cells: patterns of indices, sentences with slots.
+"""Rule: how any cell of a stage is computed, stated once for all cells as patterns of indices and sentences with slots.
 
 A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets
 lie on one axis, the outermost first: `q (h f)`. The letter `i` stands in no
@@ -15,11 +15,28 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import repeat
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+AxesAndShape = tuple[tuple[str, ...], tuple[int, ...]]
+"""The names of the axes, and their lengths."""
+
+
+class Input(Protocol):
+    """A stage, as an operation reads it."""
+
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def value(self) -> np.ndarray:
+        """Its numbers; the rest is known without making them."""
+
+    @property
+    def bound(self) -> float:
+        """The largest that a number but a hidden key's -inf can be, of either sign; inf where -inf was given or set."""
+
 
 RUNNING = "i"
 

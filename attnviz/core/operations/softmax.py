@@ -1,4 +1,4 @@
-"""Softmax: a row of scores becomes shares that add up to 1, or to less where a sink takes one, too."""
+"""From scores to attention weights: softmax, with or without a sink, and plain division by the sum."""
 
 import math
 import sys
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import AxesAndShape, Input
+from attnviz.core.errors import ArrayError
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
-from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, FromRow, Terms
+from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, FromRow, Terms, exact_sum, rounding_of
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Softmax(Operation):
 def row_parts(
     masked: np.ndarray, sinks: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Each row's maximum, its exponentials, their sum, and the sink's exponential, 0 without one; a sink counts in all."""
+    """Each row's maximum, exponentials and their sum, which count the sink; and the sink's exponential, or 0."""
     largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
     if sinks is not None:
         largest = np.maximum(largest, sinks[..., None, None])
@@ -166,3 +166,170 @@ class Share(FromRow):
         exponentials = self.exponentials
         divisor = math.fsum(exponentials)
         return exponentials[self.place] / divisor if divisor else 0.0
+
+
+@dataclass(frozen=True)
+class SinkShare(Operation):
+    """exp(sink) / (exp(sink) + the sum of the row's): 1 less the row's shares; all of a row that sees no key.
+
+    It has no value, so nothing is collected for it (gpt-oss, OpenAI 2025, drops it after the softmax).
+    """
+
+    operands = (Operand("row", "sink’s share"), Operand("cell", "sink"))
+
+    def compute(self, masked: np.ndarray, sinks: np.ndarray) -> np.ndarray:
+        _, _, sums, of_sinks = row_parts(masked, sinks)
+        return (of_sinks / sums)[..., 0]
+
+    def vjp(self, upstream: np.ndarray, masked: np.ndarray, sinks: np.ndarray) -> Derivatives:
+        # d s / d z_j = -s a_j, and d s / d sink = s (1 - s)
+        _, exponentials, sums, of_sinks = row_parts(masked, sinks)
+        moved = upstream[..., None] * of_sinks / sums
+        visible = exponentials.sum(axis=-1, keepdims=True) / sums
+        return -moved * exponentials / sums, added_up((moved * visible).sum(axis=(-2, -1)), sinks)
+
+    def extent(self, masked: Input, sinks: Input) -> AxesAndShape:
+        return masked.axes[:-1], masked.shape[:-1]
+
+    def bound(self, masked: Input, sinks: Input) -> float:
+        return 1.0
+
+    def rule(self, masked: Input, sinks: Input) -> Rule:
+        largest, exponentials, sums, of_sinks = row_parts(masked.value, sinks.value)
+        slots = {
+            "z": Slot(0, "h q i"),
+            "e": Slot("#exp", "h q i"),
+            "sink": Slot(1, "h"),
+            "sink_e": Slot("#sink", "h q"),
+            "max": Slot("#max", "h q"),
+            "sum": Slot("#sum", "h q"),
+        }
+        lines = (
+            Line(("z",), "exp({z} − {max:b})", "e"),
+            Line(("sink",), "exp({sink} − {max:b}), the sink", "sink_e"),
+        )
+        share = r"\frac{e^{{sink:t} - {max:bt}}}{{terms} + e^{{sink:t} - {max:bt}}}"
+        of_rows = {"#sink": of_sinks, "#max": largest, "#sum": sums}
+        return Rule.of(
+            (masked, sinks),
+            "h q",
+            slots,
+            Variant(lines, "{sink_e} ÷ {sum}, the sum of {n}", share, "{e:t}"),
+            arrays={"#exp": exponentials} | {name: array[..., 0] for name, array in of_rows.items()},
+        )
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        *row, sink = (cell for (cell,) in reads)
+        return Share(tuple(row), len(row), (sink,))
+
+    def latex(self, result: str, masked: str, sinks: str) -> str:
+        t, z = result[0].lower(), masked[0].lower()
+        return rf"{result}: \quad {t}_n = \frac{{1}}{{1 + \sum_j \exp({z}_{{nj}} - {sinks})}}, \quad z = {masked}"
+
+    def numpy(self, result: str, masked: str, sinks: str) -> tuple[str, ...]:
+        return (
+            f"lowest = np.finfo({masked}.dtype).min",
+            f"largest = np.maximum({masked}.max(axis=-1, keepdims=True, initial=lowest), {sinks}[..., None, None])",
+            f"of_sinks = np.exp({sinks}[..., None, None] - largest)",
+            f"sums = np.exp({masked} - largest).sum(axis=-1, keepdims=True) + of_sinks",
+            f"{result} = (of_sinks / sums)[..., 0]",
+        )
+
+
+@dataclass(frozen=True)
+class SumNormalise(Operation):
+    """Each number over the sum of its row: what is sometimes shown before softmax, or in its place.
+
+    The rows add up to 1, but a negative score gets a negative share, adding a
+    constant to all scores changes the shares, and a row that adds up to 0 has
+    none. A hidden key counts 0; a query that sees no key gets a row of zeros.
+    """
+
+    operands = (Operand("row", "÷ row sum"),)
+
+    def compute(self, masked: np.ndarray) -> np.ndarray:
+        counted, divisor = self._fraction(masked)
+        return counted / divisor
+
+    def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:
+        # d a_m / d z_j = (delta_mj - a_m) / sum of z
+        counted, divisor = self._fraction(masked)
+        moves = (upstream - (upstream * counted / divisor).sum(axis=-1, keepdims=True)) / divisor
+        return (np.where(np.isneginf(masked), 0, moves),)
+
+    def _fraction(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers that count, and their divisor: the sum of the row, or 1 where no key is visible."""
+        hidden = np.isneginf(masked)
+        counted = np.where(hidden, 0, masked)
+        divisor = np.where(hidden.all(axis=-1, keepdims=True), 1, counted.sum(axis=-1, keepdims=True))
+        # the sum is within this of the exact one, which may be 0 where the rounded one is not
+        rounding = (np.abs(counted) * np.finfo(float).eps).sum(axis=-1, keepdims=True) * counted.shape[-1]
+        if not (np.isfinite(divisor) & (np.abs(divisor) > rounding)).all():
+            raise ArrayError(
+                "A row divided by its sum must add up to a finite number other than 0, and not to one so near 0 "
+                "that it may be what rounding left. Use softmax."
+            )
+        return counted, divisor
+
+    def extent(self, masked: Input) -> AxesAndShape:
+        return masked.axes, masked.shape
+
+    def bound(self, masked: Input) -> float:
+        return math.inf  # a row that adds up to almost 0 is found by looking
+
+    def rule(self, masked: Input) -> Rule:
+        counted, divisor = self._fraction(masked.value)
+        hidden = np.isneginf(masked.value)
+        lines = (Line(("z",), "{z}", "counted"),)
+        conclusion = "{own} ÷ {sum:b}, the sum of {n}" + ", where hidden keys count 0" * bool(hidden.any())
+        return Rule.of(
+            (masked,),
+            "h q k",
+            {
+                "z": Slot(0, "h q i"),
+                "counted": Slot("#counted", "h q i"),
+                "own": Slot("#counted", "h q k"),
+                "sum": Slot("#sum", "h q"),
+            },
+            Variant(lines, conclusion, r"\frac{{own:bt}}{{terms}}", "{counted:bt}"),
+            Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
+            case=Slot("#unseeing", "h q"),
+            arrays={"#counted": counted, "#sum": divisor[..., 0], "#unseeing": hidden.all(axis=-1).astype(int)},
+        )
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Proportion(tuple(cell for (cell,) in reads), index[-1])
+
+    def latex(self, result: str, masked: str) -> str:
+        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_j z_{{nj}}}}, \quad z = {masked}"
+
+    def numpy(self, result: str, masked: str) -> tuple[str, ...]:
+        return (
+            f"hidden = np.isneginf({masked})",
+            f"counted = np.where(hidden, 0, {masked})",
+            "sums = counted.sum(axis=-1, keepdims=True)",
+            f"{result} = counted / np.where(hidden.all(axis=-1, keepdims=True), 1, sums)",
+        )
+
+
+@dataclass(frozen=True)
+class Proportion(FromRow):
+    """One row's numbers over their own sum, at one place; a hidden key counts 0.
+
+    Without an exponential a negative number gives a negative proportion.
+    """
+
+    @property
+    def counted(self) -> tuple[float, ...]:
+        return tuple(0.0 if cell.value == -math.inf else cell.value for cell in self.row)
+
+    @property
+    def divisor(self) -> float:
+        return exact_sum((value,) for value in self.counted)
+
+    def total(self) -> float:
+        return self.counted[self.place] / self.divisor if self.divisor else 0.0
+
+    def rounding(self) -> float:
+        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
+        return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0

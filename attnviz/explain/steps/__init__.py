@@ -6,9 +6,8 @@ Which steps a trace has, and what they say, follows from its stages.
 from dataclasses import replace
 from functools import lru_cache
 
-from attnviz.core.caching import cached_by_template
-from attnviz.core.layers import split_layer
-from attnviz.core.trace import Layer, Trace
+from attnviz.core.stage import split_layer
+from attnviz.core.trace import Layer, Trace, cached_by_template
 from attnviz.explain.entry import Entry
 from attnviz.explain.step import Step
 from attnviz.explain.steps.alibi import ALIBI

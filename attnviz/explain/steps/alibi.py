@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.operations.alibi import slopes
+from attnviz.core.operations.scores import slopes
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import Condition
 from attnviz.explain.entry import Entry

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.core.layers import layered, split_layer
-from attnviz.core.painting import PAINTED
+from attnviz.core.masks import PAINTED
+from attnviz.core.stage import layered, split_layer
 from attnviz.core.trace import Stage, Trace
 from attnviz.explain.condition import Condition, both
 from attnviz.explain.entry import Entry

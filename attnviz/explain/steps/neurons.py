@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.activations import ReLU
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import has
 from attnviz.explain.entry import Entry

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import Condition, both, has, lacks
 from attnviz.explain.entry import Entry

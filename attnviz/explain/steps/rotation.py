@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.layers import split_layer
 from attnviz.core.numerals import digits
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import Condition, has, lacks
 from attnviz.explain.entry import Entry, Role

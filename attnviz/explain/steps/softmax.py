@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import both, has, lacks
 from attnviz.explain.entry import Entry

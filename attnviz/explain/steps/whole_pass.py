@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.layers import layered
+from attnviz.core.stage import layered
 from attnviz.core.trace import Trace
 from attnviz.explain.condition import always, both, has, lacks, of_model
 from attnviz.explain.entry import Entry

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attnviz.contract.steps import Band, Matrix
-from attnviz.core.layers import split_layer
-from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.core.operations.rmsnorm import RMSNorm
-from attnviz.core.stage import Stage
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.bands import sentence
 from attnviz.explain.condition import several_heads

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attnviz.contract.steps import Band, Matrix
-from attnviz.core.layers import split_layer
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.bands import sentence
 from attnviz.explain.step import Step

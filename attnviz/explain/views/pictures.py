@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from attnviz.contract.steps import Matrix, Picture
-from attnviz.core.layers import split_layer
 from attnviz.core.operations.operation import Operand
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry
 from attnviz.explain.steps.output import adds_up

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from attnviz.core.layers import split_layer
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Step
 from attnviz.explain.steps import entry

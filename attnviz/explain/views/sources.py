@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from attnviz.contract.steps import Band, Source
-from attnviz.core.layers import split_layer
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.bands import sentence
 from attnviz.explain.step import Step

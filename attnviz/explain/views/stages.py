@@ -16,9 +16,8 @@ from attnviz.contract.stages import (
     StageNumbers,
     StageShape,
 )
-from attnviz.core.layers import split_layer
 from attnviz.core.operations.rule import Rule, Slot
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.bands import marks
 from attnviz.explain.micropython import called

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
-from attnviz.core.caching import cached_on_trace
 from attnviz.core.changes import Change
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Trace, cached_on_trace
 from attnviz.lessons.naming import ordinal
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from attnviz.contract.lesson import Question
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import PATTERN, Passes, Reference, find
 

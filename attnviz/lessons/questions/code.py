@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import place_slot
 from attnviz.lessons.questions.ask import Ask, computed_from

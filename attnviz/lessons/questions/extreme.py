@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.contract.lesson import Candidate, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
-from attnviz.core.layers import layered, split_layer
+from attnviz.core.stage import layered, split_layer
 from attnviz.lessons.expression import SAME
 from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away

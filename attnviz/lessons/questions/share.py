@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import UNSET
 
 from attnviz.contract.lesson import Fill
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.naming import noun

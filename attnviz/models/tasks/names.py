@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 from attnviz.core.tokens import cleaned
 from attnviz.models.task import Answers, Batch, Learnable
 from attnviz.models.yardsticks import guessing, pairs

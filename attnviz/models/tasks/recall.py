@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 from attnviz.models.task import Answers, Batch, Learnable, Looks
 
 LETTERS, DIGITS = tuple("abcdefgh"), tuple("01234567")

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
 from attnviz.models.task import Answers, Batch, Learnable
 
 ANIMALS = ("animal", "dog", "cat", "horse", "child", "cow")

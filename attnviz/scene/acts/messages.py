@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import MUTABLE, Change
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import split_layer
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
 Option = TypeVar("Option")

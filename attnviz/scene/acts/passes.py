@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.flips.contest import contest_of
 from attnviz.contract.looks import VIEWS
-from attnviz.core.painting import MAX_PAINTED, Painting
+from attnviz.core.masks import MAX_PAINTED, Painting
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.mask import MASK
 from attnviz.explain.views.stages import by_row

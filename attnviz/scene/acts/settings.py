@@ -6,7 +6,7 @@ from functools import partial
 
 from attnviz.contract.looks import COMPARISONS
 from attnviz.core import tokens
-from attnviz.core.fitting import nearest
+from attnviz.core.coerce import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
 from attnviz.core.masks import LEAST_WINDOW
 from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS

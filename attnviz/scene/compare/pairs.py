@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
-from attnviz.core.effect import has_effect
-from attnviz.core.layers import layered
+from attnviz.core.coerce import has_effect
 from attnviz.core.masks import GLOBAL_LAYERS, LEAST_WINDOW, WITHOUT_WINDOW
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
+from attnviz.core.stage import layered
 from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 

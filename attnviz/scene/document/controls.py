@@ -7,13 +7,11 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from attnviz.contract import answer
-from attnviz.core.effect import has_effect
-from attnviz.core.fitting import allowed
+from attnviz.core.coerce import allowed, has_effect
+from attnviz.core.integer_example import WHOLE, has_whole
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
-from attnviz.core.whole import WHOLE
-from attnviz.core.wholesettings import has_whole
 from attnviz.explain.glossary import explained
 from attnviz.explain.markup import runs
 from attnviz.models import MODELS

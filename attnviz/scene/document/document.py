@@ -19,7 +19,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
 from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
 from attnviz.contract.where import Selected, Where
-from attnviz.core.effect import has_effect
+from attnviz.core.coerce import has_effect
 from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from attnviz.analysis.audit import Audit
-from attnviz.core.fitting import nearest
+from attnviz.core.coerce import nearest
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import Scene
 

@@ -10,8 +10,7 @@ from msgspec.structs import fields
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.contract import answer
 from attnviz.contract.answer import Answer, File, Program, Verdict
-from attnviz.core.caching import cached_on_trace
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Trace, cached_on_trace
 from attnviz.explain import micropython
 from attnviz.explain.code import coloured
 from attnviz.explain.export import script

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from attnviz.contract.document import LayerOfModel, Palette, PassParameters, PassShape, Words
 from attnviz.contract.stages import StageNumbers, StageValues
-from attnviz.core.caching import cached_by_template
-from attnviz.core.operations.scale import Scale
-from attnviz.core.trace import Trace
+from attnviz.core.operations.scores import Scale
+from attnviz.core.trace import Trace, cached_by_template
 from attnviz.explain.ids import nearest
 from attnviz.explain.steps import steps_of
 from attnviz.explain.views import palette

@@ -1,4 +1,4 @@
-"""Whole: embeddings and parameters of small whole numbers, with which every share is a fraction.
+"""The initialiser `WHOLE`: small integers that make every attention weight a fraction, and the settings it needs.
 
 Scores are multiplied by ln 2 or ln 3, so that the exponential of a scaled score is a power of 2 or 3.
 """
@@ -7,11 +7,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
+from attnviz.core.errors import SettingsError
 from attnviz.core.parameters import Parameters
-from attnviz.core.streams import stream
+from attnviz.core.rng import stream
+from attnviz.core.tokens import tokenize
 
 WHOLE = "whole"
 """The name of this initialiser."""
@@ -100,3 +103,51 @@ def _good(tokens: Sequence[str], x: np.ndarray, matrices: Sequence[np.ndarray], 
     other = next(place for place, token in enumerate(tokens) if token != tokens[0])
     first = scores[..., : other + 1]
     return small & (first != first[..., :1]).any(axis=-1).all(axis=-1)
+
+
+class Asked(Protocol):
+    """Settings, as far as they are asked whether they can be whole numbers."""
+
+    sentence: str
+    context: str | None
+
+
+OF_WHOLE: dict[str, Sequence] = {
+    "d_model": range(2, 5),
+    "n_heads": range(1, 2),
+    "positions": ("none",),
+    "layers": range(1, 2),
+    "norm": ("none",),
+    "sharing": ("none",),
+    "qk_norm": (False,),
+    "rope": ("none",),
+    "scaled": (True,),
+    "softcap": ("none",),
+    "alibi": (False,),
+    "sinks": ("none",),
+    "blocks": ("none",),
+}
+"""The values of some options with the initialiser `WHOLE`."""
+
+RULE_OF_WHOLE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
+
+
+def has_whole(sentence: str, context: str | None) -> bool:
+    """Whether a sentence can have the initialiser `WHOLE`."""
+    return not (context or "").strip() and can_be_whole(tokenize(sentence))
+
+
+def rule_of_whole(name: str) -> str:
+    """The values of an option with whole numbers, in words."""
+    first, *others = OF_WHOLE[name]
+    return f"With initialiser=whole {name} is {f'{first} to {others[-1]}' if others else first}"
+
+
+def check_whole(settings: Asked) -> None:
+    """Raise SettingsError unless these can be settings with whole numbers."""
+    for name, allowed in OF_WHOLE.items():
+        if getattr(settings, name) not in allowed:
+            raise SettingsError(f"{rule_of_whole(name)}; got {getattr(settings, name)!r}.")
+    if not has_whole(settings.sentence, settings.context):
+        n_words, context = len(tokenize(settings.sentence)), repr(settings.context)[:40]
+        raise SettingsError(f"{RULE_OF_WHOLE}; got {n_words} and the context {context}.")

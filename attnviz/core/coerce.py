@@ -1,11 +1,35 @@
-"""Fitting: values as somebody wrote or picked them, brought to the nearest that settings allow."""
+"""Which options apply beside the others, and values from an address brought to the nearest allowed ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, RULE_OF_PAIRS, divisors, has_pairs, most_layers
-from attnviz.core.whole import WHOLE
-from attnviz.core.wholesettings import OF_WHOLE, rule_of_whole
+from attnviz.core.integer_example import OF_WHOLE, WHOLE, rule_of_whole
+from attnviz.core.limits import MAX_LAYERS
+from attnviz.core.masks import SIZED, WITHOUT_WINDOW, has_global_layer
+from attnviz.core.operations.rotation import PAIRS
+from attnviz.core.settings import FREE_OPTIONS, LATENTS, OPTIONS, RULE_OF_PAIRS, divisors, has_pairs, most_layers
+
+NEEDS: dict[str, Mapping[str, Sequence]] = {
+    "mask_size": {"mask": SIZED},
+    "latent_width": {"sharing": LATENTS},
+    "query_latent_width": {"sharing": LATENTS},
+    "qk_norm": {"sharing": ("none", "pairs", "all")},
+    "rope_base": {"rope": PAIRS},
+    "rope_base_global": {"rope": PAIRS},
+    "rope_part": {"rope": PAIRS},
+    "window_in": {"mask": tuple(WITHOUT_WINDOW), "layers": range(2, MAX_LAYERS + 1)},
+}
+"""Options that mean nothing unless others have one of these values each."""
+
+
+def has_effect(options: Any, name: str) -> bool:
+    """Whether an option means something beside the others, which are attributes of `options`."""
+    if name == "rope":
+        return has_pairs(options.d_model, options.n_heads, options.sharing)
+    if name == "rope_base_global" and not has_global_layer(options.mask, options.window_in, options.layers):
+        return False
+    return all(getattr(options, other) in values for other, values in NEEDS.get(name, {}).items())
 
 
 def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
