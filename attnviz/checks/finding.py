@@ -36,7 +36,7 @@ from attnviz.checks.state import state_of
 from attnviz.checks.untried import Untried
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.order import Block
+from attnviz.core.order import LayerConfig
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
@@ -141,7 +141,7 @@ class Finding:
         return self.given.layers[self.layer - 1].names.get(stage, stage) if self.given else stage
 
     @property
-    def block(self) -> Block | None:
+    def block(self) -> LayerConfig | None:
         """The block of a pass of their own."""
         reading = self.diagnosis.candidate.reading
         return reading.block if reading else None

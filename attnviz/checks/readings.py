@@ -14,7 +14,7 @@ from attnviz.checks.masks import HIDES, MaskReading, besides, patterned
 from attnviz.checks.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_STAGE_NUMBERS
-from attnviz.core.order import Block, blocks_of
+from attnviz.core.order import LayerConfig, layer_configs
 
 _MAX_HEADS = 128
 _MAX_READINGS = 64
@@ -35,7 +35,7 @@ class Reading:
     layouts : mapping of stages to Layout
     arrays : mapping of stages to ndarray
         Those that the pass begins with, as attnviz lays them out.
-    block : Block
+    block : LayerConfig
         What the layer has.
     mask : MaskReading, optional
         What hides keys.
@@ -46,7 +46,7 @@ class Reading:
     sizes: Sizes
     layouts: Mapping[str, Layout]
     arrays: Mapping[str, np.ndarray]
-    block: Block
+    block: LayerConfig
     mask: MaskReading | None = None
     adds_to_gains: bool = False
 
@@ -190,10 +190,10 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: 
     ]
 
 
-def _blocks(own: OwnArrays, numbers: Numbers) -> list[Block]:
+def _blocks(own: OwnArrays, numbers: Numbers) -> list[LayerConfig]:
     if numbers.softcap is None:
-        return blocks_of(set(own))
-    return [replace(each, softcap=numbers.softcap) for each in blocks_of(set(own) - {"capped"})]
+        return layer_configs(set(own))
+    return [replace(each, softcap=numbers.softcap) for each in layer_configs(set(own) - {"capped"})]
 
 
 def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:

@@ -8,21 +8,21 @@ from attnviz.checks.stages import beginnings, made_of, score_stages, stages
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer
 from attnviz.core.operations.operation import Source
-from attnviz.core.order import Block
+from attnviz.core.order import LayerConfig
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _GIVEN = Source("from your arrays")
 
 
-def recomputed(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
+def recomputed(arrays: Mapping[str, np.ndarray], block: LayerConfig) -> Trace:
     """The stages that begin a pass, and those that can be made of them.
 
     Parameters
     ----------
     arrays : mapping of stages to ndarray
         In attnviz's layouts. A -inf in scores, scaled or masked ones, where they begin the pass, hides a key.
-    block : Block
+    block : LayerConfig
         What the layer has.
 
     Raises

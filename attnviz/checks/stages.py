@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer
-from attnviz.core.order import Step
+from attnviz.core.order import StageSpec
 from attnviz.core.parameters import ALL_AXES, Parameters
 from attnviz.core.stage import Stage
 
@@ -67,7 +67,7 @@ def from_scores_on() -> tuple[str, ...]:
 
 def made_of(given: set[str]) -> set[str]:
     """The stages that can be made of others, beginning with the given ones."""
-    block = replace(order.blocks_of(given)[0], d_k=1)  # of whichever length
+    block = replace(order.layer_configs(given)[0], d_k=1)  # of whichever length
     present, made = {*given, "mask"}, set()
     for step in order.LAYER:
         if step.is_in(block) and step.inputs(present):
@@ -86,13 +86,13 @@ def beginnings(given: set[str]) -> set[str]:
 
 
 @lru_cache(maxsize=8)
-def _score_stages(layer: tuple[Step, ...]) -> tuple[str, ...]:
+def _score_stages(layer: tuple[StageSpec, ...]) -> tuple[str, ...]:
     names = [step.name for step in layer]
     return tuple(each for each in names[names.index("scores") : names.index("attention")] if each in stages())
 
 
 @lru_cache(maxsize=8)
-def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
+def _stages(layer: tuple[StageSpec, ...]) -> Mapping[str, Axes]:
     """Those of a pass of one token and one head, with all that a layer may have; a rotation needs two dimensions."""
     build = Builder()
     for name in ("x", "context"):
@@ -103,5 +103,5 @@ def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
     )
     for stage in parameters.stages.values():
         build.give(stage)
-    add_layer(build, order.Block(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
+    add_layer(build, order.LayerConfig(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
     return _ENTERING | {name: stage.axes for name, stage in build.stages.items()}

@@ -82,7 +82,7 @@ def real(name: str, array: ArrayLike, axes: tuple[str, ...]) -> Numbers:
     return numbers
 
 
-def fitting(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides: bool) -> Numbers:
+def stage_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides: bool) -> Numbers:
     """The numbers of a copy of an array that is to stand for a stage, if it has its shape; else ArrayError.
 
     They are finite, or -inf where a key may be hidden.
@@ -117,7 +117,7 @@ def _copied(name: str, value: ArrayLike, dtype: type | None = None) -> np.ndarra
         raise ArrayError(f"{name} must be an array of real numbers; got {type(value).__name__}.") from None
 
 
-def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> Numbers:
+def mask_numbers(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> Numbers:
     """Those of a copy of the mask, of booleans or float64, if it fits; all visible without one; else ArrayError."""
     if mask is None:
         return _all_visible(n_queries, n_keys)

@@ -10,13 +10,13 @@ from itertools import compress
 import numpy as np
 
 from attnviz.core import order
-from attnviz.core.arrays import fitting_mask, real
+from attnviz.core.arrays import mask_numbers, real
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.linear import Addition, Identity
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.operation import GIVEN, Operation, Source
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.order import UNEMBEDDING, UNLIKE, Block, Norm, Step
+from attnviz.core.order import UNEMBEDDING, UNLIKE, LayerConfig, Norm, StageSpec
 from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage, layered
 
@@ -100,7 +100,7 @@ def input_stages(
 NO_MASK = Source("no mask: every key is visible")
 
 
-def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
+def add_layer(build: Builder, block: LayerConfig, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
     """The stages of a layer that what was given makes, but for those that were given themselves.
 
     The mask is the same for all layers, unless each has its own.
@@ -120,10 +120,10 @@ def unembed(build: Builder, w_u: np.ndarray) -> None:
     if given.shape[0] != x.shape[-1]:
         raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
     build.give(given)
-    _run(build, UNEMBEDDING, Block(n_heads=1))
+    _run(build, UNEMBEDDING, LayerConfig(n_heads=1))
 
 
-def check(block: Block, parameters: Parameters, x: Stage) -> None:
+def check(block: LayerConfig, parameters: Parameters, x: Stage) -> None:
     """Raise ArrayError unless a block can have these parameters where x enters it."""
     has = parameters.stages
     if block.residual and "w_o" not in has:
@@ -155,8 +155,8 @@ def check(block: Block, parameters: Parameters, x: Stage) -> None:
 
 def _run(
     build: Builder,
-    steps: tuple[Step, ...],
-    block: Block,
+    steps: tuple[StageSpec, ...],
+    block: LayerConfig,
     mask: np.ndarray | None = None,
     own_mask: bool = False,
 ) -> None:
@@ -172,7 +172,7 @@ def _run(
 
 @lru_cache(maxsize=128)
 def _made(
-    steps: tuple[Step, ...], given: tuple[str, ...], options: tuple[str, ...]
+    steps: tuple[StageSpec, ...], given: tuple[str, ...], options: tuple[str, ...]
 ) -> tuple[tuple[str, Callable[..., Operation], tuple[str, ...]], ...]:
     """The stages that those of these names make in a block with these options: name, operation, what each reads."""
     names, made = set(given), []
@@ -189,12 +189,12 @@ def _made(
 
 def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None, *, shared: bool) -> None:
     """The mask, once there are scores that it can be applied to."""
-    visible = fitting_mask(mask, *scaled.shape)
+    visible = mask_numbers(mask, *scaled.shape)
     axes = ("head", "query", "key")[-visible.array.ndim :]
     build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=shared)
 
 
-def _check_absorbed(block: Block, has: Mapping[str, Stage]) -> None:
+def _check_absorbed(block: LayerConfig, has: Mapping[str, Stage]) -> None:
     """Raise ArrayError unless nothing stands between queries, keys and the matrices that are absorbed."""
     if "w_dkv" not in has:
         raise ArrayError("What is absorbed are the matrices of keys and values from a latent; got no w_dkv.")

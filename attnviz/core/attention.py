@@ -13,12 +13,12 @@ from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer, check, input_stages, unembed
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS, embed, stream_in_layer, with_latent
-from attnviz.core.integer_example import WHOLE, WholeNumbers, whole_numbers
+from attnviz.core.integer_example import INTEGER_EXAMPLE, IntegerExample, draw_integer_example
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import Softmax, SumNormalise
-from attnviz.core.order import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, Block, Norm
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, LayerConfig, Norm
 from attnviz.core.parameters import LATENT_AXES, Origin, Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage, layered
@@ -41,7 +41,7 @@ def entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fal
     return input_stages((embeddings, recipe), positions, context=context)
 
 
-def entering_whole(whole: WholeNumbers) -> dict[str, Stage]:
+def entering_whole(whole: IntegerExample) -> dict[str, Stage]:
     """The stages from whole embeddings to what is projected."""
     recipe = f"0, 1 or 2, drawn by the word and the seed {whole.seed} until the whole pass is easy to compute by hand"
     return input_stages((whole.embeddings, recipe), None)
@@ -76,7 +76,7 @@ def mask(settings: Settings, layer: int) -> np.ndarray:
     return MASKS[settings.mask_in_layer(layer)](n_queries, n_keys, settings.mask_size)
 
 
-def recipes(settings: Settings, whole: WholeNumbers | None) -> dict[str, str]:
+def recipes(settings: Settings, whole: IntegerExample | None) -> dict[str, str]:
     """Where each stage of each layer comes from that is given."""
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
     by_stage: dict[str, str] = {}
@@ -112,7 +112,11 @@ def trace_of(settings: Settings | str) -> Trace:
     (2, 3, 3)
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
-    whole = whole_numbers(settings.tokens, settings.d_model, settings.seed) if settings.initialiser == WHOLE else None
+    whole = (
+        draw_integer_example(settings.tokens, settings.d_model, settings.seed)
+        if settings.initialiser == INTEGER_EXAMPLE
+        else None
+    )
     x = entering_whole(whole) if whole else entering(settings.tokens, settings)
     context = {} if settings.context is None else entering(settings.context_tokens, settings, context=True)
     layers = range(1, settings.layers + 1)
@@ -266,7 +270,7 @@ def attend(
         for stage in each.stages.values():
             build.give(stage)
         entering = build["x"]
-        block = Block(
+        block = LayerConfig(
             each.n_heads,
             d_k=each.d_k or entering.shape[-1],
             scale=scale,
@@ -342,7 +346,7 @@ def attend_projected(
         )
     if sinks is not None and build["sinks"].shape != (n_heads,):
         raise ArrayError(f"sinks must hold a number for each of {n_heads} heads; got {build['sinks'].shape}.")
-    add_layer(build, Block(n_heads, d_k=d_k, scale=scale, softcap=softcap), mask)
+    add_layer(build, LayerConfig(n_heads, d_k=d_k, scale=scale, softcap=softcap), mask)
     return Trace(tuple(build.stages.values()), {})
 
 

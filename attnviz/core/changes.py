@@ -124,7 +124,7 @@ def _written(index: Index, between: str = ",") -> str:
 
 
 def format_changes(changes: Iterable[Change]) -> str:
-    """The changes as an address has them; `fitting` reads them back, bit for bit."""
+    """The changes as an address has them; `parse_change` reads each back, bit for bit."""
     return ";".join(map(str, changes))
 
 

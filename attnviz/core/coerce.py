@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from attnviz.core.integer_example import OF_WHOLE, WHOLE, rule_of_whole
+from attnviz.core.integer_example import INTEGER_EXAMPLE, INTEGER_OPTIONS, integer_option_rule
 from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.masks import SIZED, WITHOUT_WINDOW, has_global_layer
 from attnviz.core.operations.rotation import PAIRS
@@ -23,7 +23,7 @@ NEEDS: dict[str, Mapping[str, Sequence]] = {
 """Options that mean nothing unless others have one of these values each."""
 
 
-def has_effect(options: Any, name: str) -> bool:
+def is_applicable(options: Any, name: str) -> bool:
     """Whether an option means something beside the others, which are attributes of `options`."""
     if name == "rope":
         return has_pairs(options.d_model, options.n_heads, options.sharing)
@@ -34,22 +34,26 @@ def has_effect(options: Any, name: str) -> bool:
 
 def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
     """The values of an option beside these two."""
-    if initialiser == WHOLE and name in OF_WHOLE:
-        return OF_WHOLE[name]
+    if initialiser == INTEGER_EXAMPLE and name in INTEGER_OPTIONS:
+        return INTEGER_OPTIONS[name]
     if name == "layers":
         return range(1, most_layers(d_model) + 1)
     return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
 
 
-def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
-    """For options that don't fit the initialiser `WHOLE`, the nearest values that do, where it is among them."""
-    if values.get("initialiser") != WHOLE:
+def coerced_integer_example(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
+    """The nearest allowed values of options that the initialiser `INTEGER_EXAMPLE`, where chosen, rules out."""
+    if values.get("initialiser") != INTEGER_EXAMPLE:
         return {}
-    unfit = {name: value for name, value in values.items() if name in OF_WHOLE and value not in OF_WHOLE[name]}
-    return {name: replace(OPTIONS[name], allowed=OF_WHOLE[name]).nearest(str(value)) for name, value in unfit.items()}
+    unfit = {
+        name: value for name, value in values.items() if name in INTEGER_OPTIONS and value not in INTEGER_OPTIONS[name]
+    }
+    return {
+        name: replace(OPTIONS[name], allowed=INTEGER_OPTIONS[name]).nearest(str(value)) for name, value in unfit.items()
+    }
 
 
-def fitting_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
+def coerced_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
     """RoPE switched off where it has no pair to turn beside the other values."""
     if values.get("rope", "none") == "none":
         return {}
@@ -88,10 +92,10 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
             allowed[name] = fit(text, d_model)
             if str(allowed[name]) != text.strip():
                 notices.append(f"{rule(d_model)}; got {_shortened(text)}, using {allowed[name]}.")
-    for name, value in fitting_whole(allowed).items():
-        notices.append(f"{rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
+    for name, value in coerced_integer_example(allowed).items():
+        notices.append(f"{integer_option_rule(name)}; got {_shortened(written[name])}, using {value}.")
         allowed[name] = value
-    if off := fitting_rope(allowed):
+    if off := coerced_rope(allowed):
         notices.append(f"{RULE_OF_PAIRS}; got rope={allowed['rope']}, using rope={off['rope']}.")
     return allowed | off, notices
 

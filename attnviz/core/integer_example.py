@@ -1,4 +1,4 @@
-"""The initialiser `WHOLE`: small integers that make every attention weight a fraction, and the settings it needs.
+"""The initialiser `INTEGER_EXAMPLE`: integers for which every attention weight is a fraction, and what settings fit.
 
 Scores are multiplied by ln 2 or ln 3, so that the exponential of a scaled score is a power of 2 or 3.
 """
@@ -16,7 +16,7 @@ from attnviz.core.parameters import Parameters
 from attnviz.core.rng import stream
 from attnviz.core.tokens import tokenize
 
-WHOLE = "whole"
+INTEGER_EXAMPLE = "whole"
 """The name of this initialiser."""
 
 N_WORDS = (3, 4)
@@ -28,7 +28,7 @@ MOST = 99
 
 
 @dataclass(frozen=True, eq=False)
-class WholeNumbers:
+class IntegerExample:
     """The embeddings and parameters of a pass of whole numbers.
 
     Attributes
@@ -54,13 +54,13 @@ class WholeNumbers:
         return math.log(self.base)
 
 
-def can_be_whole(tokens: Sequence[str]) -> bool:
+def suits_integers(tokens: Sequence[str]) -> bool:
     """Whether a sentence has so few words; if all were alike, every row of shares would be flat."""
     return len(tokens) in N_WORDS and len(set(tokens)) > 1
 
 
 @lru_cache(maxsize=64)  # a scene that is read asks for its seed, and its pass for the numbers
-def whole_numbers(tokens: tuple[str, ...], d_model: int, seed: int) -> WholeNumbers:
+def draw_integer_example(tokens: tuple[str, ...], d_model: int, seed: int) -> IntegerExample:
     """The first draw of whole numbers that are easy to compute with by hand.
 
     All integers and numerators have at most two digits, so have denominators, and no row of shares is flat: not with
@@ -70,7 +70,7 @@ def whole_numbers(tokens: tuple[str, ...], d_model: int, seed: int) -> WholeNumb
     Parameters
     ----------
     tokens : tuple of str
-        Three or four, not all alike (`can_be_whole`).
+        Three or four, not all alike (`suits_integers`).
     d_model : int
         2 to 4.
     seed : int
@@ -86,7 +86,7 @@ def whole_numbers(tokens: tuple[str, ...], d_model: int, seed: int) -> WholeNumb
         if good.any():
             at = int(good.argmax())
             heads = {"w_q": w_q[at][None], "w_k": w_k[at][None], "w_v": w_v[at][None]}
-            return WholeNumbers(x[at].astype(float), Parameters(**heads, w_o=w_o[at]), int(base[at]), seed)
+            return IntegerExample(x[at].astype(float), Parameters(**heads, w_o=w_o[at]), int(base[at]), seed)
         seed = (seed + 1) % 2**32
 
 
@@ -112,7 +112,7 @@ class Asked(Protocol):
     context: str | None
 
 
-OF_WHOLE: dict[str, Sequence] = {
+INTEGER_OPTIONS: dict[str, Sequence] = {
     "d_model": range(2, 5),
     "n_heads": range(1, 2),
     "positions": ("none",),
@@ -127,27 +127,27 @@ OF_WHOLE: dict[str, Sequence] = {
     "sinks": ("none",),
     "blocks": ("none",),
 }
-"""The values of some options with the initialiser `WHOLE`."""
+"""The values of some options with the initialiser `INTEGER_EXAMPLE`."""
 
-RULE_OF_WHOLE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
-
-
-def has_whole(sentence: str, context: str | None) -> bool:
-    """Whether a sentence can have the initialiser `WHOLE`."""
-    return not (context or "").strip() and can_be_whole(tokenize(sentence))
+INTEGER_RULE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
 
 
-def rule_of_whole(name: str) -> str:
+def suits_integer_example(sentence: str, context: str | None) -> bool:
+    """Whether a sentence can have the initialiser `INTEGER_EXAMPLE`."""
+    return not (context or "").strip() and suits_integers(tokenize(sentence))
+
+
+def integer_option_rule(name: str) -> str:
     """The values of an option with whole numbers, in words."""
-    first, *others = OF_WHOLE[name]
+    first, *others = INTEGER_OPTIONS[name]
     return f"With initialiser=whole {name} is {f'{first} to {others[-1]}' if others else first}"
 
 
-def check_whole(settings: Asked) -> None:
+def check_integer_example(settings: Asked) -> None:
     """Raise SettingsError unless these can be settings with whole numbers."""
-    for name, allowed in OF_WHOLE.items():
+    for name, allowed in INTEGER_OPTIONS.items():
         if getattr(settings, name) not in allowed:
-            raise SettingsError(f"{rule_of_whole(name)}; got {getattr(settings, name)!r}.")
-    if not has_whole(settings.sentence, settings.context):
+            raise SettingsError(f"{integer_option_rule(name)}; got {getattr(settings, name)!r}.")
+    if not suits_integer_example(settings.sentence, settings.context):
         n_words, context = len(tokenize(settings.sentence)), repr(settings.context)[:40]
-        raise SettingsError(f"{RULE_OF_WHOLE}; got {n_words} and the context {context}.")
+        raise SettingsError(f"{INTEGER_RULE}; got {n_words} and the context {context}.")

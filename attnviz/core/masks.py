@@ -92,22 +92,22 @@ def has_global_layer(mask: str, window_in: str, n_layers: int) -> bool:
     return any(mask_in_layer(mask, window_in, layer) != mask for layer in range(1, n_layers + 1))
 
 
-MAX_PAINTED = MAX_CHARACTERS
-"""Characters of a painting as text."""
+MAX_CUSTOM_MASK = MAX_CHARACTERS
+"""Characters of a custom mask as text."""
 
-PAINTED = "painted: 1 is visible, 0 hidden"
+CUSTOM_MASK_RECIPE = "painted: 1 is visible, 0 hidden"
 """Where a painted mask is from, as its stage says."""
 
 _NOTHING = "0"
 _TEXT = re.compile(r"[01.|]+")
 _RULE = (
     "hidden is rows of 0 and 1, 1 where a key is hidden, “.” between rows and “|” between heads, "
-    f"in at most {MAX_PAINTED:,} characters"
+    f"in at most {MAX_CUSTOM_MASK:,} characters"
 )
 
 
 @dataclass(frozen=True)
-class Painting:
+class CustomMask:
     """A mask that was painted: it stands in place of that of the settings, or of the model.
 
     Attributes
@@ -120,7 +120,7 @@ class Painting:
     heads: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, hidden: np.ndarray) -> Painting:
+    def of(cls, hidden: np.ndarray) -> CustomMask:
         """That of booleans (queries, keys), or (heads, queries, keys) that are one for all heads if alike."""
         each = hidden if hidden.ndim == 3 else hidden[None]
         if (each == each[:1]).all():
@@ -128,7 +128,7 @@ class Painting:
         return cls(tuple(_trimmed("".join(map(str, row.astype(int))) for row in head) for head in each))
 
     @classmethod
-    def parse(cls, text: str) -> Painting:
+    def parse(cls, text: str) -> CustomMask:
         """That which an address holds.
 
         Raises
@@ -136,7 +136,7 @@ class Painting:
         SettingsError
             If it is none.
         """
-        if len(text) > MAX_PAINTED:
+        if len(text) > MAX_CUSTOM_MASK:
             raise SettingsError(f"{_RULE}; got {len(text):,}. Paint fewer cells, or a shorter sentence.")
         if not _TEXT.fullmatch(text):
             raise SettingsError(f"{_RULE}; got {text[:40]!r}.")

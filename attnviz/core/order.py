@@ -42,7 +42,7 @@ ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
 
 
 @dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
-class Block:
+class LayerConfig:
     """A layer but for its arrays.
 
     Attributes
@@ -103,7 +103,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
-class Step:
+class StageSpec:
     """How one stage is made.
 
     Attributes
@@ -139,7 +139,7 @@ class Step:
         read += [name for name in self._adds if name in names]
         return tuple(read)
 
-    def is_in(self, block: Block) -> bool:
+    def is_in(self, block: LayerConfig) -> bool:
         """Whether a block has it."""
         return not self.option or bool(getattr(block, self.option))
 
@@ -162,7 +162,7 @@ def _always(operation: Operation) -> Callable[..., Operation]:
 
 
 def _norm(option: str) -> Callable[..., Operation]:
-    def norm(block: Block, x: Stage, *affine: Stage) -> Operation:
+    def norm(block: LayerConfig, x: Stage, *affine: Stage) -> Operation:
         for each in affine:
             if each.shape != x.shape[-1:]:
                 raise ArrayError(f"{each.name} must have axes {each.axes} of lengths {x.shape[-1:]}; got {each.shape}.")
@@ -174,7 +174,7 @@ def _norm(option: str) -> Callable[..., Operation]:
 def _projection(rows: str) -> Callable[..., Operation]:
     operation = Projection(rows)
 
-    def projection(block: Block, x: Stage, w: Stage, *b: Stage) -> Operation:
+    def projection(block: LayerConfig, x: Stage, w: Stage, *b: Stage) -> Operation:
         if w.shape[-2] != x.shape[-1]:
             expected = (*w.shape[:-2], x.shape[-1], w.shape[-1])
             raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
@@ -183,15 +183,15 @@ def _projection(rows: str) -> Callable[..., Operation]:
     return projection
 
 
-def _projected(name: str, reads: str, rows: str) -> tuple[Step, Step]:
+def _projected(name: str, reads: str, rows: str) -> tuple[StageSpec, StageSpec]:
     """Queries, keys or values, of a matrix or without one."""
     return (
-        Step(name, f"{reads} w_{name}", _projection(rows), adds=f"b_{name}"),
-        Step(name, reads, lambda block, _: Identity(rows, block.n_heads), option="unprojected"),
+        StageSpec(name, f"{reads} w_{name}", _projection(rows), adds=f"b_{name}"),
+        StageSpec(name, reads, lambda block, _: Identity(rows, block.n_heads), option="unprojected"),
     )
 
 
-def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
+def _dot_products(block: LayerConfig, q: Stage, k: Stage) -> Operation:
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
             f"A query and a key must have the same length d_k for their dot product; "
@@ -200,13 +200,13 @@ def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
     return _products(_shared_by(q, k))
 
 
-def _scores(block: Block, one: Stage, other: Stage) -> Operation:
+def _scores(block: LayerConfig, one: Stage, other: Stage) -> Operation:
     """Of queries and keys; or of the scores of their parts."""
     return _ADDED if one.shape == other.shape and one.axes[-1] == "key" else _dot_products(block, one, other)
 
 
 def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
-    def of_head(block: Block, x: Stage, w: Stage) -> Operation:
+    def of_head(block: LayerConfig, x: Stage, w: Stage) -> Operation:
         if x.shape[-1] != w.shape[2 if transposed else 1]:
             raise ArrayError(f"{w.name} doesn't fit {x.name}: its axes {w.axes} are {w.shape}; got {x.name} {x.shape}.")
         return HeadProjection(_shared_by(w, x), transposed)
@@ -214,7 +214,7 @@ def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
     return of_head
 
 
-def _weighted_sum(block: Block, attention: Stage, v: Stage) -> Operation:
+def _weighted_sum(block: LayerConfig, attention: Stage, v: Stage) -> Operation:
     return _sums(_shared_by(attention, v))
 
 
@@ -222,7 +222,7 @@ def _running(kind: type[RunningMaximum | RunningSum]) -> Callable[..., Operation
     return lambda block, *_: kind(block.block_size)
 
 
-def _running_output(block: Block, masked: Stage, largest: Stage, v: Stage) -> Operation:
+def _running_output(block: LayerConfig, masked: Stage, largest: Stage, v: Stage) -> Operation:
     assert block.block_size is not None
     return RunningOutput(block.block_size, _shared_by(masked, v))
 
@@ -232,30 +232,30 @@ def _shared_by(heads: Stage, groups: Stage) -> int:
     return heads.shape[0] // groups.shape[0]
 
 
-def _turned(block: Block, x: Stage) -> Operation:
+def _turned(block: LayerConfig, x: Stage) -> Operation:
     assert block.rotation is not None
     return block.rotation.of(x.shape[-1])
 
 
-def _scale(block: Block, scores: Stage) -> Operation:
+def _scale(block: LayerConfig, scores: Stage) -> Operation:
     assert block.d_k is not None
     if block.scale is None:
         return _over_root(block.d_k)
     return Scale(block.d_k, float(real("scale", block.scale, ()).array))
 
 
-def _masked(block: Block, scaled: Stage, mask: Stage) -> Operation:
+def _masked(block: LayerConfig, scaled: Stage, mask: Stage) -> Operation:
     return _HIDE if mask.value.dtype.kind == "b" else _ADD_MASK
 
 
-def _contributions(block: Block, heads: Stage, w_o: Stage) -> Operation:
+def _contributions(block: LayerConfig, heads: Stage, w_o: Stage) -> Operation:
     n_heads, _, d_v = heads.shape
     if w_o.shape[0] != n_heads * d_v:
         raise ArrayError(f"w_o must have heads * d_v = {n_heads} * {d_v} = {n_heads * d_v} rows; got {w_o.shape}.")
     return _CONTRIBUTIONS
 
 
-def _residual(block: Block, x: Stage, output: Stage) -> Operation:
+def _residual(block: LayerConfig, x: Stage, output: Stage) -> Operation:
     if output.shape != x.shape:
         raise ArrayError(UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
     return Addition()
@@ -268,59 +268,59 @@ _LAST_QUOTIENT = LastQuotient()
 _over_root, _products, _sums = (lru_cache(maxsize=128)(each) for each in (Scale, DotProducts, WeightedSum))
 _TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
 
-LAYER: tuple[Step, ...] = (
-    Step("attn_norm", "x", _norm("attn_norm"), adds="g_attn_norm b_attn_norm", option="attn_norm"),
-    Step("compressed", "context|attn_norm|x w_dkv", _projection("key")),
-    Step("latent", "compressed", _norm("latent_norm"), adds="g_latent"),
-    Step("q_compressed", "attn_norm|x w_dq", _projection("query")),
-    Step("q_latent", "q_compressed", _norm("latent_norm"), adds="g_q_latent"),
-    Step("q", "q_latent w_uq", _projection("query")),
+LAYER: tuple[StageSpec, ...] = (
+    StageSpec("attn_norm", "x", _norm("attn_norm"), adds="g_attn_norm b_attn_norm", option="attn_norm"),
+    StageSpec("compressed", "context|attn_norm|x w_dkv", _projection("key")),
+    StageSpec("latent", "compressed", _norm("latent_norm"), adds="g_latent"),
+    StageSpec("q_compressed", "attn_norm|x w_dq", _projection("query")),
+    StageSpec("q_latent", "q_compressed", _norm("latent_norm"), adds="g_q_latent"),
+    StageSpec("q", "q_latent w_uq", _projection("query")),
     *_projected("q", "attn_norm|x", "query"),
-    Step("k", "latent w_uk", _of_head(), option="expanded"),
+    StageSpec("k", "latent w_uk", _of_head(), option="expanded"),
     *_projected("k", "context|attn_norm|x", "key"),
-    Step("v", "latent w_uv", _of_head(), option="expanded"),
+    StageSpec("v", "latent w_uv", _of_head(), option="expanded"),
     *_projected("v", "context|attn_norm|x", "key"),
-    Step("q_r", "q_latent|attn_norm|x w_qr", _projection("query")),
-    Step("k_r", "context|attn_norm|x w_kr", _projection("key")),
-    Step("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
-    Step("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),
-    Step("q_absorbed", "q w_uk", _of_head(transposed=True), option="absorbed"),
-    Step("q_rotated", "q_r|q_normed|q", _turned, option="rotation"),
-    Step("k_rotated", "k_r|k_normed|k", _turned, option="rotation"),
-    Step("position_scores", "q_rotated|q_r k_rotated|k_r", _dot_products, option="decoupled"),
-    Step("content_scores", "q_absorbed|q_normed|q k_normed|k|latent", _dot_products, option="decoupled"),
-    Step(
+    StageSpec("q_r", "q_latent|attn_norm|x w_qr", _projection("query")),
+    StageSpec("k_r", "context|attn_norm|x w_kr", _projection("key")),
+    StageSpec("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
+    StageSpec("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),
+    StageSpec("q_absorbed", "q w_uk", _of_head(transposed=True), option="absorbed"),
+    StageSpec("q_rotated", "q_r|q_normed|q", _turned, option="rotation"),
+    StageSpec("k_rotated", "k_r|k_normed|k", _turned, option="rotation"),
+    StageSpec("position_scores", "q_rotated|q_r k_rotated|k_r", _dot_products, option="decoupled"),
+    StageSpec("content_scores", "q_absorbed|q_normed|q k_normed|k|latent", _dot_products, option="decoupled"),
+    StageSpec(
         "scores",
         "content_scores|q_absorbed|q_rotated|q_normed|q position_scores|k_rotated|k_normed|k|latent",
         _scores,
     ),
-    Step("scaled", "scores", _scale, option="d_k"),
-    Step("capped", "scaled", lambda block, _: Softcap(block.softcap), option="softcap"),
-    Step("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
-    Step("masked", "biased|capped|scaled mask", _masked),
-    Step("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
-    Step("sink_share", "masked sinks", _always(SinkShare())),
-    Step("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
-    Step("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
-    Step("running_output", "masked running_max v|latent", _running_output, option="block_size"),
-    Step("latent_heads", "running_output running_sum", _always(_LAST_QUOTIENT), option="absorbed"),
-    Step("latent_heads", "attention latent", _weighted_sum, option="absorbed"),
-    Step("heads", "latent_heads w_uv", _of_head(), option="absorbed"),
-    Step("heads", "running_output running_sum", _always(_LAST_QUOTIENT)),
-    Step("heads", "attention v", _weighted_sum),
-    Step("concat", "heads", _always(Concatenation())),
-    Step("contributions", "heads w_o", _contributions),
-    Step("output", "concat w_o", _TO_QUERIES, adds="b_o"),
-    Step("residual", "x output", _residual, option="residual"),
-    Step("mlp_norm", "residual|output", _norm("mlp_norm"), adds="g_mlp_norm b_mlp_norm", option="mlp_norm"),
-    Step("hidden", "mlp_norm|residual|output w_hidden", _TO_TOKENS, adds="b_hidden"),
-    Step("active", "hidden", lambda block, _: block.activation),
-    Step("mlp", "active w_mlp", _TO_TOKENS, adds="b_mlp"),
-    Step("mlp_residual", "residual mlp", _always(Addition()), option="residual"),
+    StageSpec("scaled", "scores", _scale, option="d_k"),
+    StageSpec("capped", "scaled", lambda block, _: Softcap(block.softcap), option="softcap"),
+    StageSpec("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
+    StageSpec("masked", "biased|capped|scaled mask", _masked),
+    StageSpec("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
+    StageSpec("sink_share", "masked sinks", _always(SinkShare())),
+    StageSpec("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
+    StageSpec("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
+    StageSpec("running_output", "masked running_max v|latent", _running_output, option="block_size"),
+    StageSpec("latent_heads", "running_output running_sum", _always(_LAST_QUOTIENT), option="absorbed"),
+    StageSpec("latent_heads", "attention latent", _weighted_sum, option="absorbed"),
+    StageSpec("heads", "latent_heads w_uv", _of_head(), option="absorbed"),
+    StageSpec("heads", "running_output running_sum", _always(_LAST_QUOTIENT)),
+    StageSpec("heads", "attention v", _weighted_sum),
+    StageSpec("concat", "heads", _always(Concatenation())),
+    StageSpec("contributions", "heads w_o", _contributions),
+    StageSpec("output", "concat w_o", _TO_QUERIES, adds="b_o"),
+    StageSpec("residual", "x output", _residual, option="residual"),
+    StageSpec("mlp_norm", "residual|output", _norm("mlp_norm"), adds="g_mlp_norm b_mlp_norm", option="mlp_norm"),
+    StageSpec("hidden", "mlp_norm|residual|output w_hidden", _TO_TOKENS, adds="b_hidden"),
+    StageSpec("active", "hidden", lambda block, _: block.activation),
+    StageSpec("mlp", "active w_mlp", _TO_TOKENS, adds="b_mlp"),
+    StageSpec("mlp_residual", "residual mlp", _always(Addition()), option="residual"),
 )
-UNEMBEDDING: tuple[Step, ...] = (
-    Step("logits", "x w_u", _TO_QUERIES),
-    Step("probabilities", "logits", _always(Softmax())),
+UNEMBEDDING: tuple[StageSpec, ...] = (
+    StageSpec("logits", "x w_u", _TO_QUERIES),
+    StageSpec("probabilities", "logits", _always(Softmax())),
 )
 
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -335,7 +335,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
 """The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
 
 
-def blocks_of(names: Set[str]) -> list[Block]:
+def layer_configs(names: Set[str]) -> list[LayerConfig]:
     """The blocks that stages and parameters of these names may be of, but for their lengths.
 
     What a block may have or not is in it where its stage or its parameters are there.
@@ -349,6 +349,6 @@ def blocks_of(names: Set[str]) -> list[Block]:
         choices = {"residual": (True, False), "activation": tuple(ALL_ACTIVATIONS.values())} | choices
     unprojected = "x" in names and names.isdisjoint(("w_q", "w_k", "w_v", "q", "k", "v"))
     return [
-        Block(n_heads=1, unprojected=unprojected, **dict(zip(choices, values, strict=True)))
+        LayerConfig(n_heads=1, unprojected=unprojected, **dict(zip(choices, values, strict=True)))
         for values in product(*choices.values())
     ]

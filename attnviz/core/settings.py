@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeGuard
 
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS
-from attnviz.core.integer_example import WHOLE, check_whole
+from attnviz.core.integer_example import INTEGER_EXAMPLE, check_integer_example
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL, MAX_LAYERS, MAX_TOKENS
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer
 from attnviz.core.operations.rotation import PAIRS, Rotation
@@ -174,7 +174,7 @@ class Settings:
     )
     initialiser: str = _option(
         "normal",
-        (*INITIALISERS, WHOLE),
+        (*INITIALISERS, INTEGER_EXAMPLE),
         "Parameters",
         "Where the matrices come from. normal: N(0, 1/d_model). xavier: uniform, by each head's size. uniform: [0, 1). "
         "standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention. "
@@ -288,8 +288,8 @@ class Settings:
                 f"{MAX_D_MODEL}; got layers={_shown(self.layers)} for d_model={self.d_model}. "
                 f"Choose at most {most_layers(self.d_model)}."
             )
-        if self.initialiser == WHOLE:
-            check_whole(self)
+        if self.initialiser == INTEGER_EXAMPLE:
+            check_integer_example(self)
 
     @property
     def shared_by(self) -> int:

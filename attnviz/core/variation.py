@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from attnviz.core.arrays import fitting, fitting_mask
+from attnviz.core.arrays import mask_numbers, stage_numbers
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations.operation import Source
@@ -124,7 +124,7 @@ class Varied:
         """
         scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
         axes = scores.axes[-visible.ndim :]
-        numbers, source = fitting_mask(visible, *scores.shape), Source(recipe)
+        numbers, source = mask_numbers(visible, *scores.shape), Source(recipe)
 
         def masked(stage: Stage) -> Stage:
             is_mask = split_layer(stage.name)[0] == "mask"
@@ -152,7 +152,7 @@ class Varied:
             if stage.name not in values:
                 return stage
             hides = split_layer(stage.name)[0] in HIDEABLE
-            return stage.with_numbers(fitting(stage.name, values[stage.name], stage.shape, hides=hides), recipe)
+            return stage.with_numbers(stage_numbers(stage.name, values[stage.name], stage.shape, hides=hides), recipe)
 
         return replace(self, stages=self._remade(changed))
 

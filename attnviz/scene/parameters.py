@@ -8,7 +8,7 @@ from attnviz.contract.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
-from attnviz.core.masks import Painting
+from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 from attnviz.explain.ids import find
@@ -89,7 +89,7 @@ def _changes(text: str, notices: list[str]) -> dict:
 
 def _hidden(text: str, notices: list[str]) -> dict:
     try:
-        return {"hidden": Painting.parse(text)}
+        return {"hidden": CustomMask.parse(text)}
     except SettingsError as error:
         notices.append(f"{error} No mask is painted.")
         return {}

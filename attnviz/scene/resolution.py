@@ -10,7 +10,7 @@ from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
 from attnviz.core.limits import MAX_TOKENS
-from attnviz.core.masks import PAINTED, Painting
+from attnviz.core.masks import CUSTOM_MASK_RECIPE, CustomMask
 from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
@@ -66,7 +66,7 @@ def pass_of(scene: Scene) -> Trace:
     """
     trace = _unpainted(scene)
     if scene.hidden is not None:
-        trace = trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), PAINTED)
+        trace = trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), CUSTOM_MASK_RECIPE)
     return trace if scene.code is None else scene.code.of(trace)
 
 
@@ -136,7 +136,7 @@ def placed(scene: Scene, original: PassOrReason, original_beside: PassOrReason |
     changes, trace, refused = _changed(original, scene.changes)
     scene, notices = _placed(scene, trace)
     if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
-        scene = replace(scene, hidden=Painting.of(scene.hidden.hidden(*_sizes(original))))
+        scene = replace(scene, hidden=CustomMask.of(scene.hidden.hidden(*_sizes(original))))
         notices.append("hidden has cells that this pass doesn't have; they are left out.")
     a, of_a = _other(scene, original_beside)
     scene = replace(scene, changes=changes, other=a and pinned(a.scene))

@@ -9,8 +9,8 @@ from attnviz.checks.uploads.parameters import OwnParameters
 from attnviz.checks.uploads.stages import LACKING, OwnStages
 from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
-from attnviz.core.coerce import fitting_rope, fitting_whole, nearest_heads, nearest_layers
-from attnviz.core.masks import Painting
+from attnviz.core.coerce import coerced_integer_example, coerced_rope, nearest_heads, nearest_layers
+from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
@@ -106,7 +106,7 @@ class Scene:
         Where a presenter's remote leads.
     drawing : Drawing or None
         How the next letter is drawn, where a model says what may come next; None for the most probable.
-    hidden : Painting or None
+    hidden : CustomMask or None
         The mask that somebody painted, in place of that of the settings or the model.
     upload : OwnParameters, Choice or None
         The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
@@ -135,7 +135,7 @@ class Scene:
     compare: str = COMPARISONS[0]
     route: str = ROUTES[0]
     drawing: Drawing | None = None
-    hidden: Painting | None = None
+    hidden: CustomMask | None = None
     upload: OwnParameters | Choice | None = None
     code: OwnStages | None = None
 
@@ -199,10 +199,10 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     RoPE is off where heads are of one dimension.
     """
     wanted = vars(options) | values
-    wanted |= fitting_whole(wanted)
+    wanted |= coerced_integer_example(wanted)
     wanted["n_heads"] = nearest_heads(wanted["n_heads"], wanted["d_model"])
     wanted["layers"] = nearest_layers(wanted["layers"], wanted["d_model"])
-    return replace(options, **wanted | fitting_rope(wanted))
+    return replace(options, **wanted | coerced_rope(wanted))
 
 
 def parts_for_source(source: str) -> dict[str, object]:

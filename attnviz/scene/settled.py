@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.core.integer_example import N_DRAWS, RULE_OF_WHOLE, WHOLE, has_whole, whole_numbers
+from attnviz.core.integer_example import (
+    INTEGER_EXAMPLE,
+    INTEGER_RULE,
+    N_DRAWS,
+    draw_integer_example,
+    suits_integer_example,
+)
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import leading, tokenize
 from attnviz.explain.wording import counted
@@ -24,7 +30,7 @@ def settled(scene: Scene) -> tuple[Scene, list[str]]:
         scene = replace(scene, options=Options())
     if not model or is_random:
         scene = replace(scene, model_seed=Scene().model_seed, checkpoint=None)
-        return _whole(scene) if scene.options.initialiser == WHOLE else (scene, [])
+        return _whole(scene) if scene.options.initialiser == INTEGER_EXAMPLE else (scene, [])
     seed, of_seed = _seed(model, scene.model_seed)
     checkpoint, of_checkpoint = _checkpoint(model, seed, scene.checkpoint)
     return replace(scene, model_seed=seed, checkpoint=checkpoint), of_seed + of_checkpoint
@@ -33,12 +39,12 @@ def settled(scene: Scene) -> tuple[Scene, list[str]]:
 def _whole(scene: Scene) -> tuple[Scene, list[str]]:
     """With whole numbers if the sentence has so few words, of a seed that has some."""
     options = scene.options
-    if not has_whole(scene.sentence, scene.context):
+    if not suits_integer_example(scene.sentence, scene.context):
         normal = Options().initialiser
         n = len(tokenize(leading(scene.sentence, MAX_TOKENS)))
-        notice = f"{RULE_OF_WHOLE}; got {counted(n, 'word')}, using initialiser={normal}."
+        notice = f"{INTEGER_RULE}; got {counted(n, 'word')}, using initialiser={normal}."
         return replace(scene, options=replace(options, initialiser=normal)), [notice]
-    seed = whole_numbers(tokenize(scene.sentence), options.d_model, options.seed).seed
+    seed = draw_integer_example(tokenize(scene.sentence), options.d_model, options.seed).seed
     if seed == options.seed:
         return scene, []
     rule = f"None of {N_DRAWS:,} draws from the seed {options.seed} is easy to compute by hand"

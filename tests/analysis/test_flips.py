@@ -15,7 +15,7 @@ from attnviz.analysis.flips.contest import Contest, between, contest_of
 from attnviz.analysis.flips.flip import Flip, StageFlip, flips
 from attnviz.analysis.flips.row import OneRow
 from attnviz.analysis.flips.search import Smallest
-from attnviz.core.coerce import has_effect
+from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
 from attnviz.core.graph import leading_to
 from attnviz.core.limits import MAX_FLIP_NUMBERS
@@ -322,7 +322,7 @@ def last_contest(sentence, options):
 def test_every_option_is_among_them_and_means_something():
     assert OPTION_VALUES.keys() - {"context"} == OPTIONS.keys()
     for own, needs in ALONE:
-        assert has_effect(Settings("the cat sat", **{"d_model": 4} | needs | own), *own)
+        assert is_applicable(Settings("the cat sat", **{"d_model": 4} | needs | own), *own)
 
 
 def assert_rows_are_those_of_the_pass(trace, name, row):

@@ -12,7 +12,7 @@ from attnviz.checks.uploads.parameters import OwnParameters
 from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation
-from attnviz.core.order import Step
+from attnviz.core.order import StageSpec
 
 H, D, N = 2, 4, 5
 MASK = np.tri(N, dtype=bool)
@@ -37,7 +37,7 @@ class ALiBi(Operation):
 
 
 @dataclass
-class BlockWithALiBi(order.Block):
+class BlockWithALiBi(order.LayerConfig):
     alibi: bool = False
 
 
@@ -49,11 +49,11 @@ def alibi(request, monkeypatch):
     for step in order.LAYER:
         layer.append(replace(step, reads="biased|scaled mask") if step.name == "masked" else step)
         if step.name == "scaled":
-            layer.append(Step("biased", "scaled", lambda *_: ALiBi(), option="alibi" if is_option else ""))
+            layer.append(StageSpec("biased", "scaled", lambda *_: ALiBi(), option="alibi" if is_option else ""))
     monkeypatch.setattr(order, "LAYER", tuple(layer))
     if is_option:
         for module in (order, attention):
-            monkeypatch.setattr(module, "Block", BlockWithALiBi)
+            monkeypatch.setattr(module, "LayerConfig", BlockWithALiBi)
         monkeypatch.setattr(order, "CHOICES", {**order.CHOICES, "alibi": (True,)})
     return is_option
 

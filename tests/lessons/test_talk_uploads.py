@@ -20,7 +20,7 @@ from attnviz.checks.uploads.request import OwnRequest
 from attnviz.checks.uploads.stages import OwnStages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
-from attnviz.core.order import LAYER, blocks_of
+from attnviz.core.order import LAYER, layer_configs
 from attnviz.lessons.offered import offered
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, write
 from attnviz.lessons.talk_moment import opened_politely, talk_moment
@@ -74,7 +74,7 @@ def test_arrays_come_back_to_the_last_bit():
 def test_each_layer_that_arrays_are_read_as_comes_back():
     names = {"x", "w_q", "hidden", "attn_norm", "mlp_norm", "residual"}
     options = {step.name for step in LAYER if step.option in ("qk_norm", "rotation", "softcap", "alibi")}
-    blocks = [replace(block, n_heads=2, d_k=4) for block in blocks_of(names | options)]
+    blocks = [replace(block, n_heads=2, d_k=4) for block in layer_configs(names | options)]
     assert len({repr(block) for block in blocks}) == len(blocks) > 300
     assert all(Layer.of(block).block == block for block in blocks)
     assert {block.rotation is None for block in blocks} == {False}

@@ -12,7 +12,7 @@ from page import changes_of
 from test_scene import scenes
 from test_viewer import MEANT
 
-from attnviz.core.masks import Painting
+from attnviz.core.masks import CustomMask
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing
@@ -57,7 +57,7 @@ DOES = {
     "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
     "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
     "n_heads": sets("n_heads", 8),
-    "initialiser": sets("initialiser", "pytorch"),  # `test_whole` has the one for three or four words
+    "initialiser": sets("initialiser", "pytorch"),  # `test_integer_example` has the one for three or four words
     "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
     "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=295)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
@@ -97,7 +97,7 @@ DOES = {
     "paint": (
         ("own", "model", "unknown words"),
         {"head": None, "cells": [[0, 1]], "hides": True},
-        lambda scene: replace(scene, hidden=Painting.parse("01")),
+        lambda scene: replace(scene, hidden=CustomMask.parse("01")),
     ),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),

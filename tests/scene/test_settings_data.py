@@ -13,8 +13,8 @@ from page import boxes, settings_of, values
 from test_scene import scenes
 
 from attnviz.checks.uploads.stages import OwnStages
-from attnviz.core.coerce import has_effect
-from attnviz.core.integer_example import has_whole
+from attnviz.core.coerce import is_applicable
+from attnviz.core.integer_example import suits_integer_example
 from attnviz.core.settings import OPTIONS
 from attnviz.explain.glossary import explained
 from attnviz.models import MODELS
@@ -176,11 +176,11 @@ def test_what_is_offered_is_what_there_is(scene):
         n_layers = min(6, 128 // scene.options.d_model)
         assert offers.get("layers", [1]) == [*range(1, n_layers + 1)]
         for name in OPTIONS.keys() - {"n_heads", "seed", "layers"}:
-            assert (name in offers) == has_effect(scene.options, name)
+            assert (name in offers) == is_applicable(scene.options, name)
         has_window = scene.options.mask in ("window", "causal window")
         assert ("window_in" in offers) == (has_window and scene.options.layers > 1)
         for name in (OPTIONS.keys() & offers.keys()) - {"n_heads", "seed", "layers"}:
-            is_whole = has_whole(scene.sentence, scene.context)
+            is_whole = suits_integer_example(scene.sentence, scene.context)
             sixth = "all but every sixth layer"
             is_left = {"whole": is_whole, sixth: scene.options.layers == 6 or scene.options.window_in == sixth}
             known = [each for each in OPTIONS[name].allowed if is_left.get(each, True)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.integer_example import WHOLE
+from attnviz.core.integer_example import INTEGER_EXAMPLE
 from attnviz.core.parameters import Origin
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import MAX_TEMPLATES, cached_by_template
@@ -32,7 +32,7 @@ SETTINGS = st.builds(
     mask_size=st.integers(0, 4),
     layers=st.sampled_from([1, 1, 2]),
     **{
-        name: st.sampled_from([each for each in option.allowed if each != WHOLE])
+        name: st.sampled_from([each for each in option.allowed if each != INTEGER_EXAMPLE])
         for name, option in OPTIONS.items()
         if name not in ("d_model", "n_heads", "mask_size", "layers", "seed")
     },

@@ -16,7 +16,7 @@ from attnviz.checks.uploads.stages import OwnStages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
-from attnviz.core.order import ALL_ACTIVATIONS, NORMS, Block
+from attnviz.core.order import ALL_ACTIVATIONS, NORMS, LayerConfig
 from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
@@ -46,7 +46,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     scale: float | None = None
 
     @classmethod
-    def of(cls, block: Block) -> Layer:
+    def of(cls, block: LayerConfig) -> Layer:
         """Those of a block that own arrays are read as (see `core.order.blocks_of`)."""
         return cls(
             block.n_heads,
@@ -64,9 +64,9 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     @property
-    def block(self) -> Block:
+    def block(self) -> LayerConfig:
         """The block again."""
-        return Block(
+        return LayerConfig(
             self.n_heads,
             self.d_k,
             unprojected=self.unprojected,

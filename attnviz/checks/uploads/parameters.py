@@ -11,7 +11,7 @@ from attnviz.checks.recomputation import recomputed
 from attnviz.checks.sentence import spoken, words_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TOKENS
-from attnviz.core.order import Block
+from attnviz.core.order import LayerConfig
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
 
@@ -27,26 +27,26 @@ class OwnParameters:
     ----------
     given : mapping of str to ndarray
         The given stages.
-    block : Block
+    block : LayerConfig
         What the layer has.
     words, words_of_keys : tuple of str
     """
 
     given: Mapping[str, np.ndarray]
-    block: Block
+    block: LayerConfig
     words: tuple[str, ...]
     words_of_keys: tuple[str, ...]
 
     @classmethod
     def of(
-        cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
+        cls, trace: Trace, block: LayerConfig, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
     ) -> OwnParameters:
         """The parameters of a pass that reaches from queries, keys and values to head outputs.
 
         Parameters
         ----------
         trace : Trace
-        block : Block
+        block : LayerConfig
             What the layer of the pass has.
         texts : mapping of str to tuple of str
             The words that came with the arrays; where none are as many as the tokens, these are counted.

@@ -26,7 +26,7 @@ from attnviz.checks.wording.table import Row, html_of
 from attnviz.checks.wording.untried import not_tried
 from attnviz.checks.wording.words import capital, off, shortened, title, to_rounding
 from attnviz.core.errors import OwnArraysError, guarded
-from attnviz.core.order import Block
+from attnviz.core.order import LayerConfig
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted, listed
 
@@ -73,7 +73,7 @@ class Comparison:
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
         keys and values to head outputs, or where theirs rotates queries and keys by angles that attnviz has no
         operation for.
-    block : Block or None
+    block : LayerConfig or None
         What the layer of a pass of their inputs and parameters has; None where the pass was given.
     mistaken : mapping of stages to ndarray
         Those of `trace` that the causes make otherwise, as these make them.
@@ -101,7 +101,7 @@ class Comparison:
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
-    block: Block | None
+    block: LayerConfig | None
     mistaken: Mapping[str, np.ndarray]
     at: str
     true_hides: bool

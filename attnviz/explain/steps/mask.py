@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.core.masks import PAINTED
+from attnviz.core.masks import CUSTOM_MASK_RECIPE
 from attnviz.core.stage import layered, split_layer
 from attnviz.core.trace import Stage, Trace
 from attnviz.explain.condition import Condition, both
@@ -43,7 +43,7 @@ def adds(trace: Trace) -> bool:
 
 def is_painted(trace: Trace) -> bool:
     """Whether somebody painted the mask, which may hide nothing yet."""
-    return trace["mask"].operation.recipe == PAINTED
+    return trace["mask"].operation.recipe == CUSTOM_MASK_RECIPE
 
 
 def _is_a_step(trace: Trace) -> bool:

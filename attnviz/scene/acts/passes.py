@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.flips.contest import contest_of
 from attnviz.contract.looks import VIEWS
-from attnviz.core.masks import MAX_PAINTED, Painting
+from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.mask import MASK
 from attnviz.explain.views.stages import by_row
@@ -62,7 +62,7 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     hidden = ~resolved.original[resolved.original.layers[max(layer, 1) - 1].names["mask"]].value
     if message is True:
         step = f"{MASK.id}-{layer}" if layer else MASK.id
-        begun = replace(scene, hidden=Painting.of(hidden), step=step, view=VIEWS[0], reveal=None)
+        begun = replace(scene, hidden=CustomMask.of(hidden), step=step, view=VIEWS[0], reveal=None)
         return Done(begun, Extras(arrives=True))
     stroke = stroke_in(resolved.original, message)
     if stroke is None:
@@ -72,9 +72,9 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> Done:
     heads = range(n_heads) if stroke.head is None else [stroke.head]
     for query, key in stroke.cells:
         painted[heads, query, key] = stroke.hides
-    painting = Painting.of(painted)
-    if len(str(painting)) > MAX_PAINTED:
-        rule = f"A painted mask has at most {MAX_PAINTED:,} characters in the address; this one would have"
+    painting = CustomMask.of(painted)
+    if len(str(painting)) > MAX_CUSTOM_MASK:
+        rule = f"A painted mask has at most {MAX_CUSTOM_MASK:,} characters in the address; this one would have"
         notice = f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence."
         return Done(scene, Extras(notices=(notice,)))
     return Done(replace(scene, hidden=painting))

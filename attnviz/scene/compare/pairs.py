@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from attnviz.core.changes import Change
-from attnviz.core.coerce import has_effect
+from attnviz.core.coerce import is_applicable
 from attnviz.core.masks import GLOBAL_LAYERS, LEAST_WINDOW, WITHOUT_WINDOW
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.core.stage import layered
@@ -98,7 +98,7 @@ def _of_options(now: Scene) -> Iterator[Pair]:
         yield Pair("layers", "One layer / 2", now, other(layers=2))
     yield from _of_sharing(now, other)
     for name, label, value in _WITH:
-        if not has_effect(options, name):
+        if not is_applicable(options, name):
             continue
         plain = OPTIONS[name].default
         if getattr(options, name) == plain:

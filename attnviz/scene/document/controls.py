@@ -7,8 +7,8 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from attnviz.contract import answer
-from attnviz.core.coerce import allowed, has_effect
-from attnviz.core.integer_example import WHOLE, has_whole
+from attnviz.core.coerce import allowed, is_applicable
+from attnviz.core.integer_example import INTEGER_EXAMPLE, suits_integer_example
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
@@ -72,13 +72,13 @@ def _has_upload(scene: Scene) -> bool:
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     """The values that an option of the scene may have."""
-    if name == "initialiser" and not has_whole(scene.sentence, scene.context):
-        return tuple(each for each in OPTIONS[name].allowed if each != WHOLE)
+    if name == "initialiser" and not suits_integer_example(scene.sentence, scene.context):
+        return tuple(each for each in OPTIONS[name].allowed if each != INTEGER_EXAMPLE)
     options = scene.options
-    if name == "rope" and not has_effect(options, name):
+    if name == "rope" and not is_applicable(options, name):
         return (options.rope,)
     values = allowed(name, options.initialiser, options.d_model)
-    if name != "window_in" or not has_effect(options, name):
+    if name != "window_in" or not is_applicable(options, name):
         return values
     return tuple(each for each in values if _changes_a_layer(options, each))
 
@@ -91,7 +91,7 @@ def _changes_a_layer(options: Options, window_in: str) -> bool:
 
 def _usual(scene: Scene, seed: str) -> answer.Boxes:
     """The settings that are changed most."""
-    is_sized = has_effect(scene.options, "mask_size")
+    is_sized = is_applicable(scene.options, "mask_size")
     sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if is_sized else []
     return [
         _sentence(scene),
@@ -105,7 +105,7 @@ def _usual(scene: Scene, seed: str) -> answer.Boxes:
 
 
 def _rare(scene: Scene) -> answer.Boxes:
-    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and has_effect(scene.options, name)]
+    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
     rare = [name for name in rare if len(offered(scene, name)) > 1]
     return [_option(scene, name) for name in rare]
 

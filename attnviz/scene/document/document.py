@@ -19,7 +19,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
 from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
 from attnviz.contract.where import Selected, Where
-from attnviz.core.coerce import has_effect
+from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
@@ -65,7 +65,7 @@ def _settings(options: Options) -> str:
         name
         for name in OPTIONS
         if name in _ALWAYS
-        or (has_effect(options, name) and (name == "mask_size" or getattr(options, name) != getattr(preset, name)))
+        or (is_applicable(options, name) and (name == "mask_size" or getattr(options, name) != getattr(preset, name)))
     ]
     return ", ".join(f"{OPTIONS[name].label}: {setting(getattr(options, name))}" for name in shown)
 

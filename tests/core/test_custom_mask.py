@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from attnviz import attend, trace_of
 from attnviz.core.errors import SettingsError
-from attnviz.core.masks import MAX_PAINTED, Painting
+from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
 from attnviz.core.parameters import Parameters
 from attnviz.explain.export import script
 from attnviz.scene.acts import act
@@ -23,8 +23,8 @@ HIDDEN = SIZES.flatmap(lambda shape: arrays(bool, shape))
 
 @given(HIDDEN)
 def test_a_painting_is_what_it_was_made_of_as_text_too(hidden):
-    painting = Painting.of(hidden)
-    back = Painting.parse(str(painting))
+    painting = CustomMask.of(hidden)
+    back = CustomMask.parse(str(painting))
     assert back == painting
     assert back.fits(*hidden.shape)
     assert (np.broadcast_to(back.hidden(*hidden.shape), hidden.shape) == hidden).all()
@@ -34,14 +34,14 @@ def test_a_painting_is_what_it_was_made_of_as_text_too(hidden):
 def test_an_address_holds_rows_of_bits():
     rows = parse({"sentence": "the cat sat", "hidden": "011.001"}).scene.hidden.hidden(2, 3, 3)
     assert rows.astype(int).tolist() == [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
-    of_heads = Painting.parse("1|0|.01").hidden(4, 2, 2)
+    of_heads = CustomMask.parse("1|0|.01").hidden(4, 2, 2)
     assert of_heads.astype(int).tolist() == [[[1, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 1]], [[0, 0], [0, 0]]]
 
 
-@pytest.mark.parametrize("text", ["2", "01,10", "x", "1" * (MAX_PAINTED + 1)])
+@pytest.mark.parametrize("text", ["2", "01,10", "x", "1" * (MAX_CUSTOM_MASK + 1)])
 def test_what_is_no_painting_is_refused_in_a_sentence(text):
     with pytest.raises(SettingsError, match="hidden is rows of 0 and 1"):
-        Painting.parse(text)
+        CustomMask.parse(text)
     scene, notices = parse({"sentence": "a b", "hidden": text})
     assert scene.hidden is None
     assert [each.endswith("No mask is painted.") for each in notices] == [True]
@@ -62,7 +62,7 @@ def independent(scene, hidden):
 
 @given(arrays(bool, (2, 3, 3)))
 def test_a_painted_pass_is_that_of_the_keys_that_are_left(hidden):
-    scene = parse({"sentence": "the cat sat", "mask": "causal", "hidden": str(Painting.of(hidden))}).scene
+    scene = parse({"sentence": "the cat sat", "mask": "causal", "hidden": str(CustomMask.of(hidden))}).scene
     fitted = resolve(scene)
     assert (np.broadcast_to(~fitted.trace["mask"].value, hidden.shape) == hidden).all()
     np.testing.assert_allclose(fitted.trace["attention"].value, independent(scene, hidden), atol=1e-12)

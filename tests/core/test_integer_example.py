@@ -11,7 +11,7 @@ from page import settings_of
 from attnviz import Settings, trace_of
 from attnviz.core import integer_example
 from attnviz.core.errors import SettingsError
-from attnviz.core.integer_example import N_DRAWS, whole_numbers
+from attnviz.core.integer_example import N_DRAWS, draw_integer_example
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
@@ -76,7 +76,7 @@ def test_no_causal_row_is_flat_whose_words_differ():
 
 
 def test_a_word_that_comes_again_has_its_embedding_and_a_seed_decides():
-    one, again, other = (whole_numbers(("no", "no", "no", "yes"), 3, seed) for seed in (1, 1, 2))
+    one, again, other = (draw_integer_example(("no", "no", "no", "yes"), 3, seed) for seed in (1, 1, 2))
     assert (one.embeddings[0] == one.embeddings[2]).all()
     assert (one.embeddings[0] != one.embeddings[3]).any()
     assert one.parameters == again.parameters != other.parameters
@@ -85,9 +85,9 @@ def test_a_word_that_comes_again_has_its_embedding_and_a_seed_decides():
 def test_a_seed_without_any_is_followed_by_the_next_which_is_said(monkeypatch):
     monkeypatch.setattr(integer_example, "_good", lambda tokens, x, matrices, base: np.full(N_DRAWS, next(calls)))
     calls = iter([False, False, True])
-    whole_numbers.cache_clear()
+    draw_integer_example.cache_clear()
     scene, notices = parse({"sentence": "the cat sat", "initialiser": "whole", "d_model": "2", "heads": "1"})
-    whole_numbers.cache_clear()
+    draw_integer_example.cache_clear()
     assert scene.options.seed == 44
     assert notices == ("None of 2,000 draws from the seed 42 is easy to compute by hand; using the seed 44.",)
 
