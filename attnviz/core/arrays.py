@@ -1,4 +1,4 @@
-"""Arrays: what is accepted from users, and the array of a stage, made when it is first needed."""
+"""Arrays: validation of arrays from users, and `Numbers`, the lazily computed array of a stage."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ MAX_SAFE_NUMBER = 1e300
 """Below this no rounding takes a number beyond float64 (1.8e308)."""
 
 ROUNDING = 1e-12
-"""Of a stage's largest number: numbers no further apart are the same, as sums in another order round otherwise."""
+"""Relative to a stage's largest number: smaller differences count as rounding (sums in another order differ)."""
 
 
 class Numbers:
-    """An array that nobody can write into, made when it is first asked for and then kept.
+    """A read-only array, computed at first use and then kept.
 
     Attributes
     ----------
     bound : float
-        What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set.
-        It is known before they are made.
+        An upper bound of the absolute values, hidden keys aside; inf if -inf was given or set. It is known before the
+        array is computed.
     """
 
     __slots__ = ("_source", "bound")
@@ -45,13 +45,13 @@ class Numbers:
 
     @classmethod
     def of(cls, array: np.ndarray) -> Numbers:
-        """Those of an array that is ours, and that nobody writes into from now on."""
+        """Wrap an array that we own, and make it read-only."""
         array.setflags(write=False)
         return cls(_largest(array), array)
 
     @property
     def array(self) -> np.ndarray:
-        """The array. Two threads that ask at once may both make it; they make the same numbers."""
+        """The array. Two threads may both compute it; they get the same numbers."""
         source = self._source
         if isinstance(source, np.ndarray):
             return source
@@ -63,7 +63,7 @@ class Numbers:
 
 
 def _largest(array: np.ndarray) -> float:
-    """The root of the sum of squares, as no number is larger; where the squares go beyond float64, the largest."""
+    """An upper bound: the root of the sum of squares; if the squares exceed float64, the largest absolute value."""
     if array.dtype == bool:
         return 1.0
     squares = float(np.vdot(array, array))  # of all that sums or compares it is the fastest, and it never warns
@@ -71,7 +71,7 @@ def _largest(array: np.ndarray) -> float:
 
 
 def real(name: str, array: ArrayLike, axes: tuple[str, ...]) -> Numbers:
-    """The numbers of a copy of the array, if they are real and finite and its axes these; else ArrayError."""
+    """A copy of an array of real, finite numbers with these axes; ArrayError for any other."""
     array = _copied(name, array, np.float64)
     if array.ndim != len(axes) or 0 in array.shape:
         raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
@@ -83,9 +83,9 @@ def real(name: str, array: ArrayLike, axes: tuple[str, ...]) -> Numbers:
 
 
 def stage_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides: bool) -> Numbers:
-    """The numbers of a copy of an array that is to stand for a stage, if it has its shape; else ArrayError.
+    """A copy of an array that replaces a stage's; ArrayError if its shape differs.
 
-    They are finite, or -inf where a key may be hidden.
+    The numbers are finite, or -inf where a key may be hidden.
     """
     array = _copied(name, array, np.float64)
     if array.shape != shape:
@@ -98,7 +98,7 @@ def stage_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides
 
 
 def detached(value: Any) -> Any:
-    """An array for NumPy of a tensor that requires a gradient, or holds bfloat16; anything else as it is."""
+    """Convert tensors that NumPy can't read (with a gradient, or of bfloat16); return anything else unchanged."""
     if type(value) is np.ndarray and value.dtype.kind != "V":
         return value  # as almost all are; the name of a dtype takes long to make
     if not hasattr(value, "detach"):
@@ -118,7 +118,7 @@ def _copied(name: str, value: ArrayLike, dtype: type | None = None) -> np.ndarra
 
 
 def mask_numbers(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> Numbers:
-    """Those of a copy of the mask, of booleans or float64, if it fits; all visible without one; else ArrayError."""
+    """A copy of the mask, boolean or float64; all keys visible without one; ArrayError if it doesn't fit."""
     if mask is None:
         return _all_visible(n_queries, n_keys)
     mask = _copied("mask", mask)

@@ -24,7 +24,7 @@ from attnviz.core.stage import Stage, layered
 class Builder:
     """The stages so far, in order.
 
-    In a layer they are asked for by the names that they would have alone:
+    Within a layer they are looked up by the names they would have in a single layer:
     `build["q"]` is the stage q_2 in the second of several layers.
     """
 
@@ -38,23 +38,23 @@ class Builder:
 
     @property
     def here(self) -> Mapping[str, Stage]:
-        """The stages that there are, by the names that they would have alone; those to come will be among them."""
+        """The stages so far by their names in a single layer; a live view."""
         return self._here
 
     def begin_layer(self, number: int, x: str) -> None:
-        """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""
+        """Number the stages that follow, and let `x` be the stage of that full name; 0 is after all layers."""
         shared = {name: stage for name, stage in self._here.items() if name == stage.name}
         self._here, self._layer = {**shared, "x": self.stages[x]}, number
 
     def give(self, stage: Stage, *, shared: bool = False) -> None:
-        """Add a stage that comes from nothing; one that is shared belongs to all layers."""
+        """Add a given stage; a shared one belongs to all layers."""
         name = stage.name
         if not shared and self._layer:
             stage = replace(stage, name=layered(name, self._layer))
         self.stages[stage.name] = self._here[name] = stage
 
     def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
-        """Add the stage that `operation` makes of earlier ones.
+        """Add the stage that `operation` computes from earlier ones.
 
         Raises
         ------
@@ -68,21 +68,21 @@ class Builder:
 
 
 Sourced = tuple[np.ndarray, str]
-"""An array (tokens, d_model), and where it is from."""
+"""An array (tokens, d_model), and where it comes from."""
 
 
 def input_stages(
     embeddings: Sourced, positions: Sourced | None, *, context: bool = False, norm: RMSNorm | LayerNorm | None = None
 ) -> dict[str, Stage]:
-    """The embeddings, the positions if any, their sum, and what a norm makes of it if there is one.
+    """The embeddings, positions if any, their sum, and its norm if there is one.
 
     Parameters
     ----------
     embeddings, positions : pair of ndarray (tokens, d_model) and str
     context : bool
-        Whether it is the context that enters, and not `x`.
+        Whether these are the stages of `context` rather than of `x`.
     norm : RMSNorm or LayerNorm, optional
-        What makes `x` of the sum, which is then called `embedded`.
+        Makes `x` from the sum, which is then called `embedded`.
     """
     build = Builder()
     prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
@@ -100,21 +100,21 @@ def input_stages(
 NO_MASK = Source("no mask: every key is visible")
 
 
-def add_layer(build: Builder, block: LayerConfig, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
-    """The stages of a layer that what was given makes, but for those that were given themselves.
+def add_layer(build: Builder, config: LayerConfig, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
+    """Add the stages of a layer that can be derived from the given ones.
 
-    The mask is the same for all layers, unless each has its own.
+    The mask is shared by all layers unless `own_mask`.
 
     Raises
     ------
     ArrayError
         If stages don't fit each other, or a number is too large for float64.
     """
-    _run(build, order.LAYER, block, mask, own_mask)
+    _run(build, order.LAYER, config, mask, own_mask)
 
 
 def unembed(build: Builder, w_u: np.ndarray) -> None:
-    """The stages from what the last layer passes on to a probability for each answer."""
+    """Add the stages from the last layer's output to a probability for each answer."""
     x = build["x"]
     given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
     if given.shape[0] != x.shape[-1]:
@@ -123,31 +123,31 @@ def unembed(build: Builder, w_u: np.ndarray) -> None:
     _run(build, UNEMBEDDING, LayerConfig(n_heads=1))
 
 
-def check(block: LayerConfig, parameters: Parameters, x: Stage) -> None:
-    """Raise ArrayError unless a block can have these parameters where x enters it."""
+def check(config: LayerConfig, parameters: Parameters, x: Stage) -> None:
+    """Raise ArrayError unless these parameters fit the config and the input x."""
     has = parameters.stages
-    if block.residual and "w_o" not in has:
+    if config.residual and "w_o" not in has:
         raise ArrayError(UNLIKE.format(x=x.shape, came="no w_o"))
-    _check_affine("attn_norm", block.attn_norm, has)
+    _check_affine("attn_norm", config.attn_norm, has)
     if "g_q_norm" in has or "g_k_norm" in has:
-        _check_affine("q_norm", block.qk_norm, has)
-        _check_affine("k_norm", block.qk_norm, has)
-    if block.absorbed:
-        _check_absorbed(block, has)
-    if "sinks" in has and block.normalise is not Softmax:
+        _check_affine("q_norm", config.qk_norm, has)
+        _check_affine("k_norm", config.qk_norm, has)
+    if config.absorbed:
+        _check_absorbed(config, has)
+    if "sinks" in has and config.normalise is not Softmax:
         raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
-    if block.block_size and block.normalise is not Softmax:
+    if config.block_size and config.normalise is not Softmax:
         raise ArrayError("block_size is that of a softmax; got another operation in its place.")
     if "w_hidden" not in has:
         return
     if "w_o" not in has:
         raise ArrayError("An MLP follows the output of attention; got no w_o.")
-    _check_affine("mlp_norm", block.mlp_norm, has)
+    _check_affine("mlp_norm", config.mlp_norm, has)
     w_hidden, w_mlp = has["w_hidden"], has["w_mlp"]
     n_neurons, width = w_hidden.shape[1], has["w_o"].shape[1]
     for w, shape in (
         (w_hidden, (width, n_neurons)),
-        (w_mlp, (n_neurons, width if block.residual else w_mlp.shape[1])),
+        (w_mlp, (n_neurons, width if config.residual else w_mlp.shape[1])),
     ):
         if w.shape != shape:
             raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
@@ -155,54 +155,54 @@ def check(block: LayerConfig, parameters: Parameters, x: Stage) -> None:
 
 def _run(
     build: Builder,
-    steps: tuple[StageSpec, ...],
-    block: LayerConfig,
+    specs: tuple[StageSpec, ...],
+    config: LayerConfig,
     mask: np.ndarray | None = None,
     own_mask: bool = False,
 ) -> None:
     here = build.here
-    has = vars(block)
+    has = vars(config)
     options = tuple(compress(has, has.values()))
-    for name, operation, reads in _made(steps, tuple(here), options):
+    for name, operation, reads in _made(specs, tuple(here), options):
         if name == "masked" and "mask" not in here:
             _give_mask(build, here[reads[0]], mask, shared=not own_mask)
         inputs = [*map(here.__getitem__, reads)]
-        build.apply(name, operation(block, *inputs), *inputs)
+        build.apply(name, operation(config, *inputs), *inputs)
 
 
 @lru_cache(maxsize=128)
 def _made(
-    steps: tuple[StageSpec, ...], given: tuple[str, ...], options: tuple[str, ...]
+    specs: tuple[StageSpec, ...], given: tuple[str, ...], options: tuple[str, ...]
 ) -> tuple[tuple[str, Callable[..., Operation], tuple[str, ...]], ...]:
-    """The stages that those of these names make in a block with these options: name, operation, what each reads."""
+    """The stages that can be derived from the given names and options: name, operation, inputs."""
     names, made = set(given), []
-    for step in steps:
-        if step.name in names or (step.option and step.option not in options):
+    for spec in specs:
+        if spec.name in names or (spec.option and spec.option not in options):
             continue
-        if step.name == "masked" and not names.isdisjoint(step.alternatives[0]):
+        if spec.name == "masked" and not names.isdisjoint(spec.alternatives[0]):
             names.add("mask")
-        if inputs := step.inputs(names):
-            made.append((step.name, step.operation, inputs))
-            names.add(step.name)
+        if inputs := spec.inputs(names):
+            made.append((spec.name, spec.operation, inputs))
+            names.add(spec.name)
     return tuple(made)
 
 
 def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None, *, shared: bool) -> None:
-    """The mask, once there are scores that it can be applied to."""
+    """Add the mask, now that the scores and so its shape are known."""
     visible = mask_numbers(mask, *scaled.shape)
     axes = ("head", "query", "key")[-visible.array.ndim :]
     build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=shared)
 
 
-def _check_absorbed(block: LayerConfig, has: Mapping[str, Stage]) -> None:
-    """Raise ArrayError unless nothing stands between queries, keys and the matrices that are absorbed."""
+def _check_absorbed(config: LayerConfig, has: Mapping[str, Stage]) -> None:
+    """Raise ArrayError if a norm or rotation stands between the absorbed matrices and queries or keys."""
     if "w_dkv" not in has:
         raise ArrayError("What is absorbed are the matrices of keys and values from a latent; got no w_dkv.")
-    if block.qk_norm:
+    if config.qk_norm:
         raise ArrayError(
             "Absorbed, there are no keys that a norm could be applied to; got qk_norm. Leave one of the two out."
         )
-    if block.rotation and not block.decoupled:
+    if config.rotation and not config.decoupled:
         raise ArrayError(
             "A rotation by positions can't be absorbed, so queries and keys have parts of their own for it; "
             "got a rotation, but no w_qr and w_kr."

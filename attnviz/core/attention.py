@@ -1,6 +1,6 @@
-"""Attention: a pass and all of its stages. Two doors, `attend` for arrays and `trace_of` for settings.
+"""Attention: a pass with all of its stages, by `attend` from arrays or by `trace_of` from settings.
 
-`attend_projected` is the second half of `attend`, for what has no input.
+`attend_projected` is the second half of `attend`, for given queries, keys and values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ SINKS = {
 
 
 def entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:
-    """The stages from a sentence to what is projected."""
+    """The stages from a sentence to the input of the projections."""
     embeddings = embed(tokens, settings.d_model, settings.seed)
     encode = POSITIONS[settings.positions]
     positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the position")
@@ -42,15 +42,15 @@ def entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fal
 
 
 def entering_whole(whole: IntegerExample) -> dict[str, Stage]:
-    """The stages from whole embeddings to what is projected."""
+    """The stages from integer embeddings to the input of the projections."""
     recipe = f"0, 1 or 2, drawn by the word and the seed {whole.seed} until the whole pass is easy to compute by hand"
     return input_stages((whole.embeddings, recipe), None)
 
 
 def drawn(settings: Settings, layer: int) -> Parameters:
-    """The parameters of a layer as the initialiser draws them; shared keys and values have those of their first head.
+    """The parameters of a layer, drawn by the initialiser.
 
-    From a latent they have matrices of their own.
+    Heads that share keys and values have the matrices of the first of them; latents have their own.
     """
     name, seed = settings.initialiser, settings.seed
     parameters = INITIALISERS[name](settings.d_model, settings.n_heads, seed, layer)
@@ -77,7 +77,7 @@ def mask(settings: Settings, layer: int) -> np.ndarray:
 
 
 def recipes(settings: Settings, whole: IntegerExample | None) -> dict[str, str]:
-    """Where each stage of each layer comes from that is given."""
+    """The source of each given stage of each layer."""
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
     by_stage: dict[str, str] = {}
     for layer in range(1, settings.layers + 1):
@@ -98,13 +98,13 @@ def trace_of(settings: Settings | str) -> Trace:
     Parameters
     ----------
     settings : Settings or str
-        A sentence alone stands for the settings that it has where nothing else is picked.
+        A sentence alone stands for its settings with all defaults.
 
     Returns
     -------
     Trace
-        The stages of `attend`, with the embeddings and positions before them
-        and the words along the axes of tokens, queries and keys. Several layers are on a residual stream.
+        The stages of `attend`, preceded by embeddings and positions, with words along
+        the axes of tokens, queries and keys. Several layers form a residual stream.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def trace_of(settings: Settings | str) -> Trace:
         absorbed=settings.sharing == "absorbed",
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
-    decisive = [value for name, value in vars(settings).items() if name != "seed"]  # the seed decides numbers alone
+    decisive = [value for name, value in vars(settings).items() if name != "seed"]  # the seed decides only the numbers
     return (
         trace.beginning_with([*x.values(), *context.values()])
         .with_sources(recipes(settings, whole))
@@ -166,71 +166,68 @@ def attend(
     latent_norm: RMSNorm = RMS_NORM,
     w_u: np.ndarray | None = None,
 ) -> Trace:
-    """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
+    """Multi-head scaled dot-product attention, in one layer or several, with every stage kept.
 
-    Parameters of an MLP make a transformer's block of each layer that has them.
+    A layer whose parameters include an MLP is a whole transformer block.
 
-    The arrays are copied now, so that whoever gave them may write into them. A stage is made when someone
-    first asks for its value, and kept. Only where the arrays are so large that a number of a stage may go
-    beyond float64 is it made and looked at now: asking for a stage never raises.
+    The arrays are copied, so you may modify yours afterwards. A stage is computed at first use and kept. Only if
+    the arrays are so large that a stage may exceed float64 is it computed now; reading a stage never raises.
 
     Parameters
     ----------
     x : ndarray (tokens, d_in)
-        What the queries are made from.
+        The input of the queries.
     context : ndarray (context tokens, d_context), optional
-        What keys and values are made from; `x` itself by default (self-attention).
+        The input of keys and values; `x` by default (self-attention).
     parameters : Parameters, or a sequence of them
-        Those of the layer, or of each layer. Projections that are absent are left out.
+        The parameters of the layer, or of each layer. Absent projections are skipped.
     mask : ndarray (queries, keys) or (heads, queries, keys), optional
         Boolean, True where the key is visible; or float, added to the scaled
         scores (-inf allowed). Without it every key is visible. A tuple has one for each layer.
     scale : float, optional
-        What the scores are multiplied by; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
+        The factor of the scores; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
     normalise : {Softmax, SumNormalise}
-        The operation that makes attention of the masked scores.
+        The operation from masked scores to attention weights.
     residual : bool, or one for each layer
-        Whether a layer adds its output to what entered it, and what its MLP makes to that; else it passes on the
-        output alone.
+        Whether a layer adds its output to its input, and its MLP's output to that; else only the output is passed on.
     norm : RMSNorm or LayerNorm, or "rmsnorm" or "layernorm", optional
-        What stands before attention, and before the MLP.
+        The norm before attention and before the MLP.
     activation : ReLU or GELU, or "relu", "relu2" or "gelu"
-        What stands between the two matrices of the MLP.
+        The function between the two matrices of the MLP.
     qk_norm : bool or RMSNorm
-        Whether each query and each key is normed; with another epsilon, that norm.
+        Whether each query and key is normed; or the norm, to choose its epsilon.
     rotation : Rotation, or a tuple with one or None for each layer, optional
-        What turns queries and keys by their positions (RoPE).
+        RoPE for queries and keys.
     softcap : float, optional
-        The limit that no score gets beyond.
+        The largest possible score.
     alibi : bool
-        Whether each score loses a number that grows with the distance of its key.
+        Whether scores fall with the distance of the key.
     block_size : int, optional
         How many keys a query reads at once, with a running maximum, sum and output (FlashAttention); all by default.
     absorbed : bool
-        Where keys and values come from latents, whether queries and what heads find take over the matrices that would
-        make them (MLA, absorbed): the same output, and each token's latent is all that is kept of it.
+        With latents (MLA): whether the matrices from latents to keys and values are applied to queries and to the
+        heads' outputs instead. The output is the same, and only latents need to be cached.
     latent_norm : RMSNorm
-        What norms the latents, those of queries too.
+        The norm of all latents.
     w_u : ndarray (d_out, answers), optional
-        The unembedding, from what the last layer passes on to a number for each answer.
+        The unembedding, from the last layer's output to a logit for each answer.
 
     Returns
     -------
     Trace
-        x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
-        heads, concat, and with `w_o` also contributions and output, with `residual`
-        that too; before q and hidden attn_norm and mlp_norm, where there is a norm; before scores q_normed, k_normed,
-        q_rotated and k_rotated, after scaled capped and biased, after attention sink_share, running_max, running_sum
-        and running_output, where there are such; where keys and values come from
-        latents, compressed and latent, q_r, k_r and the scores of both parts, before q q_compressed and q_latent where
-        that comes from one, and absorbed q_absorbed and latent_heads in place of k and v; of an MLP hidden,
-        active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
-        each has stages of its own, as in scores_2; one mask is the same for all.
+        x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention, heads, concat.
+        With `w_o` also contributions and output, with `residual` also residual.
+        With norms attn_norm and mlp_norm; q_normed, k_normed, q_rotated and k_rotated; capped and biased; sink_share,
+        running_max, running_sum and running_output, as the options ask for.
+        With latents compressed and latent, q_compressed and q_latent, q_r, k_r and the scores of both parts; absorbed,
+        q_absorbed and latent_heads replace k and v.
+        With an MLP hidden, active, mlp and mlp_residual; with `w_u` logits and probabilities.
+        Several layers have numbered stages, such as scores_2; a single mask is shared.
 
     Raises
     ------
     ArrayError
-        If shapes do not fit each other, or a number is not finite, in whichever stage.
+        If shapes don't fit each other, or a number of any stage is not finite.
 
     References
     ----------
@@ -270,7 +267,7 @@ def attend(
         for stage in each.stages.values():
             build.give(stage)
         entering = build["x"]
-        block = LayerConfig(
+        config = LayerConfig(
             each.n_heads,
             d_k=each.d_k or entering.shape[-1],
             scale=scale,
@@ -290,8 +287,8 @@ def attend(
             decoupled=each.w_qr is not None,
             unprojected=not each.has_latents,
         )
-        check(block, each, entering)
-        add_layer(build, block, masks[number - 1], own_mask=has_own_masks)
+        check(config, each, entering)
+        add_layer(build, config, masks[number - 1], own_mask=has_own_masks)
         passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
@@ -309,14 +306,14 @@ def attend_projected(
     softcap: float | None = None,
     sinks: np.ndarray | None = None,
 ) -> Trace:
-    """`attend` from its stage q on: queries, keys and values that are given, and come from no input.
+    """`attend` from its stage q on, for given queries, keys and values.
 
     Parameters
     ----------
     q : ndarray (heads, queries, d_k)
     k : ndarray (heads or groups, keys, d_k)
     v : ndarray (heads or groups, keys, d_v)
-        Of fewer groups than heads, whose number they divide, each has the keys and values of so many heads in a row.
+        With fewer groups than heads, consecutive heads share a group (their number is a multiple).
     mask, scale, softcap
         As in `attend`.
     sinks : ndarray (heads,), optional
@@ -354,7 +351,7 @@ _Known = TypeVar("_Known")
 
 
 def _by_name(what: str, given: _Known | str, known: Mapping[str, _Known]) -> _Known:
-    """The operation of a name; one that is given stays."""
+    """The operation with this name; an operation is returned unchanged."""
     if not isinstance(given, str):
         return given
     if given not in known:

@@ -18,7 +18,7 @@ from attnviz.core.operations.rule import Input
 from attnviz.core.stage import split_layer
 
 HIDEABLE = ("masked", "mask")
-"""The stages where -inf means something: a hidden key."""
+"""The stages where -inf means a hidden key."""
 
 _INDEX = r"(?:[0-9]{1,4}|:)(?:,(?:[0-9]{1,4}|:)){0,3}"
 _WRITTEN = re.compile(
@@ -32,7 +32,7 @@ Index = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class Change:
-    """A number put in place of a stage's own.
+    """A number that replaces a computed one.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ class Change:
 
     @property
     def where(self) -> tuple[int | slice, ...]:
-        """The index as NumPy has it."""
+        """The index in NumPy's form."""
         return tuple(slice(None) if place is None else place for place in self.index)
 
     def indices(self, shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """The indices in a stage of that shape, or the beginnings of them, that colons stand for."""
+        """The indices in a stage of that shape (or their beginnings), with colons expanded."""
         places = (range(n) if place is None else (place,) for place, n in zip(self.index, shape, strict=False))
         return product(*places)
 
@@ -107,12 +107,12 @@ class Change:
 
 
 def _place(place: Any) -> int | None:
-    """A place as an index may have it, None for a colon; TypeError for anything else."""
+    """A place of an index as an int, or None for a colon; TypeError for anything else."""
     return None if place is None or place == slice(None) else operator.index(place)
 
 
 def _without_last_colons(places: Sequence[int | None]) -> Index:
-    """All places of the last axes are those that an index doesn't say; of a whole stage the first colon stays."""
+    """The index without trailing colons; a whole stage keeps one."""
     n = len(places)
     while n > 1 and places[n - 1] is None:
         n -= 1
@@ -124,12 +124,12 @@ def _written(index: Index, between: str = ",") -> str:
 
 
 def format_changes(changes: Iterable[Change]) -> str:
-    """The changes as an address has them; `parse_change` reads each back, bit for bit."""
+    """The changes as written in an address; `parse_change` reads each back, bit for bit."""
     return ";".join(map(str, changes))
 
 
 def split_changes(text: str) -> list[str]:
-    """The texts of the single changes, at most 16."""
+    """The texts of the single changes; ChangeError for more than 16."""
     if text.count(";") >= MAX_CHANGES:
         raise ChangeError(
             f"There may be at most {MAX_CHANGES} changes at once; got {text.count(';') + 1:,}. Undo some."
@@ -149,16 +149,16 @@ def parse_change(text: str) -> Change:
 
 
 MUTABLE = {"heads": 0, "active": 1}
-"""The stages of what writes to the residual stream, heads and neurons, and on which axis each has its place."""
+"""The stages of heads and neurons, which write to the residual stream, and the axis that counts them."""
 
 
 def muted(place: int, stage: str = "heads") -> Change:
-    """The change that silences a head or a neuron, counted from 0, of one layer: what it passes on is set to zeros."""
+    """The change that mutes a head or neuron, counted from 0: its output becomes zeros."""
     return Change(stage, (*[None] * MUTABLE[split_layer(stage)[0]], place), 0.0)
 
 
 def toggled(mask: np.ndarray, index: tuple[int, ...]) -> Change:
-    """The change that hides a visible cell of the mask, and shows a hidden one."""
+    """The change that hides a visible cell of the mask, or shows a hidden one."""
     if mask.dtype == bool:
         return Change("mask", index, not mask[index])
     return Change("mask", index, 0.0 if np.isneginf(mask[index]) else -np.inf)

@@ -1,4 +1,4 @@
-"""Which options apply beside the others, and values from an address brought to the nearest allowed ones."""
+"""Which options apply, given the others; and values from an address coerced to the nearest allowed ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,11 +20,11 @@ NEEDS: dict[str, Mapping[str, Sequence]] = {
     "rope_part": {"rope": PAIRS},
     "window_in": {"mask": tuple(WITHOUT_WINDOW), "layers": range(2, MAX_LAYERS + 1)},
 }
-"""Options that mean nothing unless others have one of these values each."""
+"""Options that apply only if these others have one of these values."""
 
 
 def is_applicable(options: Any, name: str) -> bool:
-    """Whether an option means something beside the others, which are attributes of `options`."""
+    """Whether an option applies, given the others (attributes of `options`)."""
     if name == "rope":
         return has_pairs(options.d_model, options.n_heads, options.sharing)
     if name == "rope_base_global" and not has_global_layer(options.mask, options.window_in, options.layers):
@@ -33,7 +33,7 @@ def is_applicable(options: Any, name: str) -> bool:
 
 
 def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
-    """The values of an option beside these two."""
+    """The values that an option may have, given these two others."""
     if initialiser == INTEGER_EXAMPLE and name in INTEGER_OPTIONS:
         return INTEGER_OPTIONS[name]
     if name == "layers":
@@ -54,7 +54,7 @@ def coerced_integer_example(values: Mapping[str, int | str | bool]) -> dict[str,
 
 
 def coerced_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
-    """RoPE switched off where it has no pair to turn beside the other values."""
+    """RoPE switched off if the other values leave it no pair to rotate."""
     if values.get("rope", "none") == "none":
         return {}
     d_model, n_heads = (int(values.get(each, OPTIONS[each].default)) for each in ("d_model", "n_heads"))
@@ -63,19 +63,19 @@ def coerced_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
 
 
 def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
-    """Bring values as someone wrote them, in an address say, to the nearest allowed ones.
+    """Coerce values as written, for instance in an address, to the nearest allowed ones.
 
     Parameters
     ----------
     written : mapping of setting names to text
-        Sentences are passed over: they are what they are.
+        Sentences are ignored.
 
     Returns
     -------
     allowed : dict
-        The value of each such setting, or its default where the text means nothing.
+        The value of each setting; its default if the text is unreadable.
     notices : list of str
-        One sentence for each value that was changed: the rule, what came, what is used.
+        A sentence for each changed value: the rule, what was given, what is used.
     """
     allowed: dict[str, int | str] = {}
     notices = []
@@ -107,7 +107,7 @@ def nearest_heads(n_heads: int | str, d_model: int) -> int:
 
 
 def nearest_layers(layers: int | str, d_model: int) -> int:
-    """The number of layers nearest to `layers` that there may be."""
+    """The allowed number of layers nearest to `layers`."""
     return int(replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers)))
 
 
@@ -121,7 +121,7 @@ _BESIDE_D_MODEL: dict[str, tuple[Callable[[str, int], int], Callable[[int], str]
         lambda d_model: f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}",
     ),
 }
-"""How options whose values depend on `d_model` are brought to the nearest, and the rule that a notice says."""
+"""For options whose values depend on `d_model`: a function to the nearest value, and the rule for a notice."""
 
 
 def _shortened(text: str) -> str:

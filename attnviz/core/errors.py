@@ -1,4 +1,4 @@
-"""Errors of the core. Every message says the rule, what came, and what to do."""
+"""Errors. Every message states the rule, what was given, and what to do."""
 
 import traceback
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ class ChangeError(ValueError):
 
 
 class OwnArraysError(ValueError):
-    """A file or arrays of someone's own that cannot be read, or not as parts of a pass."""
+    """A user's file or arrays that cannot be read, or not as parts of a pass."""
 
 
 class UnexpectedError(ValueError):
-    """A bug in attnviz. Its `__cause__` is the error itself, and its message says what to send us."""
+    """A bug in attnviz. Its `__cause__` is the original error; the message asks for what we need to fix it."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def guarded(doing: str, needed: str) -> Iterator[None]:
 
 
 def report_of(doing: str, needed: str, error: BaseException) -> str:
-    """A sentence on a bug: what failed, and what to send us. It quotes nothing that was given."""
+    """A sentence about a bug: what failed, and what to send us. It quotes no user input."""
     return (
         f"attnviz could not {doing}. That is a bug of ours: please report it with {needed} and this line: "
         f"{place_of(error)}"

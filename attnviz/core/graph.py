@@ -1,4 +1,4 @@
-"""Graph: numbers passed on through stages, and derivatives passed back, by each operation's own compute and vjp."""
+"""Graph: forward and backward passes through stages, by the `compute` and `vjp` of their operations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,11 +8,11 @@ from attnviz.core.operations.operation import Source
 from attnviz.core.stage import Stage
 
 Arrays = dict[str, np.ndarray]
-"""Arrays by the names of their stages. One more axis before all others is a batch (see `Operation`)."""
+"""Arrays by the names of their stages; an extra first axis is a batch (see `Operation`)."""
 
 
 def leading_to(stages: Sequence[Stage], name: str) -> tuple[Stage, ...]:
-    """The stage `name` and those that it depends on, in their order.
+    """The stage `name` and everything it depends on, in order.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def leading_to(stages: Sequence[Stage], name: str) -> tuple[Stage, ...]:
 
 
 def forward(stages: Sequence[Stage], given: Mapping[str, np.ndarray]) -> Arrays:
-    """The array of each stage, where some that come from nothing hold other numbers.
+    """The array of each stage, with new numbers in some given stages.
 
     Parameters
     ----------
     stages : sequence of Stage
-        With all that they depend on.
+        With everything they depend on.
     given : mapping of stage names to ndarray
-        Instead of the stages' own; any of them may be a batch.
+        The new numbers; any of them may be a batch.
     """
     arrays: Arrays = {}
     for stage in stages:
@@ -47,22 +47,22 @@ def forward(stages: Sequence[Stage], given: Mapping[str, np.ndarray]) -> Arrays:
 
 
 def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream: Mapping[str, np.ndarray]) -> Arrays:
-    """The derivatives of some number with respect to every cell that it was computed from.
+    """The derivatives of some number with respect to every cell it depends on.
 
-    A cell that was set by hand is a constant: it has a derivative, but passes none back.
+    A cell set by hand is a constant: it has a derivative, but passes none back.
 
     Parameters
     ----------
     stages : sequence of Stage
     arrays : mapping of stage names to ndarray
-        What the stages hold, as from `forward`.
+        The arrays of the stages, as from `forward`.
     upstream : mapping of stage names to ndarray
-        The derivatives with respect to the stages that the number was computed from last.
+        The derivatives with respect to the last stages.
 
     Returns
     -------
     dict of stage names to ndarray
-        Those with respect to these stages and all that they depend on. A boolean mask has none.
+        The derivatives with respect to these stages and everything they depend on, boolean masks aside.
     """
     gradients = dict(upstream)
     for stage in reversed(stages):

@@ -14,8 +14,8 @@ from attnviz.core.stage import layered
 def embed(tokens: Sequence[str], d_model: int, seed: int) -> np.ndarray:
     """One vector of N(0, 1) numbers for each token, shape (tokens, d_model).
 
-    A row depends on its word and the seed alone: not on its place, nor on the
-    other words; and a smaller `d_model` gives the beginning of the same vector.
+    A row depends only on its word and the seed, not on its place or the other
+    words; a smaller `d_model` gives the beginning of the same vector.
     """
     return np.array([stream(f"token {token}", seed).standard_normal(d_model) for token in tokens])
 
@@ -64,9 +64,9 @@ DRAWS: dict[str, Callable] = {
     "standard normal": _standard_normal,
     "pytorch": _linear,
 }
-"""How each draws a matrix, by its name: `draw(random, shape, columns)` gets the columns of the matrix used at once.
+"""How each initialiser draws a matrix: `draw(random, shape, columns)`, with the columns of one head.
 
-`torch.nn.MultiheadAttention` has no latents: the matrices around these are drawn as `torch.nn.Linear` draws its own.
+`torch.nn.MultiheadAttention` has no latents, so their matrices are drawn like those of `torch.nn.Linear`.
 """
 
 
@@ -93,12 +93,11 @@ def standard_normal(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Pa
 def pytorch(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """The matrices of `torch.manual_seed(seed); torch.nn.MultiheadAttention(d_model, n_heads)` on a CPU.
 
-    Bit for bit, without torch; those of a second layer are of the module that is made next. Biases start as zeros, so
-    none are given.
-    `out_proj` is made first, as `nn.Linear` makes itself (weight and bias both
-    uniform on +-1 / sqrt(d_model); the bias is then thrown away for zeros); then
-    `in_proj_weight`, rows q, k, v, Xavier uniform over its own 3 * d_model + d_model.
-    torch keeps a matrix as (outputs, inputs) and multiplies by its transpose.
+    Bit for bit, without torch; a second layer has those of the next module. Biases start as zeros, so there are none.
+    `out_proj` is drawn first, like any `nn.Linear` (weight and bias both uniform on
+    +-1 / sqrt(d_model); the bias is then replaced by zeros); then `in_proj_weight`,
+    rows q, k, v, Xavier uniform over its 3 * d_model + d_model. torch stores a matrix
+    as (outputs, inputs) and multiplies by its transpose.
     """
     random = torch_seeded(seed)
     for _ in range(1, layer):
@@ -116,14 +115,14 @@ def _module(random: np.random.RandomState, d_model: int, n_heads: int) -> Parame
 
 
 def stream_in_layer(name: str, seed: int, layer: int) -> np.random.RandomState:
-    """The random stream of a parameter in a layer; in the first it is that of a pass with no other layer."""
+    """The random stream of a parameter in a layer; the first layer has that of a single-layer pass."""
     return stream(layered(name, layer) if layer > 1 else name, seed)
 
 
 def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) -> Parameters:
-    """Draw W_Q, W_K, W_V and W_O whole, each from a stream of its own, and cut the first three into bands.
+    """Draw W_Q, W_K, W_V and W_O, each from its own stream, and split the first three into heads.
 
-    Drawn whole, the big matrices stay the same numbers when the number of heads changes.
+    Drawn before splitting, the matrices don't depend on the number of heads.
     """
     d_k = d_model // n_heads
     shape = (d_model, d_model)
@@ -138,10 +137,10 @@ def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) ->
 def with_latent(
     initialiser: str, drawn: Parameters, widths: tuple[int, int], d_r: int, seed: int, layer: int = 1
 ) -> Parameters:
-    """Drawn parameters with keys and values of the same lengths from one latent for each token.
+    """Replace the keys' and values' matrices by those of a latent for each token.
 
-    Of both widths one is that of the latents, the other that of those that queries come from; 0 where there are none.
-    With d_r each query and key has so many numbers more, to be turned by their positions.
+    `widths` are those of the latents and of the queries' latents (0 for none). d_r is the length of an additional part
+    of queries and keys that is rotated.
     """
     n_heads, d_model, d_k = drawn.stages["w_k"].shape
 
@@ -166,4 +165,4 @@ INITIALISERS: dict[str, Callable[..., Parameters]] = {
     "standard normal": standard_normal,
     "pytorch": pytorch,
 }
-"""Initialisers by name: `(d_model, n_heads, seed, layer)` to `Parameters`; without a layer those of the first."""
+"""Initialisers by name: `(d_model, n_heads, seed, layer=1)` to `Parameters`."""

@@ -21,7 +21,7 @@ INTEGER_EXAMPLE = "whole"
 
 N_WORDS = (3, 4)
 N_DRAWS = 2_000
-"""Of one seed; then those of the next are tried."""
+"""Draws per seed, before the next seed is tried."""
 
 MOST = 99
 """The largest integer, numerator and denominator."""
@@ -29,7 +29,7 @@ MOST = 99
 
 @dataclass(frozen=True, eq=False)
 class IntegerExample:
-    """The embeddings and parameters of a pass of whole numbers.
+    """The embeddings and parameters of a pass of integers.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class IntegerExample:
     base : {2, 3}
         Scores are multiplied by its logarithm.
     seed : int
-        That they were drawn from: the one asked for, or the first after it that has such numbers.
+        The seed of the draw: the requested one, or the next that has such numbers.
     """
 
     embeddings: np.ndarray
@@ -55,13 +55,13 @@ class IntegerExample:
 
 
 def suits_integers(tokens: Sequence[str]) -> bool:
-    """Whether a sentence has so few words; if all were alike, every row of shares would be flat."""
+    """Whether a sentence has 3 or 4 words that differ; if all were alike, every row would be flat."""
     return len(tokens) in N_WORDS and len(set(tokens)) > 1
 
 
 @lru_cache(maxsize=64)  # a scene that is read asks for its seed, and its pass for the numbers
 def draw_integer_example(tokens: tuple[str, ...], d_model: int, seed: int) -> IntegerExample:
-    """The first draw of whole numbers that are easy to compute with by hand.
+    """The first draw of integers that are easy to compute with by hand.
 
     All integers and numerators have at most two digits, so have denominators, and no row of shares is flat: not with
     every key visible, and with those up to any place only where their words are all alike. Each word and each matrix
@@ -91,7 +91,7 @@ def draw_integer_example(tokens: tuple[str, ...], d_model: int, seed: int) -> In
 
 
 def _good(tokens: Sequence[str], x: np.ndarray, matrices: Sequence[np.ndarray], base: np.ndarray) -> np.ndarray:
-    """Which draws are easy to compute with, (draws,)."""
+    """Which draws are easy to compute with: booleans (draws,)."""
     w_q, w_k, w_v, w_o = matrices
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scores = q @ k.swapaxes(-1, -2)
@@ -105,8 +105,8 @@ def _good(tokens: Sequence[str], x: np.ndarray, matrices: Sequence[np.ndarray], 
     return small & (first != first[..., :1]).any(axis=-1).all(axis=-1)
 
 
-class Asked(Protocol):
-    """Settings, as far as they are asked whether they can be whole numbers."""
+class SentenceSettings(Protocol):
+    """The part of `Settings` that is checked here."""
 
     sentence: str
     context: str | None
@@ -127,7 +127,7 @@ INTEGER_OPTIONS: dict[str, Sequence] = {
     "sinks": ("none",),
     "blocks": ("none",),
 }
-"""The values of some options with the initialiser `INTEGER_EXAMPLE`."""
+"""The values that these options may have with the initialiser `INTEGER_EXAMPLE`."""
 
 INTEGER_RULE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
 
@@ -138,13 +138,13 @@ def suits_integer_example(sentence: str, context: str | None) -> bool:
 
 
 def integer_option_rule(name: str) -> str:
-    """The values of an option with whole numbers, in words."""
+    """The values that an option may have with this initialiser, in words."""
     first, *others = INTEGER_OPTIONS[name]
     return f"With initialiser=whole {name} is {f'{first} to {others[-1]}' if others else first}"
 
 
-def check_integer_example(settings: Asked) -> None:
-    """Raise SettingsError unless these can be settings with whole numbers."""
+def check_integer_example(settings: SentenceSettings) -> None:
+    """Raise SettingsError unless the settings allow this initialiser."""
     for name, allowed in INTEGER_OPTIONS.items():
         if getattr(settings, name) not in allowed:
             raise SettingsError(f"{integer_option_rule(name)}; got {getattr(settings, name)!r}.")

@@ -1,30 +1,30 @@
-"""Limits: how much a visitor may ask for."""
+"""Limits on what a visitor may request."""
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
 MAX_D_MODEL = 128
-"""Of all layers together: so several cost no more than the largest one."""
+"""For all layers together, so that several cost no more than the largest single one."""
 MAX_LAYERS = 6
-"""An address has the steps of so many."""
+"""The address has names for the steps of this many layers."""
 MAX_MODEL_LAYERS = 4
-"""Of a model of one's own."""
+"""For a user's own model."""
 MAX_FLIP_NUMBERS = 7_000_000
-"""That are computed in a step of the search for what turns an answer, which takes some ten."""
+"""Numbers computed per step of the search for a flip, which takes about ten steps."""
 MAX_FILE_BYTES = 8 * 2**20
-"""Of a file with someone's own arrays, packed and unpacked."""
+"""Size of a file with a user's arrays, packed and unpacked."""
 MAX_FILE_SIZE = f"{MAX_FILE_BYTES // 2**20} MiB"
 MAX_FILE_ARRAYS = 256
 MAX_ADDRESS_CHARACTERS = 40_000
-"""Of a scene, percent-encoded: 2,000 characters of any script, twice."""
+"""A percent-encoded scene: 2,000 characters of any script, twice."""
 MAX_TALK_MOMENTS = 60
 MAX_TALK_BYTES = 400_000
-"""Of the file of a talk of one's own, without arrays."""
+"""The file of a talk, without its arrays."""
 MAX_TALK_UPLOAD_CHARACTERS = 4 * -(-MAX_FILE_BYTES // 3)
-"""Of the arrays in it, which are base64."""
+"""The base64 arrays of a talk."""
 MAX_TALK_MINUTES = 120
-"""Of one moment of a talk."""
+"""For one moment of a talk."""
 MAX_TEXT_CHARACTERS = 3_000
-"""Of each text of a moment, notes too."""
+"""For each text of a moment, including notes."""
 MAX_STAGE_NUMBERS = 2**19
-"""Of any stage of a pass that is recomputed from someone's own arrays."""
+"""For any stage of a pass that is recomputed from a user's arrays."""

@@ -57,20 +57,20 @@ REASONS = {
 """Why each mask hides a key."""
 
 LEAST_WINDOW = 2
-"""The fewest keys of a causal window in which a word sees another, so the fewest with which one begins."""
+"""The fewest keys of a causal window in which a word sees another one; the default."""
 
 SIZED = ("padding", "window", "causal window")
 """The masks that look at `size`."""
 
 WITHOUT_WINDOW = {"causal window": "causal", "window": "none"}
-"""The windows, and what is left of each in a global layer, which sees keys however far away they are."""
+"""The windows, and the mask of a global layer in place of each."""
 
 GLOBAL_LAYERS: dict[str, int | None] = {
     "every layer": None,
     "every second layer": 2,
     "all but every sixth layer": 6,
 }
-"""Which layers have a window: all, or all but every n-th. Gemma 2 and gpt-oss have 2 of n, Gemma 3 has 6."""
+"""Every n-th layer is global, or none. n is 2 in Gemma 2 and gpt-oss, 6 in Gemma 3."""
 
 
 def mask_in_layer(mask: str, window_in: str, layer: int) -> str:
@@ -84,7 +84,7 @@ def mask_in_layer(mask: str, window_in: str, layer: int) -> str:
 
 
 def has_global_layer(mask: str, window_in: str, n_layers: int) -> bool:
-    """Whether one of so many layers lacks the window of the others.
+    """Whether one of `n_layers` layers lacks the window of the others.
 
     >>> [has_global_layer("causal window", "all but every sixth layer", n_layers) for n_layers in (5, 6)]
     [False, True]
@@ -96,7 +96,7 @@ MAX_CUSTOM_MASK = MAX_CHARACTERS
 """Characters of a custom mask as text."""
 
 CUSTOM_MASK_RECIPE = "painted: 1 is visible, 0 hidden"
-"""Where a painted mask is from, as its stage says."""
+"""The source of a custom mask, as its stage states it."""
 
 _NOTHING = "0"
 _TEXT = re.compile(r"[01.|]+")
@@ -108,20 +108,20 @@ _RULE = (
 
 @dataclass(frozen=True)
 class CustomMask:
-    """A mask that was painted: it stands in place of that of the settings, or of the model.
+    """A mask set cell by cell, which replaces that of the settings or the model.
 
     Attributes
     ----------
     heads : tuple of tuple of str
-        One that is for all heads, or one for each: a text of 0 and 1 for each query, 1 where a key is hidden. What is
-        left out at an end is visible.
+        One for all heads, or one each: for each query a string of 0 and 1, 1 where a key is hidden. Cells missing at
+        the end are visible.
     """
 
     heads: tuple[tuple[str, ...], ...]
 
     @classmethod
     def of(cls, hidden: np.ndarray) -> CustomMask:
-        """That of booleans (queries, keys), or (heads, queries, keys) that are one for all heads if alike."""
+        """The mask of an array (queries, keys) or (heads, queries, keys), True where a key is hidden."""
         each = hidden if hidden.ndim == 3 else hidden[None]
         if (each == each[:1]).all():
             each = each[:1]
@@ -129,12 +129,12 @@ class CustomMask:
 
     @classmethod
     def parse(cls, text: str) -> CustomMask:
-        """That which an address holds.
+        """Read a mask from an address.
 
         Raises
         ------
         SettingsError
-            If it is none.
+            If the text is not a mask.
         """
         if len(text) > MAX_CUSTOM_MASK:
             raise SettingsError(f"{_RULE}; got {len(text):,}. Paint fewer cells, or a shorter sentence.")
@@ -146,7 +146,7 @@ class CustomMask:
         return "|".join(".".join(rows) or _NOTHING for rows in self.heads)
 
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> bool:
-        """Whether all that is hidden is in a pass of these sizes."""
+        """Whether all hidden cells exist in a pass of these sizes."""
         rows = [row for head in self.heads for row in head]
         return (
             len(self.heads) <= n_heads
@@ -157,7 +157,7 @@ class CustomMask:
     def hidden(self, n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
         """Where keys are hidden in a pass: (queries, keys), or (heads, queries, keys) where heads have their own.
 
-        Cells beyond the pass are left out; what isn't painted of it is visible.
+        Cells beyond the pass are ignored; cells that are not set are visible.
         """
         painted = np.zeros((len(self.heads), n_queries, n_keys), dtype=bool)
         for head, rows in enumerate(self.heads):
@@ -171,7 +171,7 @@ class CustomMask:
 
 
 def _trimmed(rows: Iterable[str]) -> tuple[str, ...]:
-    """Rows without what is visible at their ends, and without rows of that at the end."""
+    """Rows without trailing visible cells, and without trailing rows of only such cells."""
     cut = [row.rstrip("0") for row in rows]
     while cut and not cut[-1]:
         cut.pop()

@@ -1,4 +1,4 @@
-"""ONNX's door: its operator Attention, by its names and its conventions."""
+"""ONNX's operator Attention, with its names and conventions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from attnviz.core.projections import Projections, laid_out, limited, masks_of, n
 from attnviz.core.trace import Trace
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
-"""For each qk_matmul_output_mode the stages that may answer it: the first that there is does."""
+"""For each qk_matmul_output_mode the candidate stages; the first that exists is returned."""
 
 _PRECISIONS = (1, 10, 11, 16)
 
 
 class OnnxAttention(NamedTuple):
-    """The four outputs of the operator, in the precision of Q, and the pass that they are of.
+    """The four outputs of the operator, in the precision of Q, and the pass.
 
     Attributes
     ----------
@@ -66,27 +66,27 @@ def onnx_attention(
     K : ndarray (batch, groups, keys, d_k) or (batch, keys, groups * d_k)
     V : ndarray (batch, groups, keys, d_v) or (batch, keys, groups * d_v)
     attn_mask : ndarray, optional
-        Broadcasts to (batch, heads, queries, keys), kept keys counted; keys beyond its last axis are hidden. Boolean,
-        True where the key is visible; or float, added to the scaled scores.
+        Broadcasts to (batch, heads, queries, keys), cached keys included; keys beyond its last axis are hidden.
+        Boolean, True where the key is visible; or float, added to the scaled scores.
     past_key, past_value : ndarray (batch, groups, kept keys, d_k or d_v), optional
-        Those of earlier tokens, which come first.
+        The cached keys and values of earlier tokens, which come first.
     nonpad_kv_seqlen : ndarray of int (batch,), optional
         How many keys each sentence has; the others are padding.
     is_causal : int
-        Whether a query sees no key after its own. Query i's own is key i, after the kept ones; with
-        `nonpad_kv_seqlen` the last query's is the last key that is no padding.
+        Whether a query sees no later key. Query i stands at key i after the cached ones; with `nonpad_kv_seqlen` the
+        last query stands at the last key that is not padding.
     kv_num_heads, q_num_heads : int, optional
-        How many groups and heads: for three axes, which don't say it.
+        How many groups and heads; required for arrays of three axes.
     qk_matmul_output_mode : {0, 1, 2, 3}
         The scores in `qk_matmul_output`: scaled, capped, masked, or after softmax.
     scale : float, optional
-        What the scores are multiplied by; 1 / sqrt(d_k) by default.
+        The factor of the scores; 1 / sqrt(d_k) by default.
     softcap : float
         c for c tanh(scaled / c); 0 for none.
     softmax_precision : {1, 10, 11, 16}, optional
-        ONNX's number of a float type. It changes nothing: float64 holds each of them.
+        ONNX's number of a float type. It has no effect, as everything is computed in float64.
     left_window_size, right_window_size : int
-        How many keys a query sees before and after its own; -1 for all.
+        How many keys a query sees before and after its own place; -1 for all.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def onnx_attention(
     Raises
     ------
     ArrayError
-        If shapes don't fit each other, an attribute has no such value, or a number is not finite.
+        If shapes don't fit each other, an attribute has an invalid value, or a number is not finite.
 
     References
     ----------
@@ -153,7 +153,7 @@ def _check(mode: int, precision: int | None, *windows: int) -> None:
 
 
 def _split(name: str, array: np.ndarray, n_heads: int | None, rows: str, columns: str) -> np.ndarray:
-    """The array (batch, heads, rows, columns); heads that lie side by side are cut apart."""
+    """The array as (batch, heads, rows, columns); heads side by side are split."""
     if np.ndim(array) == 4:
         return laid_out(name, array, rows, columns)
     if np.ndim(array) != 3:
@@ -177,7 +177,7 @@ def _kept(
 
 
 def _padded(mask: np.ndarray | None, n_keys: int) -> np.ndarray | None:
-    """The mask with the keys hidden that it doesn't reach."""
+    """The mask, extended so that the keys beyond it are hidden."""
     if mask is None:
         return None
     mask = np.asarray(detached(mask))
@@ -188,7 +188,7 @@ def _padded(mask: np.ndarray | None, n_keys: int) -> np.ndarray | None:
 
 
 def _lengths(nonpad: np.ndarray | None, given: Projections) -> list[int]:
-    """How many keys of each sentence are no padding."""
+    """How many keys of each sentence are not padding."""
     if nonpad is None:
         return [given.n_keys] * len(given.q)
     lengths = np.asarray(detached(nonpad))

@@ -38,48 +38,48 @@ ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True),
 """By their names; GELU is the exact one, as in PyTorch."""
 
 ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
-"""Those of models that somebody's own arrays may be of."""
+"""Also those of models whose arrays a user may bring."""
 
 
 @dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
 class LayerConfig:
-    """A layer but for its arrays.
+    """What a layer has, apart from its arrays.
 
     Attributes
     ----------
     n_heads : int
-        How often x is repeated where nothing projects it.
+        How often x is repeated where no matrix projects it.
     d_k : int or None
         The length of a query; None if it isn't known, and scores can't be scaled.
     scale : float, optional
-        What scores are multiplied by; 1 / sqrt(d_k) by default.
+        The factor of the scores; 1 / sqrt(d_k) by default.
     normalise : type of Operation
-        What makes attention of the masked scores.
+        Turns masked scores into attention weights.
     unprojected : bool
-        Whether x itself is the queries, keys or values that have no matrix.
+        Whether x itself serves as the queries, keys or values that have no matrix.
     attn_norm, mlp_norm : Norm, optional
-        What stands before attention, and before the MLP.
+        The norms before attention and before the MLP.
     residual : bool
-        Whether outputs are added to what entered.
+        Whether outputs are added to the layer's input (a residual stream).
     activation : Activation
-        What stands between the two matrices of the MLP.
+        The function between the two matrices of the MLP.
     qk_norm : RMSNorm, optional
-        What norms each query and each key.
+        The norm of each query and each key.
     rotation : Rotation, optional
-        What turns queries and keys by their positions.
+        RoPE.
     softcap : float, optional
-        What no score gets beyond.
+        The largest score that is possible.
     alibi : bool
-        Whether each score loses a number that grows with the distance of its key.
+        Whether scores fall with the distance of the key.
     block_size : int, optional
-        Of how many keys a query reads at once; without it all, and a row of all shares is kept.
+        How many keys a query reads at once (FlashAttention); by default all of them.
     latent_norm : RMSNorm
-        What norms latents, where keys and values, or queries too, come from such.
+        The norm of the latents that keys and values, or queries, are made from.
     expanded, absorbed : bool
-        Whether latents are made into keys and values (naive), or queries and what heads find take the matrices of
-        that over (absorbed).
+        Whether keys and values are made from latents (naive), or their matrices are applied to queries and to the
+        heads' outputs instead (absorbed).
     decoupled : bool
-        Whether queries and keys have a part of their own for positions, whose scores are added.
+        Whether queries and keys have a separate part for positions, whose scores are added.
     """
 
     n_heads: int
@@ -102,7 +102,7 @@ class LayerConfig:
     decoupled: bool = False
 
 
-@dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
+@dataclass(frozen=True, eq=False)  # compared by identity: the stages to make are cached by their specs
 class StageSpec:
     """How one stage is made.
 
@@ -111,13 +111,13 @@ class StageSpec:
     name : str
         The stage.
     reads : str
-        The stages that it is made of, all of which there must be; of "context|x" the first that there is.
+        The stages it is made from, all of them required; of "context|x" the first that exists.
     operation : callable
-        The operation, of the block and of the stages read; ArrayError where these don't fit each other.
+        Returns the operation for a config and the stages read; raises ArrayError if these don't fit each other.
     adds : str
-        Parameters that it reads besides, where there are any.
+        Optional parameters that it also reads.
     option : str
-        The attribute of a block without which there is no such stage.
+        The attribute of a config without which there is no such stage.
     """
 
     name: str
@@ -127,7 +127,7 @@ class StageSpec:
     option: str = ""
 
     def inputs(self, names: Container[str]) -> tuple[str, ...]:
-        """The stages that it reads of those there are; none if one is missing."""
+        """The stages it reads, out of those that exist; none if one is missing."""
         read = []
         for either in self.alternatives:
             for name in either:
@@ -139,17 +139,17 @@ class StageSpec:
         read += [name for name in self._adds if name in names]
         return tuple(read)
 
-    def is_in(self, block: LayerConfig) -> bool:
-        """Whether a block has it."""
-        return not self.option or bool(getattr(block, self.option))
+    def is_in(self, config: LayerConfig) -> bool:
+        """Whether a layer has it."""
+        return not self.option or bool(getattr(config, self.option))
 
-    def is_told_by(self, names: Set[str]) -> bool:
-        """Whether stages, or parameters, of these names are its own."""
+    def matches(self, names: Set[str]) -> bool:
+        """Whether these names include it or one of its optional parameters."""
         return self.name in names or not names.isdisjoint(self._adds)
 
     @cached_property
     def alternatives(self) -> tuple[tuple[str, ...], ...]:
-        """For each stage that it reads, those of which it is the first that there is."""
+        """For each input the candidates, of which the first that exists is read."""
         return tuple(tuple(either.split("|")) for either in self.reads.split())
 
     @cached_property
@@ -162,11 +162,11 @@ def _always(operation: Operation) -> Callable[..., Operation]:
 
 
 def _norm(option: str) -> Callable[..., Operation]:
-    def norm(block: LayerConfig, x: Stage, *affine: Stage) -> Operation:
+    def norm(config: LayerConfig, x: Stage, *affine: Stage) -> Operation:
         for each in affine:
             if each.shape != x.shape[-1:]:
                 raise ArrayError(f"{each.name} must have axes {each.axes} of lengths {x.shape[-1:]}; got {each.shape}.")
-        return getattr(block, option)
+        return getattr(config, option)
 
     return norm
 
@@ -174,7 +174,7 @@ def _norm(option: str) -> Callable[..., Operation]:
 def _projection(rows: str) -> Callable[..., Operation]:
     operation = Projection(rows)
 
-    def projection(block: LayerConfig, x: Stage, w: Stage, *b: Stage) -> Operation:
+    def projection(config: LayerConfig, x: Stage, w: Stage, *b: Stage) -> Operation:
         if w.shape[-2] != x.shape[-1]:
             expected = (*w.shape[:-2], x.shape[-1], w.shape[-1])
             raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
@@ -184,14 +184,14 @@ def _projection(rows: str) -> Callable[..., Operation]:
 
 
 def _projected(name: str, reads: str, rows: str) -> tuple[StageSpec, StageSpec]:
-    """Queries, keys or values, of a matrix or without one."""
+    """Queries, keys or values, with a matrix or without one."""
     return (
         StageSpec(name, f"{reads} w_{name}", _projection(rows), adds=f"b_{name}"),
-        StageSpec(name, reads, lambda block, _: Identity(rows, block.n_heads), option="unprojected"),
+        StageSpec(name, reads, lambda config, _: Identity(rows, config.n_heads), option="unprojected"),
     )
 
 
-def _dot_products(block: LayerConfig, q: Stage, k: Stage) -> Operation:
+def _dot_products(config: LayerConfig, q: Stage, k: Stage) -> Operation:
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
             f"A query and a key must have the same length d_k for their dot product; "
@@ -200,13 +200,13 @@ def _dot_products(block: LayerConfig, q: Stage, k: Stage) -> Operation:
     return _products(_shared_by(q, k))
 
 
-def _scores(block: LayerConfig, one: Stage, other: Stage) -> Operation:
-    """Of queries and keys; or of the scores of their parts."""
-    return _ADDED if one.shape == other.shape and one.axes[-1] == "key" else _dot_products(block, one, other)
+def _scores(config: LayerConfig, one: Stage, other: Stage) -> Operation:
+    """Dot products of queries and keys, or the sum of the scores of their two parts."""
+    return _ADDED if one.shape == other.shape and one.axes[-1] == "key" else _dot_products(config, one, other)
 
 
 def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
-    def of_head(block: LayerConfig, x: Stage, w: Stage) -> Operation:
+    def of_head(config: LayerConfig, x: Stage, w: Stage) -> Operation:
         if x.shape[-1] != w.shape[2 if transposed else 1]:
             raise ArrayError(f"{w.name} doesn't fit {x.name}: its axes {w.axes} are {w.shape}; got {x.name} {x.shape}.")
         return HeadProjection(_shared_by(w, x), transposed)
@@ -214,17 +214,17 @@ def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
     return of_head
 
 
-def _weighted_sum(block: LayerConfig, attention: Stage, v: Stage) -> Operation:
+def _weighted_sum(config: LayerConfig, attention: Stage, v: Stage) -> Operation:
     return _sums(_shared_by(attention, v))
 
 
 def _running(kind: type[RunningMaximum | RunningSum]) -> Callable[..., Operation]:
-    return lambda block, *_: kind(block.block_size)
+    return lambda config, *_: kind(config.block_size)
 
 
-def _running_output(block: LayerConfig, masked: Stage, largest: Stage, v: Stage) -> Operation:
-    assert block.block_size is not None
-    return RunningOutput(block.block_size, _shared_by(masked, v))
+def _running_output(config: LayerConfig, masked: Stage, largest: Stage, v: Stage) -> Operation:
+    assert config.block_size is not None
+    return RunningOutput(config.block_size, _shared_by(masked, v))
 
 
 def _shared_by(heads: Stage, groups: Stage) -> int:
@@ -232,30 +232,30 @@ def _shared_by(heads: Stage, groups: Stage) -> int:
     return heads.shape[0] // groups.shape[0]
 
 
-def _turned(block: LayerConfig, x: Stage) -> Operation:
-    assert block.rotation is not None
-    return block.rotation.of(x.shape[-1])
+def _turned(config: LayerConfig, x: Stage) -> Operation:
+    assert config.rotation is not None
+    return config.rotation.of(x.shape[-1])
 
 
-def _scale(block: LayerConfig, scores: Stage) -> Operation:
-    assert block.d_k is not None
-    if block.scale is None:
-        return _over_root(block.d_k)
-    return Scale(block.d_k, float(real("scale", block.scale, ()).array))
+def _scale(config: LayerConfig, scores: Stage) -> Operation:
+    assert config.d_k is not None
+    if config.scale is None:
+        return _over_root(config.d_k)
+    return Scale(config.d_k, float(real("scale", config.scale, ()).array))
 
 
-def _masked(block: LayerConfig, scaled: Stage, mask: Stage) -> Operation:
+def _masked(config: LayerConfig, scaled: Stage, mask: Stage) -> Operation:
     return _HIDE if mask.value.dtype.kind == "b" else _ADD_MASK
 
 
-def _contributions(block: LayerConfig, heads: Stage, w_o: Stage) -> Operation:
+def _contributions(config: LayerConfig, heads: Stage, w_o: Stage) -> Operation:
     n_heads, _, d_v = heads.shape
     if w_o.shape[0] != n_heads * d_v:
         raise ArrayError(f"w_o must have heads * d_v = {n_heads} * {d_v} = {n_heads * d_v} rows; got {w_o.shape}.")
     return _CONTRIBUTIONS
 
 
-def _residual(block: LayerConfig, x: Stage, output: Stage) -> Operation:
+def _residual(config: LayerConfig, x: Stage, output: Stage) -> Operation:
     if output.shape != x.shape:
         raise ArrayError(UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
     return Addition()
@@ -295,10 +295,10 @@ LAYER: tuple[StageSpec, ...] = (
         _scores,
     ),
     StageSpec("scaled", "scores", _scale, option="d_k"),
-    StageSpec("capped", "scaled", lambda block, _: Softcap(block.softcap), option="softcap"),
+    StageSpec("capped", "scaled", lambda config, _: Softcap(config.softcap), option="softcap"),
     StageSpec("biased", "capped|scaled", lambda _, scores: ALiBi(len(scores)), option="alibi"),
     StageSpec("masked", "biased|capped|scaled mask", _masked),
-    StageSpec("attention", "masked", lambda block, *_: block.normalise(), adds="sinks"),
+    StageSpec("attention", "masked", lambda config, *_: config.normalise(), adds="sinks"),
     StageSpec("sink_share", "masked sinks", _always(SinkShare())),
     StageSpec("running_max", "masked", _running(RunningMaximum), adds="sinks", option="block_size"),
     StageSpec("running_sum", "masked running_max", _running(RunningSum), adds="sinks", option="block_size"),
@@ -314,7 +314,7 @@ LAYER: tuple[StageSpec, ...] = (
     StageSpec("residual", "x output", _residual, option="residual"),
     StageSpec("mlp_norm", "residual|output", _norm("mlp_norm"), adds="g_mlp_norm b_mlp_norm", option="mlp_norm"),
     StageSpec("hidden", "mlp_norm|residual|output w_hidden", _TO_TOKENS, adds="b_hidden"),
-    StageSpec("active", "hidden", lambda block, _: block.activation),
+    StageSpec("active", "hidden", lambda config, _: config.activation),
     StageSpec("mlp", "active w_mlp", _TO_TOKENS, adds="b_mlp"),
     StageSpec("mlp_residual", "residual mlp", _always(Addition()), option="residual"),
 )
@@ -332,15 +332,15 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "softcap": LIMITS,
     "alibi": (True,),
 }
-"""The values of each option of a block, where a stage of that option is there: those of models, the commonest first."""
+"""The values that published models have for each option, the most common first."""
 
 
 def layer_configs(names: Set[str]) -> list[LayerConfig]:
-    """The blocks that stages and parameters of these names may be of, but for their lengths.
+    """The configs that stages and parameters of these names may belong to, apart from their lengths.
 
-    What a block may have or not is in it where its stage or its parameters are there.
+    An option is on where its stage or its parameters are present.
     """
-    options = {step.option for step in LAYER if step.option in CHOICES and step.is_told_by(names)}
+    options = {spec.option for spec in LAYER if spec.option in CHOICES and spec.matches(names)}
     choices = {option: CHOICES[option] for option in CHOICES if option in options}
     for norm in ("attn_norm", "mlp_norm"):
         if f"g_{norm}" in names:

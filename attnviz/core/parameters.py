@@ -20,8 +20,7 @@ class Origin:
     Attributes
     ----------
     kind : {"given", "drawn", "learnt", "built"}
-        Chosen by someone for an example; drawn at random, as at the beginning of training; learnt in training;
-        or built by hand.
+        Chosen for an example; drawn at random, as at the start of training; learnt in training; or built by hand.
     title : str
         The name of the model; empty where there is none.
     question : str
@@ -31,20 +30,19 @@ class Origin:
     read : {"", "last", "each"}
         At which tokens its answer is read: none, the last, or each.
     right : tuple of str or None
-        For each token the right answer; None where nothing is asked, or nobody knows.
+        The right answer for each token; None if there is no question or the answer is unknown.
     layers : tuple of str
-        What each of several layers does for it, in one sentence each.
+        What each of several layers contributes, in one sentence each.
     looks : tuple of (int, int)
-        In each of these layers the place of a query that does so, and that of the key which it looks at by then; none
-        where nobody knows.
+        For each of these layers a query that shows it, and the key it attends to; empty if unknown.
     is_open : bool
-        Whether it says what may come next, so that no answer is the right one.
+        Whether it predicts what may come next, so that no answer is the right one.
     spoken : str
-        The text as one reads it, where that is not its words with spaces between.
+        The text to read aloud, if it is not the words with spaces between them.
     unit : str
-        What one of its tokens is called: a word, or a letter.
+        What a token is: a word, or a letter.
     rows : tuple of int
-        For each token which of all that the model knows it is, whatever it is called on the screen.
+        For each token its row in the model's embedding matrix, however it is labelled.
     """
 
     kind: Kind = "given"
@@ -62,7 +60,7 @@ class Origin:
 
 
 GIVEN = Origin()
-"""That of parameters that someone chose."""
+"""The origin of parameters chosen by hand."""
 
 
 PARAMETER_AXES = {
@@ -90,7 +88,7 @@ BLOCK_AXES = {
     "w_mlp": ("neuron", "d_model"),
     "b_mlp": ("d_model",),
 }
-"""Those of the parameters that a layer may have beside its projections: of norms, of sinks and of its MLP."""
+"""The axes of a layer's other parameters: norms, sinks and MLP."""
 
 LATENT_AXES = {
     "w_dkv": ("group", "d_model", "d_c"),
@@ -103,7 +101,7 @@ LATENT_AXES = {
     "w_qr": ("head", "d_model", "d_r"),
     "w_kr": ("group", "d_model", "d_r"),
 }
-"""Those of keys, values and perhaps queries that come from latents, and of the part that knows positions."""
+"""The axes of the parameters of latents (MLA), and of the separate part for positions."""
 
 ALL_AXES = PARAMETER_AXES | BLOCK_AXES
 _OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
@@ -111,35 +109,35 @@ _OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Projection matrices and biases of multi-head attention, and of the rest of its block; any may be absent.
+    """Projection matrices and biases of multi-head attention, and of the rest of its layer; any may be absent.
 
     Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
     each head; without `w_o` the pass ends with the concatenation. With `w_hidden` and `w_mlp` an MLP follows attention.
 
-    The arrays are copied once, when these are made, and nobody can write into the copies: passes share them.
+    The arrays are copied once; passes share the read-only copies.
 
     Attributes
     ----------
     w_q : ndarray (heads, d_in, d_k), optional
     w_k : ndarray (heads or groups, d_in, d_k), optional
     w_v : ndarray (heads or groups, d_in, d_v), optional
-        Of fewer groups than heads, whose number they divide, each has the keys and values of so many heads in a row.
+        With fewer groups than heads, consecutive heads share a group (their number is a multiple).
     w_dkv : ndarray (groups, d_in, d_c), optional
         Makes a latent of each key's token, in place of `w_k` and `w_v`; all heads share one in DeepSeek's models.
     g_latent : ndarray (d_c,), optional
         The gain of its norm.
     w_uk : ndarray (heads, d_c, d_k), optional
     w_uv : ndarray (heads, d_c, d_v), optional
-        Make the keys and values of each head of a latent.
+        Make the keys and values of each head from a latent.
     w_dq : ndarray (d_in, d_cq), optional
         Makes a latent of each query's token, for all heads, with `w_uq` in place of `w_q`; `w_qr` reads it too.
     g_q_latent : ndarray (d_cq,), optional
         The gain of its norm.
     w_uq : ndarray (heads, d_cq, d_k), optional
-        Makes the queries of each head of such a latent.
+        Makes the queries of each head from such a latent.
     w_qr : ndarray (heads, d_in or d_cq, d_r), optional
     w_kr : ndarray (groups, d_in, d_r), optional
-        Make the part of queries and keys that is turned by positions, beside that of `w_q` or `w_uq` and `w_uk`.
+        Make the part of queries and keys that is rotated, next to the one from `w_q` or `w_uq` and `w_uk`.
     w_o : ndarray (heads * d_v, d_out), optional
     b_q, b_k : ndarray (heads or groups, d_k), optional
     b_v : ndarray (heads or groups, d_v), optional
@@ -147,7 +145,7 @@ class Parameters:
     g_q_norm, g_k_norm : ndarray (d_k,), optional
         The gains of the norms of queries and keys.
     sinks : ndarray (heads,), optional
-        For each head a score of no key, which takes a share that is dropped.
+        For each head a score of no key, whose attention weight is dropped.
     g_attn_norm, b_attn_norm : ndarray (d_in,), optional
         The gain of the norm before attention, and the bias if it is a LayerNorm.
     g_mlp_norm, b_mlp_norm : ndarray (d_out,), optional
@@ -213,7 +211,7 @@ class Parameters:
 
     @cached_property
     def stages(self) -> dict[str, Stage]:
-        """Those that are given, by their names, as stages that passes share."""
+        """The given parameters by name, as stages that passes share."""
         axes_of = ALL_AXES | LATENT_AXES if self.has_latents else ALL_AXES
         given = ((name, getattr(self, name), axes) for name, axes in axes_of.items())
         made = {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
@@ -236,7 +234,7 @@ class Parameters:
 
     @cached_property
     def d_k(self) -> int | None:
-        """How many numbers of a query are compared with a key; None where no matrix says it."""
+        """The length of a query; None if no matrix determines it."""
         widths = [each.shape[-1] for each in (self.w_q, self.w_uq, self.w_qr) if each is not None]
         return sum(widths) or None
 
@@ -248,11 +246,11 @@ class Parameters:
 
     @cached_property
     def n_heads(self) -> int:
-        """How many heads they are for; 1 where nothing is projected."""
+        """The number of heads; 1 if nothing is projected."""
         return next((len(w) for w in (self.w_q, self.w_uq, self.w_k, self.w_v) if w is not None), 1)
 
     def _check_latents(self) -> None:
-        """Raise ArrayError unless keys and values come from latents wholly, or not at all."""
+        """Raise ArrayError if only some of the parameters of latents are given."""
         if not self.has_latents:
             return
         has = {name for name in (*LATENT_AXES, "w_q", "w_k", "w_v") if getattr(self, name) is not None}
@@ -276,7 +274,7 @@ class Parameters:
             )
 
     def _check_heads(self) -> None:
-        """Raise ArrayError unless each head has a query, and a key and a value of its own or of its group."""
+        """Raise ArrayError unless each head has a query, and its own or its group's key and value."""
         counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.stages}
         shared = {counts[name] for name in ("w_k", "w_v") if name in counts}
         if len(shared) > 1 or any(self.n_heads % groups for groups in shared):

@@ -1,4 +1,4 @@
-"""Queries, keys and values that a user already has, of one sentence or a batch: masks of a batch, and their passes."""
+"""Given queries, keys and values of one sentence or a batch, their masks and passes: for PyTorch's and ONNX's calls."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from attnviz.core.trace import Trace
 def near(
     n_queries: int, n_keys: int, offset: int = 0, *, left: int | None = None, right: int | None = None
 ) -> np.ndarray:
-    """Which keys each query sees where key `offset` + i is query i's own.
+    """Which keys each query sees if query i stands at key `offset` + i.
 
     Parameters
     ----------
     n_queries, n_keys, offset : int
     left, right : int, optional
-        How many keys a query sees before its own, and after it; all by default. A `right` of 0 is a causal mask.
+        How many keys a query sees before and after its own place; all by default. A `right` of 0 is a causal mask.
 
     Returns
     -------
@@ -46,14 +46,14 @@ def near(
 
 
 def limited(mask: np.ndarray | None, seen: np.ndarray) -> np.ndarray:
-    """A mask, boolean or float, with all keys hidden that are not seen."""
+    """A mask, boolean or float, with the keys hidden that are not in `seen`."""
     if mask is None:
         return seen
     return mask & seen if mask.dtype == bool else np.where(seen, mask, -np.inf)
 
 
 def masks_of(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, int]) -> list[np.ndarray | None]:
-    """The mask of each sentence: (queries, keys) where it is one for all heads, else (heads, queries, keys).
+    """The mask of each sentence: (queries, keys) if all heads share it, else (heads, queries, keys).
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Projections:
     k : ndarray (batch, groups, keys, d_k)
     v : ndarray (batch, groups, keys, d_v)
     names : tuple of str
-        What their owner calls the three, for errors.
+        The caller's names of the three, for errors.
     """
 
     q: np.ndarray
@@ -138,7 +138,7 @@ class Projections:
         return self.k.shape[2]
 
     def after(self, k: np.ndarray, v: np.ndarray, names: tuple[str, str]) -> Projections:
-        """These with kept keys and values before their own."""
+        """Prepend cached keys and values."""
         for name, kept, new in ((names[0], k, self.k), (names[1], v, self.v)):
             if kept.shape[:2] + kept.shape[3:] != new.shape[:2] + new.shape[3:]:
                 raise ArrayError(
@@ -155,12 +155,12 @@ class Projections:
 
 
 def laid_out(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
-    """An array (batch, heads, rows, columns) of float64; without a batch or heads, one of them.
+    """A float64 array (batch, heads, rows, columns); missing axes of batch and heads are added.
 
     Raises
     ------
     ArrayError
-        If its axes or numbers are others.
+        If its axes or numbers are unfit.
     """
     axes = ("batch", "heads", rows, columns)
     n_axes = getattr(array, "ndim", None)
@@ -174,12 +174,12 @@ def named(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> T
     Parameters
     ----------
     tokens : sequence of str, or two of them
-        One for each key, the last of them for the queries; or those of the queries and those of the keys.
+        A word for each key, of which the last are the queries'; or a pair, words of the queries and of the keys.
 
     Raises
     ------
     ArrayError
-        If they are others.
+        If their number or type is wrong.
     """
     if tokens is None:
         return trace

@@ -9,19 +9,19 @@ from numpy.random.bit_generator import ISeedSequence
 
 
 class _Zeros(ISeedSequence):
-    """A stand-in for the seed of a generator that is seeded afterwards: NumPy's own takes ten times as long."""
+    """A dummy seed for a generator that is seeded afterwards; NumPy's default takes ten times as long."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
-        return [0] * n_words  # the generator reads them one by one, a list quicker than an array
+        return [0] * n_words  # the generator reads one by one, which is faster from a list
 
 
-_ZEROS: Any = _Zeros()  # NumPy's types know SeedSequence alone
+_ZEROS: Any = _Zeros()  # NumPy's stubs accept only SeedSequence
 
 
 def stream(name: str, seed: int) -> np.random.RandomState:
     """The random stream that belongs to `name` and `seed`.
 
-    A hash of our own rather than Python's `hash`, which differs between
+    blake2b rather than Python's `hash`, which differs between
     processes; `RandomState` rather than `Generator`, whose numbers may change
     with a NumPy release (NEP 19 freezes only the former).
     """
@@ -54,9 +54,9 @@ def torch_rand(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndar
 def torch_uniform(random: np.random.RandomState, bound: float, shape: tuple[int, ...]) -> np.ndarray:
     """Torch's float32 `tensor.uniform_(-bound, bound)`, as float64 numbers of the same value.
 
-    Torch brings `rand` to the range by one fused multiply-add. Here product and
-    sum are exact in float64 (24 bits times 24, less a multiple of their last
-    place), so that rounding to float32 is the only rounding, as there.
+    Torch maps `rand` to the range with one fused multiply-add. Here product and
+    sum are exact in float64 (24 bits times 24 bits), so that rounding to float32
+    is the only rounding, as in torch.
     """
     bound = np.float64(np.float32(bound))
     return (torch_rand(random, shape) * (2 * bound) - bound).astype(np.float32).astype(np.float64)

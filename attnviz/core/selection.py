@@ -1,4 +1,4 @@
-"""Selection: what a person looks at in a pass, and the axes of stages on which it lies."""
+"""Selection: the place in a pass that a person looks at; and the axes of stages, which turn it into an index."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Protocol
 from attnviz.core.errors import SettingsError
 
 PLACE = "[1-9][0-9]{0,3}"
-"""A place as it is written, as a regular expression."""
+"""A regular expression for a place, counted from 1."""
 
 
 class Measured(Protocol):
-    """A trace, as far as a selection asks of it to be brought inside."""
+    """The part of a trace that clamps a selection."""
 
     @property
     def lengths(self) -> Mapping[str, int]:
-        """How many places the stages have along each coordinate."""
+        """The length of each coordinate."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Selection:
     ----------
     head, query, key : int
     feature : int
-        Within a head: a place on d_k or d_v.
+        A place on d_k or d_v, within a head.
     dimension : int
         A place on d_model.
     answer : int
@@ -48,11 +48,11 @@ class Selection:
     neuron: int = 0
 
     def within(self, trace: Measured) -> Selection:
-        """The selection, with each coordinate brought inside the longest axis of the trace that it lies on."""
+        """The selection with each coordinate clamped to the longest axis of the trace."""
         return replace(self, **{name: min(getattr(self, name), n - 1) for name, n in trace.lengths.items()})
 
     def __str__(self) -> str:
-        """The selection as it stands in an address, counted from 1; at its end the first answer and neuron are not."""
+        """The selection as written in an address, counted from 1; a trailing first answer or neuron is omitted."""
         places = [getattr(self, field.name) + 1 for field in fields(self)]
         n_written = 7 if self.neuron else 6 if self.answer else 5
         return ".".join(map(str, places[:n_written]))
@@ -106,10 +106,10 @@ class Axis:
         What it counts, such as "query", or "heads * d_v" for the heads' bands of d_v side by side.
     length : int
     labels : tuple of str
-        What each of its places is called.
+        The name of each place.
     coordinates : tuple of (str, int)
         The coordinates of a selection that lie on it, with their lengths, outermost first:
-        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v". Where these are more places than the
+        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v". If these are more places than the
         axis has, neighbours share one: (("head", 4),) for two groups of two heads each.
 
     Examples
@@ -147,7 +147,7 @@ class Axis:
         return cls(name, length, tuple(words or numbers), coordinates)
 
     def place(self, selection: Selection) -> int:
-        """Where a selection lies on the axis: at its end where the selection is of a longer one."""
+        """The place of a selection on the axis, at most its last one."""
         place = 0
         for coordinate, length in self.coordinates:
             place = place * length + min(getattr(selection, coordinate), length - 1)
@@ -155,11 +155,11 @@ class Axis:
 
     @property
     def shared_by(self) -> int:
-        """How many places of the coordinates share one of the axis."""
+        """How many places of the coordinates share one place of the axis."""
         return math.prod(length for _, length in self.coordinates) // self.length
 
     def coordinates_at(self, place: int) -> dict[str, int]:
-        """The coordinates of a place, the first of those that share it: what a selection of it changes."""
+        """The coordinates of a place; of several that share it, the first."""
         places: dict[str, int] = {}
         place *= self.shared_by
         for coordinate, length in reversed(self.coordinates):

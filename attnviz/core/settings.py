@@ -1,4 +1,4 @@
-"""Settings: what a person picks. Every door to the core enforces here what it may be."""
+"""Settings: what a person can choose, validated here for every caller."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,17 +17,17 @@ from attnviz.core.tokens import tokenize
 
 @dataclass(frozen=True)
 class Option:
-    """The values of a setting, and its name.
+    """A setting: its values, label and help.
 
     Attributes
     ----------
     default : int, str or bool
     allowed : range or tuple
-        A number of heads divides `d_model` besides.
+        (A number of heads must also divide `d_model`.)
     label : str
-        Its name for a person.
+        Its name on the screen.
     help : str
-        What it does, where the name doesn't say it.
+        What it does, if the label doesn't tell.
     """
 
     default: int | str | bool
@@ -48,12 +48,12 @@ class Option:
         return isinstance(self.default, bool)
 
     def allows(self, value: object) -> bool:
-        """Whether it may be this very value: 1 is not True."""
+        """Whether this value is allowed; 1 is not True."""
         is_a_kind = isinstance(value, type(self.default)) and isinstance(value, bool) == self.is_switch
         return is_a_kind and value in self.allowed
 
     def nearest(self, text: str) -> int | str | bool:
-        """The allowed value that a text stands for, in upper or lower case, or comes nearest to; else the default."""
+        """The allowed value that a text names (in any case) or is nearest to; else the default."""
         if isinstance(self.allowed, range):
             return _nearest_number(text, self.allowed, int(self.default))
         return next((each for each in self.allowed if str(each).lower() == text.strip().lower()), self.default)
@@ -61,7 +61,7 @@ class Option:
 
 def _nearest_number(text: str, allowed: range, default: int) -> int:
     try:
-        # at most 20 digits: int() of a megabyte of them is refused by Python, float() is not needed for fewer
+        # Python refuses int() of very long texts; float() is not needed for short ones
         number = int(text) if len(text) <= 20 else float(text)
     except ValueError:
         try:
@@ -75,14 +75,14 @@ def _nearest_number(text: str, allowed: range, default: int) -> int:
 
 LATENTS = ("latent", "absorbed")
 SHARING = ("none", "pairs", "all", *LATENTS)
-"""Which heads share keys and values, or whether these come from a latent, and whether its matrices are absorbed."""
+"""Which heads share keys and values, or whether these come from latents, naive or absorbed."""
 ROPE_BASES = ("10", "100", "10000", "500000", "1000000")
 ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
-"""How much of a query is turned: one in how many of its dimensions."""
+"""The part of a query that is rotated, as a divisor of its length."""
 
 
 def _option(default: int | str | bool, allowed: Iterable, label: str, help: str = "") -> Any:
-    """A field of `Settings` that is an option."""
+    """A field of `Settings` with its option."""
     allowed = allowed if isinstance(allowed, range) else tuple(allowed)
     return field(default=default, metadata={"option": Option(default, allowed, label, help)})
 
@@ -112,36 +112,35 @@ class Settings:
         of its own.
     positions : {"none", "sinusoidal"}
     layers : int
-        1 to 6, as long as `layers * d_model` is at most 128. Several are on a residual stream: each adds its output to
-        what entered it. No MLP stands between them.
+        1 to 6, with `layers * d_model` at most 128. Several form a residual stream: each adds its output to its input.
+        They have no MLP.
     norm : {"none", "rmsnorm", "layernorm"}
-        What each layer's attention reads normed; without gains, as before training.
+        The norm before each layer's attention; without gains, as before training.
     sharing : {"none", "pairs", "all", "latent", "absorbed"}
         How many heads share keys and values; "pairs" does nothing where the number of heads is odd. With the last two
-        all come from a latent (MLA), and "absorbed" makes the same output without making keys and values of it.
+        all come from a latent (MLA); "absorbed" computes the same output without computing keys and values.
     latent_width : int
         How many numbers a latent has, 1 to 128.
     query_latent_width : int
-        How many those have that queries come from, 0 to 128: with 0 there are none, and without a latent of keys
-        it means nothing.
+        How many numbers a latent of queries has, 0 to 128; 0 for none. It has no effect without a latent of keys.
     qk_norm : bool
-        Whether queries and keys are normed; where they come from a latent, that is normed instead.
+        Whether queries and keys are normed; with latents, those are normed instead.
     rope : {"none", "neighbours", "halves"}
-        Which dimensions are the pairs that are turned by their positions. Without keys from a latent it needs a
-        `d_model` of at least 2 for each head.
+        Which dimensions form the pairs that are rotated by their positions. Without latents it needs a `d_model` of
+        at least 2 for each head.
     rope_base : {"10", "100", "10000", "500000", "1000000"}
     rope_base_global : {"same", "10", "100", "10000", "500000", "1000000"}
-        The base in global layers, where `window_in` makes some.
+        The base in global layers, if `window_in` has any.
     rope_part : {"all", "half", "quarter"}
-        How much of a query is turned: its first dimensions, at least one pair. With keys from a latent it is a part
-        of its own, that much more.
+        How much of a query is rotated: its first dimensions, at least one pair. With latents it is an additional part
+        of this length.
     scaled : bool
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
     alibi : bool
     window_in : {"every layer", "every second layer", "all but every sixth layer"}
-        Which of several layers have the mask "window" or "causal window". The others are global: no key is too far
-        away in them, and "causal window" is "causal". The second, fourth ... layer is one, or the sixth.
+        Which of several layers have the mask "window" or "causal window". The others (the second, fourth ..., or the
+        sixth) are global: without a limit to the distance, so "causal window" becomes "causal".
     sinks : {"none", "zero", "drawn"}
     blocks : {"none", "1", "2", "4", "8", "16"}
         How many keys a query reads at once.
@@ -303,13 +302,13 @@ class Settings:
 
     @property
     def n_turned(self) -> int:
-        """How many dimensions of a query and a key RoPE turns; with keys from a latent they have so many more."""
+        """How many dimensions of queries and keys RoPE rotates; with latents these are additional."""
         d_k = self.d_model // self.n_heads
         turned = max(2, d_k // ROPE_PARTS[self.rope_part] // 2 * 2)
         return 0 if self.rope == "none" else turned if self.has_latents else min(turned, d_k // 2 * 2)
 
     def rotation_in_layer(self, layer: int) -> Rotation | None:
-        """The rotation of queries and keys in a layer, counted from 1; None where there is none."""
+        """The rotation in a layer, counted from 1; None without RoPE."""
         if self.rope == "none":
             return None
         is_global = self.mask_in_layer(layer) != self.mask
@@ -332,14 +331,14 @@ class Settings:
 
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Settings) if each.metadata}
-"""All that a person can set besides the sentences. Scenes, addresses, controls and acts follow it."""
+"""Everything that can be set besides the sentences. Scenes, addresses, controls and actions follow it."""
 
 FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name not in ("n_heads", "layers")}
-"""Those that may be what they allow, whatever the others are."""
+"""The options whose allowed values don't depend on others."""
 
 
 def divisors(d_model: int) -> tuple[int, ...]:
-    """The numbers of heads that `d_model` can be shared among."""
+    """The possible numbers of heads."""
     return tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
 
 
@@ -347,12 +346,12 @@ RULE_OF_PAIRS = "RoPE turns pairs of dimensions, so d_model / n_heads is at leas
 
 
 def has_pairs(d_model: int, n_heads: int, sharing: str) -> bool:
-    """Whether there are dimensions that RoPE may turn in pairs; with keys from a latent it adds its own."""
+    """Whether RoPE has a pair of dimensions to rotate; with latents it adds its own."""
     return d_model >= 2 * n_heads or sharing in LATENTS
 
 
 def most_layers(d_model: int) -> int:
-    """The largest number of layers of that `d_model`."""
+    """The largest number of layers for a `d_model`."""
     return min(MAX_LAYERS, MAX_D_MODEL // d_model)
 
 
@@ -361,7 +360,7 @@ def _is_whole_number(value: object) -> TypeGuard[int]:
 
 
 def _shown(value: object) -> str:
-    """Its repr, which Python refuses for a whole number of more than 4300 digits."""
+    """The repr of a value; Python refuses it for integers of more than 4300 digits."""
     return f"{value:#x}"[:40] + "..." if _is_whole_number(value) and value.bit_length() > 128 else repr(value)
 
 

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"(?P<name>.+)_(?P<layer>[1-9][0-9]*)")
 
 
 def layered(name: str, layer: int) -> str:
-    """The name of a stage in a layer, counted from 1; 0 where its pass has no other layer, or all layers share it.
+    """The name of a stage in a layer, counted from 1; layer 0 is for a single layer, and for what layers share.
 
     >>> layered("scores", 2), layered("scores", 0)
     ('scores_2', 'scores')
@@ -40,9 +40,9 @@ def split_layer(name: str) -> tuple[str, int]:
 
 
 def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
-    """For the name of each stage the one that it would have if this layer were the only one.
+    """Map the name of each stage to the one it would have if this layer were the only one.
 
-    What enters the layer is its `x`; the stages of other layers keep their names.
+    The input of the layer becomes `x`; stages of other layers keep their names.
 
     >>> names_in_layer(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
     {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
@@ -54,16 +54,16 @@ def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, s
 _NAME = attrgetter("name")
 
 
-@dataclass(eq=False, repr=False, slots=True)  # nobody writes into one; frozen, it would take five times as long to make
+@dataclass(eq=False, repr=False, slots=True)  # never modified; frozen, it would take five times as long to create
 class Stage:
-    """A named array and the operation that made it from earlier stages; NumPy takes it for its array.
+    """A named array and the operation that computed it from earlier stages; NumPy accepts it as an array.
 
     Attributes
     ----------
     name : str
-        Its word in the vocabulary, such as "scores".
+        Its name in the vocabulary, such as "scores".
     numbers : Numbers
-        Its array, or how to make it.
+        Its array, computed when needed.
     axes : tuple of str
         What each axis counts, such as ("head", "query", "key").
     shape : tuple of int
@@ -72,10 +72,10 @@ class Stage:
     inputs : tuple of str
         The names of the stages that the operation reads.
     overridden : frozenset of tuple of int
-        Which cells hold a number set by hand, not their operation's: their index, or what it begins with
+        The cells that hold a number set by hand: their indices, or the beginnings of indices
         (see `Trace.with_change`).
     overridden_by : str
-        Where those numbers are from (see `Trace.with_stages`); empty where somebody set them by hand.
+        The source of these numbers (see `Trace.with_stages`); empty for numbers set by hand.
     """
 
     name: str
@@ -89,14 +89,14 @@ class Stage:
 
     @classmethod
     def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], source: Source = GIVEN) -> Stage:
-        """The stage of numbers that come from nothing."""
+        """A stage of given numbers."""
         return cls(name, numbers, axes, numbers.array.shape, source)
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
-        """The stage that an operation makes of others, when its numbers are first asked for.
+        """The stage that an operation computes from others, at first use.
 
-        Where the inputs may be so large that a number goes beyond float64, it is made and looked at now.
+        If the inputs are so large that a number may exceed float64, it is computed and checked now.
 
         Raises
         ------
@@ -125,12 +125,12 @@ class Stage:
 
     @property
     def value(self) -> np.ndarray:
-        """Its array, read-only: of float64, or bool for a mask that selects. It is made when first asked for."""
+        """Its array, read-only: of float64, or bool for a mask that selects. It is computed at first use."""
         return self.numbers.array
 
     @property
     def bound(self) -> float:
-        """The largest that its numbers can be (see `Numbers`)."""
+        """An upper bound of its numbers (see `Numbers`)."""
         return self.numbers.bound
 
     @property
@@ -140,7 +140,7 @@ class Stage:
 
     @property
     def is_given(self) -> bool:
-        """Whether it comes from nothing in the graph."""
+        """Whether no operation computed it."""
         return isinstance(self.operation, Source)
 
     @property
@@ -153,7 +153,7 @@ class Stage:
         return Cell(self.name, index, float(self.value[index]))
 
     def recomputed(self, inputs: Sequence[Stage]) -> Stage:
-        """The stage made from other inputs; what was set by hand stays."""
+        """The stage computed from new inputs; numbers set by hand stay."""
         assert not isinstance(self.operation, Source)
         made = Stage.computed(self.name, self.operation, inputs)
         if not self.overridden:
@@ -164,15 +164,15 @@ class Stage:
         return replace(self, numbers=Numbers.of(value))
 
     def renamed(self, names: Mapping[str, str]) -> Stage:
-        """The stage with other names for it and for what it reads."""
+        """The stage with new names for itself and its inputs."""
         return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def holding(self, value: np.ndarray) -> Stage:
-        """The stage with other numbers in it."""
+        """The stage with new numbers."""
         return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_numbers(self, numbers: Numbers, recipe: str) -> Stage:
-        """The stage with other numbers, which come from `recipe`; those that are the same but for rounding stay."""
+        """The stage with new numbers from `recipe`; those that differ only by rounding stay."""
         own, other = self.value.astype(np.float64), numbers.array
         apart = _apart(own, other)
         if not apart.any():
@@ -181,7 +181,7 @@ class Stage:
         return replace(self, numbers=numbers, overridden=frozenset(_covering(apart)), overridden_by=recipe)
 
     def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
-        """The stage with `number` at some indices, or in all cells whose index begins so."""
+        """The stage with `number` at some indices, or in all cells whose indices begin with them."""
         value, overridden = self.value.copy(), frozenset(indices)
         for index in overridden:
             value[index] = number
@@ -193,12 +193,12 @@ class Stage:
 
     @property
     def is_overridden_whole(self) -> bool:
-        """Whether no cell holds its operation's number."""
+        """Whether every cell was set by hand."""
         return all((place,) in self.overridden for place in range(len(self)))
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Where the numbers of two arrays are further apart than rounding explains."""
+    """Where two arrays differ by more than rounding."""
     finite = np.isfinite(one) & np.isfinite(other)
     largest = max(np.abs(each[finite]).max(initial=0.0) for each in (one, other))
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
@@ -207,7 +207,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _covering(cells: np.ndarray, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """The indices of the cells that are True; where all are whose index begins alike, what it begins with."""
+    """The indices of the True cells, abbreviated to their common beginning where all cells below it are True."""
     for place, each in enumerate(cells):
         if each.all():
             yield (*before, place)
@@ -216,7 +216,7 @@ def _covering(cells: np.ndarray, before: tuple[int, ...] = ()) -> Iterator[tuple
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
-    """The array that an operation computes, every number of it finite or hidden on purpose."""
+    """The result of an operation; ArrayError unless every number is finite or hidden on purpose."""
     arrays = [stage.value for stage in inputs]
     with np.errstate(over="ignore", invalid="ignore"):
         values = operation.compute(*arrays)
@@ -227,6 +227,6 @@ def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.nda
 
 
 def _hidden(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Where one of the arrays hides a key; a sum of finite numbers that overflows to -inf must not."""
+    """Where an input hides a key, as opposed to a sum that overflows to -inf."""
     hiding = [~array if array.dtype == bool else np.isneginf(array) for array in arrays if array.ndim > 1]  # no sinks
     return reduce(np.logical_or, hiding)

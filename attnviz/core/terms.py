@@ -1,7 +1,7 @@
-"""Terms: how one cell of a stage was made from cells of earlier stages, in Python floats alone.
+"""Terms: how one cell of a stage was computed from earlier cells, recomputed in plain Python floats.
 
-Sums, copies and given numbers are here, as several operations make them; terms
-that only one operation makes are in its module.
+Sums, copies and given numbers serve several operations; other terms are in the
+modules of their operations.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 CELL = r"(?P<stage>[a-z][a-z0-9_]{0,31})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
-"""The pattern of a cell, or of all cells whose index begins so, as an address has it."""
+"""The pattern of a cell in an address, or of all cells whose index begins with it."""
 
 
 class Cell(NamedTuple):
@@ -22,30 +22,30 @@ class Cell(NamedTuple):
     value: float
 
     def __str__(self) -> str:
-        """The cell as it stands in an address, counted from 0 as in NumPy: scores[0,1,2]."""
+        """The cell as written in an address, counted from 0 as in NumPy: scores[0,1,2]."""
         return f"{self.stage}[{','.join(map(str, self.index))}]"
 
 
 class Terms(Protocol):
-    """How one cell was made."""
+    """How one cell was computed."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells it was made from, in the order of the lines."""
+        """The cells it was computed from, in the order of the lines."""
 
     def total(self) -> float:
         """The cell's number, recomputed."""
 
     def rounding(self) -> float:
-        """How far one rounding can move its numbers (see `rounding_of`); 0 in kinds that do not round."""
+        """How far a rounding can move its numbers (see `rounding_of`); 0 if nothing is rounded."""
         return 0.0
 
 
 def exact_sum(products: Iterable[Sequence[float]]) -> float:
-    """The sum of products, each rounded, added up exactly.
+    """The exact sum of rounded products.
 
-    It is right even where a product, or the sum of the first few, is beyond
-    float64: products of 2^-64 of the numbers are added up then.
+    It is right even if a product or partial sum exceeds float64: the products are
+    then scaled by 2^-64.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def exact_sum(products: Iterable[Sequence[float]]) -> float:
 
 
 def rounding_of(*values: float) -> float:
-    """The machine's epsilon times the sum of the sizes of some numbers, which stays within float64."""
+    """The machine epsilon times the sum of absolute values, without overflow."""
     return math.fsum(abs(value) * sys.float_info.epsilon for value in values)
 
 
@@ -85,7 +85,7 @@ class Sum(Terms):
 
 @dataclass(frozen=True)
 class FromOne(Terms):
-    """A number made from one other; a kind says its `total`."""
+    """A number computed from one other; subclasses define `total`."""
 
     cell: Cell
 
@@ -99,7 +99,7 @@ class FromOne(Terms):
 
 @dataclass(frozen=True)
 class FromRow(Terms):
-    """A number at one place of a row, made from all of another row; a kind says its `total`."""
+    """A number at one place of a row, computed from a whole row; subclasses define `total`."""
 
     row: tuple[Cell, ...]
     place: int
@@ -125,7 +125,7 @@ class Copy(FromOne):
 
 @dataclass(frozen=True)
 class Given(Terms):
-    """A number that came from nothing in the graph: `recipe` says where it is from."""
+    """A given number; `recipe` states its source."""
 
     value: float
     recipe: str

@@ -1,4 +1,4 @@
-"""PyTorch's door: queries, keys and values that somebody has already, by the name and the conventions of PyTorch."""
+"""PyTorch's scaled_dot_product_attention, with its name and conventions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def scaled_dot_product_attention(
     past: tuple[np.ndarray, np.ndarray] | None = None,
     tokens: Tokens | None = None,
 ) -> Trace:
-    """The pass of queries, keys and values, called as `torch.nn.functional.scaled_dot_product_attention` is.
+    """The pass of queries, keys and values, as in `torch.nn.functional.scaled_dot_product_attention`.
 
-    The arguments up to `enable_gqa` are PyTorch's; those after it are what models of today add. Arrays or tensors of
-    float16, bfloat16, float32 or float64 come in; everything is computed in float64.
+    The arguments up to `enable_gqa` are PyTorch's; those after it are additions of current models. Arrays or tensors
+    may be float16, bfloat16, float32 or float64; everything is computed in float64.
 
     Parameters
     ----------
@@ -44,37 +44,37 @@ def scaled_dot_product_attention(
         Broadcasts to (batch, heads, queries, keys). Boolean, True where the key is visible; or float, added to the
         scaled scores. (Beware: in `torch.nn.MultiheadAttention` True hides.)
     dropout_p : float
-        0: dropout would make the numbers random.
+        Only 0 is allowed: dropout would make the numbers random.
     is_causal : bool
-        Whether query i sees keys 0 to i alone; not together with `attn_mask`.
+        Whether query i sees only keys 0 to i; not together with `attn_mask`.
     scale : float, optional
-        What the scores are multiplied by; 1 / sqrt(d_k) by default.
+        The factor of the scores; 1 / sqrt(d_k) by default.
     enable_gqa : bool
         Whether `key` and `value` may have fewer heads, each of which is shared by a group of neighbouring query heads.
     causal_corner : {"upper left", "lower right"}
-        Where queries and new keys differ in number: whether the first of both belong together, as in PyTorch, or the
-        last, as in FlashAttention from 2.1 on.
+        If queries and new keys differ in number: whether the first of both are aligned, as in PyTorch, or the last,
+        as in FlashAttention since 2.1.
     softcap : float, optional
         c for c tanh(scaled / c), before the mask (Gemma 2).
     window : int, optional
-        How many keys a query sees: the last ones up to its own, which counts as one (Mistral).
+        How many keys a query sees: its own and those right before it (Mistral).
     sinks : ndarray (heads,), optional
-        A score for each head that takes part in its softmax and has no value (gpt-oss).
+        An extra score for each head in its softmax, without a value (gpt-oss).
     past : (ndarray, ndarray), optional
-        Keys and values kept from earlier tokens, which come before `key` and `value`. A causal query sees all of them.
+        Cached keys and values of earlier tokens, which precede `key` and `value`. A causal query sees all of them.
     tokens : sequence of str, or two of them, optional
-        The words: one for each key, the last of which are the queries'; or those of the queries and those of the keys.
+        A word for each key, of which the last are the queries'; or a pair, words of the queries and of the keys.
 
     Returns
     -------
     Trace
-        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and what was asked for besides. PyTorch
-        returns the stage heads. Of a batch it is the pass of the first sentence; `batch` has all of them.
+        q, k, v, scores, scaled, mask, masked, attention, heads and concat, and the stages of further options. PyTorch
+        returns the stage heads. For a batch it is the pass of the first sentence; `batch` has all of them.
 
     Raises
     ------
     ArrayError
-        If shapes don't fit each other, an argument has no such value, or a number is not finite.
+        If shapes don't fit each other, an argument has an invalid value, or a number is not finite.
 
     References
     ----------
@@ -135,14 +135,14 @@ def _kept(past: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _offset(corner: str, given: Projections, n_new: int) -> int:
-    """The key that is the first query's own."""
+    """The place of the first query among the keys."""
     if corner not in CORNERS:
         raise ArrayError(f"causal_corner must be {' or '.join(map(repr, CORNERS))}; got {corner!r}.")
     return given.n_keys - (n_new if corner == CORNERS[0] else given.n_queries)
 
 
 def _keys_before(window: int | None) -> int | None:
-    """How many keys before its own a query sees."""
+    """How many keys a query sees before its own place."""
     if window is None:
         return None
     if isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 1:

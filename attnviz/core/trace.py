@@ -17,34 +17,34 @@ from attnviz.core.variation import Varied
 
 
 class HasTemplate(Protocol):
-    """A trace, as far as is asked here."""
+    """The part of a trace that caching needs."""
 
     @property
     def template(self) -> Hashable | None:
-        """All that decides a pass but for its numbers."""
+        """Everything that decides a pass except its numbers."""
 
 
 Traced = TypeVar("Traced", bound=HasTemplate)
 Result = TypeVar("Result")
 
 MAX_TEMPLATES = 32
-"""Of so many templates, those asked of last, what is said is kept: each is about as large as a pass's texts."""
+"""How many templates, the latest, have their results kept; each is about as large as the texts of a pass."""
 
 
 def cached_on_trace(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
-    """Keep what a function says of a trace with the trace.
+    """Cache a function's result on the trace.
 
-    The answer must hold no trace: one that held its own would keep it from
-    being freed until Python next looks for circles.
+    The result must not refer to the trace: it would not be freed before the next
+    collection of reference cycles.
     """
     return _kept(ask, vars)
 
 
 def cached_by_template(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
-    """Keep what a function says of a trace for all traces of its template; with the trace where it has none.
+    """Cache a function's result for all traces of a template, or on the trace if it has none.
 
-    The answer must follow from the template alone, whatever the numbers are, and
-    nobody may change it.
+    The result must follow from the template alone, whatever the numbers are, and
+    must not be modified.
     """
     return _kept(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
 
@@ -64,7 +64,7 @@ def _kept(ask: Callable[[Traced], Result], where: Callable[[Traced], dict]) -> C
 
 @lru_cache(maxsize=MAX_TEMPLATES)
 def _of_template(template: Hashable) -> dict[str, Any]:
-    """The answers that were kept of a template."""
+    """The cached results of a template."""
     return {}
 
 
@@ -90,14 +90,14 @@ class Trace(Varied):
     labels : mapping of axis names to labels
         The words along the axes "token", "query", "key", "context token" and "answer", no two alike on one axis.
     changes : tuple of Change
-        The numbers that were set by hand, in that order.
+        The numbers set by hand, in order.
     origin : Origin
-        Where its parameters are from.
+        Where its parameters come from.
     template : hashable, optional
-        What decides all of the trace but its numbers: traces of one template have the same stages, words and rules, and
-        the same is said of them. None where nobody says; that of a trace that was made from another one, too.
+        Decides everything about the trace except its numbers: traces of one template have the same stages, words,
+        rules and texts. None if unknown, and for traces made from another one.
     batch : tuple of Trace
-        Those of all sentences of a batch, where it is the first of them; else none.
+        The traces of all sentences of a batch, if this is the first; else empty.
     """
 
     batch: tuple[Trace, ...] = field(default=(), init=False)
@@ -111,17 +111,17 @@ class Trace(Varied):
 
     @property
     def output(self) -> Stage:
-        """The end of the pass: the last stage that was computed, the concatenation where there is no w_o."""
+        """The last computed stage; without w_o the concatenation."""
         return next(stage for stage in reversed(self.stages) if not stage.is_given)
 
     @cached_property
     def n_layers(self) -> int:
-        """How many layers the pass has."""
+        """The number of layers."""
         return max(*(split_layer(stage.name)[1] for stage in self.stages), 1)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The pass as each of its layers has it."""
+        """The pass as seen from each of its layers."""
         # a single layer holds the trace itself: kept in the trace, it would keep it alive
         return (Layer(1, self, self._names),) if self.n_layers == 1 else self._layers
 
@@ -134,7 +134,7 @@ class Trace(Varied):
         return {stage.name: stage.name for stage in self.stages}
 
     def layer_of(self, name: str) -> Layer:
-        """The layer that a stage is spoken of in: its own; else the last of those that have it by its name."""
+        """The layer of a stage; of a stage that several share, the last of them."""
         base, _ = split_layer(name)
         return next(layer for layer in reversed(self.layers) if layer.names.get(base) == name)
 
@@ -145,7 +145,7 @@ class Trace(Varied):
         return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
 
     def _enters(self, number: int) -> str:
-        """The stage that enters a layer: what its queries are made of in the end, as the first that isn't its own."""
+        """The stage that enters a layer: follow the inputs of its queries until one is outside the layer."""
         read = layered("q", number)
         while split_layer(read)[1] == number:
             read = self[read].inputs[0]
@@ -173,18 +173,18 @@ class Trace(Varied):
     @property
     @cached_by_template
     def lengths(self) -> dict[str, int]:
-        """How many places the stages have along each coordinate of a selection: the longest axis counts."""
+        """The length of each coordinate of a selection: that of the longest axis."""
         sizes: dict[str, int] = {}
         for coordinate, n in (each for axes in self._axes.values() for axis in axes for each in axis.coordinates):
             sizes[coordinate] = max(n, sizes.get(coordinate, n))
         return sizes
 
     def cell_at(self, name: str, selection: Selection) -> Cell:
-        """The cell of the stage `name` that is selected; the last on an axis that the selection reaches beyond."""
+        """The selected cell of the stage `name`; the last one on an axis that is shorter than the selection."""
         return self[name].cell(tuple(axis.place(selection) for axis in self.axes(name)))
 
     def selection_at(self, cell: Cell, selection: Selection) -> Selection:
-        """The selection after `cell` was picked; coordinates that its stage doesn't have stay."""
+        """The selection after picking `cell`; coordinates that its stage lacks stay."""
         for axis, place in zip(self.axes(cell.stage), cell.index, strict=True):
             if axis.shared_by > 1 and axis.place(selection) == place:
                 continue  # of the heads that share it the selected one stays
@@ -192,7 +192,7 @@ class Trace(Varied):
         return selection
 
     def terms(self, name: str, index: Sequence[int], read: Callable[[str, Run], Cells] | None = None) -> Terms:
-        """How the cell at `index` of the stage `name` was made.
+        """How the cell at `index` of the stage `name` was computed.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Trace(Varied):
         index : sequence of int
             One for each axis of the stage: (head, query, key) for "scores".
         read : callable, optional
-            In place of `read`, one that remembers: many cells are made from the same.
+            Replaces `Trace.read`, for instance by a caching function.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Trace(Varied):
         return tuple(Cell(name, index, float(array[index])) for index in run.indices)
 
     def rule(self, name: str) -> Rule | None:
-        """How any cell of the stage `name` is computed; None if it is given."""
+        """How any cell of the stage `name` is computed; None for a given stage."""
         return self._rules.get(self[name].name)
 
     @cached_property
@@ -239,11 +239,11 @@ class Trace(Varied):
         }
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
-        """The stages that the stage `name` was made from."""
+        """The stages that `name` was computed from."""
         return tuple(self[each] for each in self[name].inputs)
 
     def lines(self, name: str) -> tuple[str, ...]:
-        """The NumPy of a stage: its operation's, then a line for each number set by hand; none if it is given."""
+        """The NumPy code of a stage, with a line for each number set by hand; empty for a given stage."""
         stage = self[name]
         if isinstance(stage.operation, Source):
             return ()
@@ -251,27 +251,27 @@ class Trace(Varied):
         return (*stage.operation.numpy(name, *stage.inputs), *changes)
 
     def label(self, axis: str, place: int) -> str:
-        """The word at a place of an axis; places are counted from 1 where an axis has no words."""
+        """The word at a place of an axis; without words its number, from 1."""
         words = self.labels.get(axis)
         return words[place] if words else f"{axis} {place + 1}" if axis in ("head", "group") else str(place + 1)
 
     def name_of(self, cell: Cell) -> str:
-        """A cell as a person would say it: scores[head 2, cat, sat]."""
+        """A cell in words: scores[head 2, cat, sat]."""
         axes = self[cell.stage].axes
         return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A pass as one of its layers has it: what is said and drawn of a layer asks this.
+    """A pass as seen from one of its layers, for the texts and pictures of that layer.
 
     Attributes
     ----------
     number : int
-        From 1 on.
+        Counted from 1.
     trace : Trace
-        The pass, with the stages of the layer under the names that they would have alone, and what enters it as `x`;
-        the stages of other layers keep their names.
+        The pass with this layer's stages under their single-layer names and its input as `x`; stages of other layers
+        keep their names.
     names : mapping of str to str
         From each name in `trace` to the name in the whole pass.
     """

@@ -1,4 +1,4 @@
-"""Variation: the traces that are made of one, with other numbers, words or sources."""
+"""The stages of a trace, and the traces made from one by changing numbers, a mask, words or sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.core.parameters import GIVEN, Origin
 from attnviz.core.stage import Stage, split_layer
 
 WORD_AXES = ("token", "query", "key", "context token", "answer")
-"""The axes along which words stand."""
+"""The axes that can be labelled with words."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,16 +57,15 @@ class Varied:
         return self.with_changes(Change(name, tuple(index), value))
 
     def with_changes(self, *changes: Change) -> Self:
-        """The trace with some numbers set by hand, and all that depends on them recomputed.
+        """The trace with some numbers set by hand, and everything that depends on them recomputed.
 
-        A stage that none of the changes reaches is the very same object. A cell
-        that is set keeps its number when its stage is recomputed; of two changes
-        of one cell the later holds.
+        Stages that no change reaches are the same objects. A cell that is set keeps its
+        number when its stage is recomputed; of two changes to one cell the later holds.
 
         Raises
         ------
         ChangeError
-            If a change names no cell of this trace, or its number cannot stand there.
+            If a change names no cell of this trace, or the cell cannot hold its number.
         ArrayError
             If a number that follows is too large for float64.
 
@@ -90,7 +89,7 @@ class Varied:
         return replace(self, stages=self._remade(changed), changes=self.changes + changes)
 
     def _remade(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
-        """The stages, each as `change` leaves it; one of which neither it nor an input changes is the same object."""
+        """The stages after `change`, with those downstream recomputed; unaffected ones are the same objects."""
         made: dict[str, Stage] = {}
         others: set[str] = set()
         for old in self.stages:
@@ -109,13 +108,13 @@ class Varied:
         change.check(self[change.stage])
 
     def with_mask(self, visible: np.ndarray, recipe: str) -> Self:
-        """The trace with another mask, and all that depends on it recomputed.
+        """The trace with a new mask, and everything that depends on it recomputed.
 
         Parameters
         ----------
         visible : ndarray of bool (queries, keys) or (heads, queries, keys)
         recipe : str
-            Where it is from.
+            Where it comes from.
 
         Raises
         ------
@@ -133,12 +132,12 @@ class Varied:
         return replace(self, stages=self._remade(masked))
 
     def with_stages(self, values: Mapping[str, np.ndarray], recipe: str) -> Self:
-        """The trace with other numbers in some stages, and all that depends on them recomputed.
+        """The trace with new numbers in some stages, and everything that depends on them recomputed.
 
         Parameters
         ----------
         values : mapping of stage names to ndarray
-            Of their shapes; -inf may stand where a key is hidden.
+            Arrays of the stages' shapes; -inf may stand where a key is hidden.
         recipe : str
             Where the numbers are from.
 
@@ -157,20 +156,20 @@ class Varied:
         return replace(self, stages=self._remade(changed))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Self:
-        """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
+        """The trace with gradients or differences in place of its numbers, to draw them in the same pictures."""
         return replace(
             self,
             stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
         )
 
     def beginning_with(self, stages: Iterable[Stage]) -> Self:
-        """The trace with `stages` before it, in place of the given ones of the same names."""
+        """The trace with `stages` in front, replacing given ones of the same names."""
         first = tuple(stages)
         names = {stage.name for stage in first}
         return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
 
     def with_sources(self, recipes: Mapping[str, str]) -> Self:
-        """The trace, with where its given stages come from."""
+        """The trace with the sources of its given stages."""
         return replace(
             self,
             stages=tuple(
@@ -180,18 +179,18 @@ class Varied:
         )
 
     def labelled(self, **labels: Sequence[str]) -> Self:
-        """The trace with other words along some of its axes.
+        """The trace with new words along some of its axes.
 
         Parameters
         ----------
         **labels : sequence of str
-            A word for each place along an axis: "token", "query", "key", "context_token" or "answer". Words of an axis
-            that the trace doesn't have name nothing.
+            A word for each place along an axis: "token", "query", "key", "context_token" or "answer". Axes that the
+            trace doesn't have are ignored.
 
         Raises
         ------
         ArrayError
-            If an axis is another, or has more or fewer places than words.
+            If an axis is unknown, or has more or fewer places than words.
 
         Examples
         --------
@@ -219,17 +218,17 @@ class Varied:
             )
 
     def originating(self, origin: Origin) -> Self:
-        """The trace, with where its parameters are from."""
+        """The trace with the origin of its parameters."""
         return replace(self, origin=origin)
 
     def with_template(self, template: Hashable) -> Self:
-        """The trace, with what decides all of it but its numbers."""
+        """The trace with a template, which decides everything but its numbers."""
         made = replace(self)
         object.__setattr__(made, "template", template)
         return made
 
     def with_batch(self, batch: Sequence[Self]) -> Self:
-        """The trace, with those of all sentences of its batch."""
+        """The trace with the traces of all sentences of its batch."""
         made = replace(self)
         object.__setattr__(made, "batch", tuple(batch))
         return made

@@ -12,7 +12,7 @@ from attnviz.core.terms import FromOne, Terms, rounding_of
 
 @dataclass(frozen=True)
 class ReLU(Operation):
-    """max(0, x); or its square, where `squared` (So et al. 2021, "Primer")."""
+    """max(0, x), or with `squared` its square (So et al. 2021, "Primer")."""
 
     squared: bool = False
 
@@ -25,7 +25,7 @@ class ReLU(Operation):
         return positive * positive if self.squared else positive
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
-        # at 0 itself it has no derivative; 0 is taken, as everywhere
+        # the derivative at 0 is taken to be 0, as everywhere
         return (upstream * (2 * np.maximum(x, 0)) if self.squared else np.where(x > 0, upstream, 0),)
 
     def extent(self, x: Input) -> AxesAndShape:
@@ -61,7 +61,7 @@ class ReLU(Operation):
 
 @dataclass(frozen=True)
 class Positive(FromOne):
-    """A cell where it is positive, else 0; or its square."""
+    """The positive part of a cell, or its square."""
 
     squared: bool = False
 
@@ -73,7 +73,7 @@ class Positive(FromOne):
 CUBED = 0.044715
 SLOPE = (2 / math.pi) ** 0.5
 FAR = 40.0
-"""From here on what lies below a number is all of the distribution, or nothing, in float64."""
+"""Beyond this Φ is 0 or 1 in float64."""
 
 _erf = np.vectorize(math.erf, otypes=[float])  # NumPy has none
 
@@ -82,7 +82,7 @@ _erf = np.vectorize(math.erf, otypes=[float])  # NumPy has none
 class GELU(Operation):
     """x Φ(x), where Φ is the standard normal distribution (Hendrycks and Gimpel 2016).
 
-    With `tanh` Φ is nearly that: 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))), as in GPT-2.
+    With `tanh` Φ is approximated: 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))), as in GPT-2.
     """
 
     tanh: bool = False
@@ -95,11 +95,11 @@ class GELU(Operation):
         return x * self._below(x)
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
-        near = np.clip(x, -FAR, FAR)  # further out the density is 0, times squares that may overflow
+        near = np.clip(x, -FAR, FAR)  # further out the density is 0, and the squares may overflow
         return (upstream * (self._below(x) + near * self._density(near)),)
 
     def _below(self, x: np.ndarray) -> np.ndarray:
-        """The part of the distribution that lies below each number."""
+        """Φ at each number."""
         if not self.tanh:
             return (1 + _erf(x / 2**0.5)) / 2
         with np.errstate(over="ignore"):  # tanh of an infinity is 1
@@ -143,7 +143,7 @@ class GELU(Operation):
 
 @dataclass(frozen=True)
 class Gated(FromOne):
-    """A number times the part of a normal distribution below it."""
+    """x Φ(x)."""
 
     tanh: bool = False
 
@@ -155,4 +155,4 @@ class Gated(FromOne):
         return x * (1 + math.tanh(math.sqrt(2 / math.pi) * (near + CUBED * near**3))) / 2
 
     def rounding(self) -> float:
-        return rounding_of(self.cell.value)  # far below 0, what is left of 1 - 1 is rounded as 1 was
+        return rounding_of(self.cell.value)  # far below 0, the remainder of 1 - 1 has the rounding of 1

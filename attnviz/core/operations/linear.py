@@ -10,12 +10,12 @@ from attnviz.core.terms import Copy, Terms
 
 
 def repeated(groups: np.ndarray, times: int) -> np.ndarray:
-    """The array of each head, from those of the groups: each group's, as often as heads share it."""
+    """Repeat the array of each group for the heads that share it."""
     return groups if times == 1 else np.repeat(groups, times, axis=-3)
 
 
 def by_group(derivatives: np.ndarray, times: int) -> np.ndarray:
-    """The derivatives of each group, from those of the heads that share it."""
+    """Sum derivatives over the heads that share a group."""
     if times == 1:
         return derivatives
     *batch, n_heads, rows, columns = derivatives.shape
@@ -34,7 +34,7 @@ def repeating(name: str, times: int) -> str:
 
 @dataclass(frozen=True)
 class Identity(Operation):
-    """The input itself; with `heads`, once for each head (a projection that is left out)."""
+    """The input itself; with `heads`, once for each head (in place of a projection)."""
 
     rows: str
     heads: int | None = None
@@ -73,9 +73,9 @@ class Identity(Operation):
 
 @dataclass(frozen=True)
 class Addition(Operation):
-    """E + P (Vaswani et al. 2017, section 3.5); or, where it hides, a mask of numbers in which -inf hides a key.
+    """E + P (Vaswani et al. 2017, section 3.5); with `hides`, scores plus a float mask in which -inf hides a key.
 
-    The second input may lack the axis of heads or of a batch, and is then added in each.
+    The second input may lack the axes of heads and batch; it is then broadcast.
     """
 
     hides: bool = False
@@ -86,7 +86,7 @@ class Addition(Operation):
         return a + b
 
     def vjp(self, upstream: np.ndarray, a: np.ndarray, b: np.ndarray) -> Derivatives:
-        moves = np.where(np.isneginf(a + b), 0, upstream)  # what is added to -inf moves nothing
+        moves = np.where(np.isneginf(a + b), 0, upstream)  # a number added to -inf has no effect
         return moves, added_up(moves, b)
 
     def extent(self, a: Input, b: Input) -> AxesAndShape:
@@ -151,7 +151,7 @@ class Projection(Operation):
 
 
 def _for_each_head(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The vectors with an axis of length 1 where the matrices have their axis of heads."""
+    """The vectors with an axis of length 1 for the matrices' axis of heads."""
     return x[..., None, :, :] if w.ndim == 3 else x
 
 
@@ -164,8 +164,7 @@ class HeadProjection(Operation):
     shared_by : int
         How many heads in a row read the rows of one group.
     transposed : bool
-        Whether the rows are multiplied by the transpose: what a matrix does to keys is done to queries instead,
-        as q · (c W) = (q Wᵀ) · c.
+        Whether to multiply by the transpose: applied to queries instead of keys, as q · (c W) = (q Wᵀ) · c.
     """
 
     shared_by: int = 1
@@ -248,7 +247,7 @@ class DotProducts(Operation):
 
 @dataclass(frozen=True)
 class WeightedSum(Operation):
-    """A V: each query's mixture of the values, in the shares of its attention.
+    """A V: each query's average of the values, by its attention weights.
 
     With `shared_by` so many heads in a row read the values of one group (Ainslie et al. 2023, "GQA").
     """
@@ -321,7 +320,7 @@ class Concatenation(Operation):
 
 @dataclass(frozen=True)
 class Contributions(Operation):
-    """Each head's own part of the output: its entries times its band of rows of W_O.
+    """Each head's part of the output: its entries times its rows of W_O.
 
     Concatenating and multiplying by W_O is the same as adding these up over the
     heads (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").

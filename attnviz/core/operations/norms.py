@@ -1,4 +1,4 @@
-"""Norms of a row, over the root mean square or over the standard deviation: RMSNorm and LayerNorm."""
+"""RMSNorm and LayerNorm: a row divided by its root mean square, or centred and divided by its standard deviation."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from attnviz.core.terms import Cell, FromRow, Terms, rounding_of
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Raise ArrayError unless what is added under a root keeps it from 0."""
+    """Raise ArrayError unless epsilon keeps the root above 0."""
     if not (isinstance(epsilon, int | float) and 0 < epsilon < math.inf):
         raise ArrayError(f"epsilon must be a finite number above 0, as 1e-5 is; got {epsilon!r}.")
 
@@ -42,7 +42,7 @@ class RMSNorm(Operation):
         return normed if gain is None else normed * gain
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray, gain: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-        # d y_m / d x_j = f (delta_mj - y_m y_j / d): what lies along the row itself is scaled away
+        # d y_m / d x_j = f (delta_mj - y_m y_j / d): a step along the row itself has no effect
         factor = self.factor(x)
         y = x * factor
         of_y = upstream if gain is None else upstream * gain
@@ -119,7 +119,7 @@ class RMSNorm(Operation):
 
 @dataclass(frozen=True)
 class Normed(FromRow):
-    """One row's number at one place, over the root of the mean of the row's squares; times a gain if there is one."""
+    """One number of a row over the row's root mean square, times a gain if there is one."""
 
     epsilon: float
     gain: tuple[Cell, ...] = ()
@@ -138,7 +138,7 @@ class Normed(FromRow):
 class LayerNorm(Operation):
     """(x - mean(x)) (var(x) + epsilon)^-½ for each row, times a gain, plus a bias (Ba, Kiros and Hinton 2016).
 
-    It is the RMSNorm of what a row has beside its mean. There may be no gain, or a gain and no bias.
+    It is the RMSNorm of the centred row. The gain and the bias are optional; a bias needs a gain.
     """
 
     epsilon: float = 1e-5
@@ -162,7 +162,7 @@ class LayerNorm(Operation):
     ) -> Derivatives:
         centred = _centred(x)
         (of_centred,) = self._norm.vjp(upstream if gain is None else upstream * gain, centred)
-        gradients = [_centred(of_centred)]  # as any step along all places alike is taken away with the mean
+        gradients = [_centred(of_centred)]  # a step that is equal at all places is removed with the mean
         if gain is not None:
             gradients.append(added_up(upstream * self._norm.compute(centred), gain))
         if bias is not None:
@@ -235,7 +235,7 @@ _AFFINE = (
     ("gain", "× {gain}", "× {gain}", r" \cdot {gain:bt}"),
     ("bias", "{bias}", "+ {bias:b}", " + {bias:bt}"),
 )
-"""Their names, and how a line, a sentence and LaTeX write them."""
+"""Names of gain and bias, and how lines, sentences and LaTeX write them."""
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
@@ -244,7 +244,7 @@ def _centred(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Standardised(Terms):
-    """One row's number at one place, less the row's mean, over the root of its variance; times a gain, plus a bias.
+    """One number of a row, centred, over the root of the variance; times a gain, plus a bias.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class Standardised(Terms):
         return number * gain + bias
 
     def rounding(self) -> float:
-        # a mean may cancel most of every number, and what is left is rounded as these were, in the root too
+        # the mean may cancel most of each number, and the rest has the rounding of the original numbers
         number, root, gain, bias = self._parts()
         of_row = rounding_of(*(cell.value for cell in self.row))
         return of_row / root * (1 + abs(number)) * abs(gain) + rounding_of(number * gain, bias)

@@ -1,11 +1,11 @@
-"""Online softmax: block after block of keys, with a running maximum, sum and output; no row of shares is needed.
+"""Online softmax: block by block of keys, with a running maximum, sum and output, and without a row of weights.
 
 After each block a query keeps the largest score so far, m, the sum of exp(score - m), l, and the sum of these times the
-values, o. Where a block brings a larger score, exp(m - m') makes the old l and o what they would have been with it. In
-the end o / l is what softmax and weighted sum make at once (Milakov and Gimelshein 2018, "Online normalizer calculation
-for softmax"; Dao et al. 2022, "FlashAttention", algorithm 1). A sink is what a row begins with: m = sink, l = 1.
+values, o. When a block has a larger score m', the old l and o are multiplied by exp(m - m'). In the end o / l is the
+result of softmax and weighted sum (Milakov and Gimelshein 2018, "Online normalizer calculation
+for softmax"; Dao et al. 2022, "FlashAttention", algorithm 1). With a sink a row begins with m = sink and l = 1.
 
-A stage has a number for each key, that after the key's block. Until a query sees a key m is -inf, and l and o are 0.
+A stage has a number for each key: the value after the key's block. Before a query sees a key m is -inf, l and o are 0.
 """
 
 import math
@@ -26,12 +26,12 @@ MOST_IN_EXP = 700.0
 
 @dataclass(frozen=True)
 class Running:
-    """A running number of each query: as it is after the block of each key.
+    """A running number of each query, after the block of each key.
 
     Raises
     ------
     ArrayError
-        If the block size is no whole number above 0.
+        If the block size is not a positive integer.
     """
 
     block_size: int
@@ -51,7 +51,7 @@ class Running:
     def rule_of(
         self, inputs: tuple[Input, ...], result: str, slots: dict[str, Slot], *variants: Variant, **arrays: np.ndarray
     ) -> Rule:
-        """The rule of numbers that read all keys up to the end of their block; the array `case` has their variants."""
+        """The rule of numbers that read all keys up to the end of their block; `case` chooses the variant."""
         head = result.partition(" q")[0]
         return Rule.of(
             inputs,
@@ -65,19 +65,19 @@ class Running:
 
 
 def own_factor(m: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """The factor between a sum at the maximum of a block and at that of each key: 1, unless one is set by hand."""
+    """The factor from the maximum of a block to that of each of its keys: 1, unless one is set by hand."""
     with np.errstate(over="ignore"):
         return np.exp(m - finite(largest))
 
 
 def finite(largest: np.ndarray) -> np.ndarray:
-    """A maximum that is subtracted: 0 where no key is visible so far, as -inf - -inf would be NaN."""
+    """The maximum to subtract: 0 if no key is visible so far, as -inf - -inf would be NaN."""
     return np.where(np.isneginf(largest), 0, largest)
 
 
 @dataclass(frozen=True)
 class Exponentials(Terms):
-    """The sum of exp(a - b) of some numbers, some of them times a third; a single one, -inf, counts 0."""
+    """The sum of exp(a - b), times c if a line has three cells; a line with a single cell (-inf) counts 0."""
 
     lines: Reads
 
@@ -89,7 +89,7 @@ class Exponentials(Terms):
         return math.fsum(map(_exponential, self.lines))
 
     def rounding(self) -> float:
-        # a difference is rounded as its numbers are large, and its exponential by so much of itself
+        # the rounding of a difference grows with its numbers, and carries over to the exponential
         return math.fsum(
             rounding_of(_exponential(line)) * (1 + abs(line[0].value) + abs(line[1].value))
             for line in self.lines
@@ -106,7 +106,7 @@ def _exponential(line: tuple[Cell, ...]) -> float:
 
 @dataclass(frozen=True)
 class RunningMaximum(Running, Operation):
-    """m: the largest score so far, or the sink where none is larger."""
+    """m: the largest score so far, at least the sink."""
 
     operands = (Operand("row", after="max so far"), Operand("cell", "sink"))
     hides = True
@@ -203,7 +203,7 @@ class RunningSum(Running, Operation):
     operands = (Operand("row", after="sum so far"), Operand("cell", "less"), Operand("cell", "sink"))
 
     def compute(self, masked: np.ndarray, largest: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
-        # of a batch any of the three may be the same for all
+        # in a batch any of the three may be shared
         sunk = () if sinks is None else (sinks[..., None, None].shape,)
         made = np.empty(np.broadcast_shapes(masked.shape, largest.shape, *sunk))
         # the sink is a block before the first, with a sum of exp(sink - sink)
@@ -265,7 +265,7 @@ class RunningSum(Running, Operation):
     def _parts(
         self, masked: np.ndarray, largest: np.ndarray, made: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The maximum and the sum before the block of each key, -inf and 0 before the first, and what it adds."""
+        """For each key the maximum and sum before its block (-inf and 0 before the first), and what the block adds."""
         old, before, added = np.full(largest.shape, -np.inf), np.zeros(made.shape), np.empty(made.shape)
         for block in self.blocks(largest.shape[-1]):
             if block.start:
@@ -306,7 +306,7 @@ class RunningOutput(Running, Operation):
 
     def compute(self, masked: np.ndarray, largest: np.ndarray, v: np.ndarray) -> np.ndarray:
         v = repeated(v, self.shared_by)
-        # of a batch any of the three may be the same for all
+        # in a batch any of the three may be shared
         leading = np.broadcast_shapes(masked.shape[:-2], largest.shape[:-2], v.shape[:-2])
         made = np.empty((*leading, *masked.shape[-2:], v.shape[-1]))
         total, before = 0.0, np.array(-np.inf)

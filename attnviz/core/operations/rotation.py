@@ -1,4 +1,4 @@
-"""Rotation: pairs of numbers of a query or key are turned by an angle that grows with the position (RoPE)."""
+"""Rotation (RoPE): pairs of numbers of a query or key are rotated by an angle proportional to the position."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,12 @@ Pairs = Literal["neighbours", "halves"]
 PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
 
 _TURNED = "the sum of {n}: a pair, turned by an angle of {angle}"
-"""How both products of a pair make one of its numbers."""
+"""How the two products of a pair give one of its numbers."""
 
 _OUTSIDE = "0 outside its pair"
 
 BASES = (10_000.0, 500_000.0, 1_000_000.0)
-"""Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
+"""The bases of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class Rotation(Operation):
     base : float
         Pair i of d numbers turns by θ = base^(-2i / d) for each position.
     pairs : {"neighbours", "halves"}
-        What is a pair: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as Hugging
-        Face has them. One is a permutation of the dimensions away from the other.
+        The pairs: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as in Hugging
+        Face. The two differ by a permutation of the dimensions.
     dims : int or None
-        How many numbers of each row are turned, the first ones: an even number; as many as there are by default.
+        How many numbers of each row, from the first on, are rotated: an even number; by default as many as possible.
     first : int
         The position of the first row.
 
     Raises
     ------
     ArrayError
-        If one of these is nothing that can be.
+        If one of these is invalid.
     """
 
     base: float = 10_000.0
@@ -60,12 +60,12 @@ class Rotation(Operation):
             raise ArrayError(f"The pairs of a rotation are {' or '.join(PAIRS)}; got {self.pairs!r}.")
 
     def of(self, length: int) -> "Rotation":
-        """The rotation of rows of this length, with the dimensions that it turns.
+        """The rotation for rows of this length, with `dims` set.
 
         Raises
         ------
         ArrayError
-            If they aren't pairs, or there aren't so many.
+            If `dims` is odd or too large.
         """
         if self.dims is None and length > 1:
             return replace(self, dims=length - length % 2)
@@ -78,7 +78,7 @@ class Rotation(Operation):
 
     @property
     def n_turned(self) -> int:
-        """How many dimensions are turned; `of` finds it where `dims` doesn't say."""
+        """`dims`, once `of` has set it."""
         assert self.dims is not None
         return self.dims
 
@@ -102,7 +102,7 @@ class Rotation(Operation):
 
     @property
     def _places(self) -> tuple[slice, slice]:
-        """Where the first and the second numbers of all pairs are."""
+        """The places of the first and of the second numbers of all pairs."""
         if self.pairs == "neighbours":
             return slice(0, self.n_turned, 2), slice(1, self.n_turned, 2)
         return slice(0, self.n_turned // 2), slice(self.n_turned // 2, self.n_turned)
@@ -126,7 +126,7 @@ class Rotation(Operation):
             sizes |= {"o": length // self.n_turned, "p": self.n_turned // 2, "s": 2, "i": 2, "t": 2}
             slots, turned = _of_a_pair(own, first=pair.format("i"), second=pair.format("t"))
             arrays["#once"], until = np.ones(length, dtype=int), Slot("#once", own)
-        else:  # the whole row, of which all but a pair count 0
+        else:  # the whole row, where all but the pair have a factor of 0
             own, until = "f", None
             slots, turned = _of_a_row()
             factors, numbers = self._in_row(factors), x.value[..., None, :]
@@ -141,25 +141,25 @@ class Rotation(Operation):
         )
 
     def _cases(self, length: int) -> np.ndarray:
-        """Whether each number is the first of its pair, 0, or the second, 1; 2 where it stays as it is."""
+        """For each number 0 if it is the first of its pair, 1 if the second, 2 if it stays."""
         cases = np.full(length, 2)
         for side, place in enumerate(self._places):
             cases[place] = side
         return cases
 
     def lengths(self, x: np.ndarray) -> np.ndarray:
-        """At each number how long its pair is, which no angle changes; at one that stays, no less than it is."""
+        """For each number the length of its pair, which rotation preserves; for one that stays at least its size."""
         return np.hypot(*self._of_pairs(x))
 
     def _of_pairs(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the second number of the pair that each number is in; itself where it is in none."""
+        """For each number the first and the second number of its pair; the number itself if it has none."""
         firsts, seconds = x.copy(), x.copy()
         for place in self._places:
             firsts[..., place], seconds[..., place] = (x[..., each] for each in self._places)
         return firsts, seconds
 
     def _in_row(self, factors: np.ndarray) -> np.ndarray:
-        """The factors of both numbers of a pair as those of all numbers of a row."""
+        """The factors of pairs, spread over whole rows (0 elsewhere)."""
         length = factors.shape[1]
         firsts, seconds = (each[0].astype(int) for each in self._of_pairs(np.arange(length)[None]))
         whole, places = np.zeros((len(factors), length, length)), np.arange(self.n_turned)
@@ -168,7 +168,7 @@ class Rotation(Operation):
         return whole
 
     def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each number the factors of both numbers of its pair, (rows, length, 2), and the angles."""
+        """For each number the factors of the two numbers of its pair, (rows, length, 2), and the angle."""
         cos, sin = _turns(float(self.base), self.n_turned, self.first, n_rows)
         angle = _angles(float(self.base), self.n_turned, self.first, n_rows)
         factors, angles = np.zeros((n_rows, length, 2)), np.zeros((n_rows, length))
@@ -188,7 +188,7 @@ class Rotation(Operation):
         return Turned(cells, angle, side, (0, 1) if len(cells) == 2 else (first, second))
 
     def latex(self, result: str, x: str) -> str:
-        # rows n and pairs j count from 1, as all beside the formula does
+        # rows n and pairs j count from 1, like everything on the screen
         first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.n_turned // 2}")
         a, b = f"x_{{n,{first}}}", f"x_{{n,{second}}}"
         before = self.first - 1
@@ -216,7 +216,7 @@ class Rotation(Operation):
 
 
 def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, ...]]:
-    """The slots of both numbers of a pair, and how each of the two is computed."""
+    """The slots and variants of a rule that reads the two numbers of a pair."""
     slots: dict[str, Slot] = {}
     for number, place, factor in (("x", first, "i"), ("y", second, "t")):
         slots |= {
@@ -231,7 +231,7 @@ def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tupl
 
 
 def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, ...]]:
-    """The slots of all numbers of a row, and how either number of a pair is computed from them."""
+    """The slots and variants of a rule that reads a whole row."""
     slots = {
         "x": Slot(0, "h q i"),
         "factor_x": Slot("#factor", "q f i", f"Factor, {_OUTSIDE}"),
@@ -242,7 +242,7 @@ def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, ...]]:
 
 
 def _turned_lines(of_numbers: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
-    """A line for each number that is multiplied, and what its factor is."""
+    """A line for each number and the name of its factor."""
     return tuple(Line((x,), f"{{{x}}} × {{factor_{x}}}, {factor_is}", f"product_{x}") for x, factor_is in of_numbers)
 
 
@@ -263,14 +263,14 @@ def _turns(base: float, dims: int, first: int, n_rows: int) -> tuple[np.ndarray,
 
 @dataclass(frozen=True)
 class Turned(Terms):
-    """One number of a pair that is turned by an angle: its first or second, `side`; or a number that stays.
+    """One number of a rotated pair, its first (side 0) or second (side 1); or a number that stays.
 
     Attributes
     ----------
     row : tuple of Cell
-        Both numbers, or all of their row; or the one that stays.
+        Both numbers of the pair, or their whole row; or the number that stays.
     pair : tuple of int
-        The places of both among these.
+        The places of the pair in `row`.
     """
 
     row: tuple[Cell, ...]

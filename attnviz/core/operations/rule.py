@@ -1,10 +1,10 @@
 """Rule: how any cell of a stage is computed, stated once for all cells as patterns of indices and sentences with slots.
 
 A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets
-lie on one axis, the outermost first: `q (h f)`. The letter `i` stands in no
-result: a line that reads it is there once for each of its places, or for the
-first of them; elsewhere it is at its first place. Any other letter that the
-result lacks is at its last place.
+lie on one axis, the outermost first: `q (h f)`. The letter `i` runs: a line that
+reads it is repeated for each of its places, or for the first ones; outside of
+lines it is at its first place. Any other letter that the result lacks is at its
+last place.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ class Input(Protocol):
 
     @property
     def value(self) -> np.ndarray:
-        """Its numbers; the rest is known without making them."""
+        """Its numbers; everything else is known without computing them."""
 
     @property
     def bound(self) -> float:
-        """The largest that a number but a hidden key's -inf can be, of either sign; inf where -inf was given or set."""
+        """An upper bound of the absolute values, hidden keys aside; inf if -inf was given or set."""
 
 
 RUNNING = "i"
 
 SAME_NUMBER = "the same number"
-"""The text of a line that passes its cell on as it is."""
+"""The text of a line that copies its cell."""
 
 Index = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A number that sentences name.
+    """A number that sentences can name.
 
     Attributes
     ----------
     source : int or str
-        The place of an input among the operation's; or an array of the rule, as in "#exp"; or "", the stage itself.
+        The position of an input; or an array of the rule, such as "#exp"; or "", the stage itself.
     pattern : str
-        Its index, in the letters of the cell that is computed.
+        Its index, in the letters of the computed cell.
     title : str
-        What a column of such numbers is called, where they are of the rule's own.
+        The heading of a column of such numbers, for arrays of the rule.
     """
 
     source: int | str
@@ -67,18 +67,18 @@ class Slot:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of how a number is computed.
+    """One line of the computation of a number.
 
     Attributes
     ----------
     cells : tuple of str
-        The slots it reads, all of them of inputs.
+        The slots it reads, all of them inputs.
     text : str
-        What is done with them, as in "{a} × {b}".
+        The calculation, as in "{a} × {b}".
     value : str
         The slot that holds its result; the product of its cells if empty.
     is_exponential : bool
-        Whether its result is the exponential of its first cell less its second instead, times the others.
+        Whether its result is instead exp(first cell - second cell) times the others.
     """
 
     cells: tuple[str, ...]
@@ -95,11 +95,11 @@ class Variant:
     ----------
     lines : tuple of Line
     conclusion : str
-        How the lines make the number, in words, with `{n}` lines; empty where the one line does.
+        How the lines give the number, in words, where `{n}` is their count; empty for a single line.
     formula : str
-        The right side of its formula, as LaTeX; empty where a formula would say no more than the line.
+        The right side of its formula, as LaTeX; empty where a formula would add nothing to the line.
     term : str
-        What stands in the formula's `{terms}` once for each place of `i`, with " + " between.
+        The summand of the formula's `{terms}`, repeated for each place of `i`.
     """
 
     lines: tuple[Line, ...]
@@ -109,16 +109,16 @@ class Variant:
 
 
 class Run(NamedTuple):
-    """Cells of one input that follow each other, as a slot stands for them.
+    """Evenly spaced cells of one input that a slot stands for.
 
     Attributes
     ----------
     source : int or str
-        That of the slot.
+        The source of the slot.
     start : tuple of int
-        The index of the first.
+        The index of the first cell.
     step : tuple of int
-        How far the next is from each, along each axis.
+        The distance between neighbouring cells along each axis.
     length : int
     """
 
@@ -149,11 +149,11 @@ class Rule:
     slots : mapping of names to Slot
     variants : tuple of Variant
     case : Slot or None
-        Where the place of a cell's variant stands; without it all have the first.
+        The array with the number of each cell's variant; by default all have the first.
     until : Slot or None
-        Where it stands how many of the places of `i` the lines of a cell are there for; without it for all.
+        The array with the number of places of `i` that count for each cell; by default all.
     arrays : mapping of names to ndarray
-        Numbers that lines name and no stage holds; their names begin with "#".
+        Numbers that lines name but no stage holds; their names begin with "#".
     """
 
     result: str
@@ -175,7 +175,7 @@ class Rule:
         until: Slot | None = None,
         arrays: Mapping[str, np.ndarray] | None = None,
     ) -> Rule:
-        """The rule by which some inputs are read; their shapes and those of the arrays are its sizes."""
+        """The rule of some inputs; the sizes of the letters come from the shapes of inputs and arrays."""
         arrays = arrays or {}
         shapes: dict[int | str, tuple[int, ...]] = {place: each.shape for place, each in enumerate(inputs)}
         shapes.update((name, each.shape) for name, each in arrays.items())
@@ -185,7 +185,7 @@ class Rule:
         return cls(result, sizes, slots, variants, case, arrays, until)
 
     def runs(self, index: Index) -> list[list[Run]]:
-        """The cells that the lines of the cell at `index` read: for each line of its variant a run for each slot."""
+        """The cells that the lines of the cell at `index` read: for each line a run for each slot."""
         places = self._places(index)
         lines = []
         for line in self._variant(places).lines:
@@ -208,7 +208,7 @@ class Rule:
         return max(sum(self._count(line) * len(line.cells) for line in variant.lines) for variant in self.variants)
 
     def _count(self, line: Line, places: Mapping[str, int] | None = None) -> int:
-        """How often a line is there, for a cell at some places or at most."""
+        """How often a line is repeated for a cell at these places; without places, at most."""
         if not any(RUNNING in self.slots[name].pattern for name in line.cells):
             return 1
         if self.until is None:
@@ -222,7 +222,7 @@ class Rule:
         return int(self.arrays[str(slot.source)][self._run(slot, places, 1).start])
 
     def _places(self, index: Index) -> dict[str, int]:
-        """The place of each letter for the cell at `index`; the last of what the result lacks, the first of `i`."""
+        """The place of each letter for the cell at `index`; for letters that it lacks see the module docstring."""
         places = dict(self._last_places)
         for letters, place in zip(axes(self.result), index, strict=True):
             outermost = letters[0]
@@ -242,7 +242,7 @@ class Rule:
         return Run(slot.source, start_at(places), step, count)
 
     def _strides(self, pattern: str) -> tuple[Callable[[Mapping[str, int]], Index], Index]:
-        """The index that a pattern stands for at some places of its letters, and how far the next of `i` is from it."""
+        """A function from places to the index of a pattern, and the step of that index along `i`."""
         if pattern not in self._known_strides:
             along = [self._along(letters) for letters in axes(pattern)]
             step = tuple(strides.get(RUNNING, 0) for strides in along)
@@ -251,11 +251,11 @@ class Rule:
 
     @cached_property
     def _known_strides(self) -> dict[str, tuple[Callable[[Mapping[str, int]], Index], Index]]:
-        """The strides of each pattern that was asked for."""
+        """A cache of the strides of patterns."""
         return {}
 
     def _along(self, letters: str) -> dict[str, int]:
-        """How far apart two neighbouring places of each letter are on their axis."""
+        """The stride of each letter on the axis that these letters share."""
         strides, stride = {}, 1
         for letter in reversed(letters):
             strides[letter], stride = stride, stride * self.sizes[letter]
@@ -263,7 +263,7 @@ class Rule:
 
 
 def _start_of(along: Sequence[Mapping[str, int]]) -> Callable[[Mapping[str, int]], Index]:
-    """The index of the cell whose letters are at some places, of how far apart these are on each axis."""
+    """A function from the places of letters to the index of a cell, given the strides on each axis."""
     letters = [letter for strides in along for letter in strides]
     if len(letters) == len(along) > 1:  # most patterns, and by far the fastest
         return itemgetter(*letters)
@@ -271,7 +271,7 @@ def _start_of(along: Sequence[Mapping[str, int]]) -> Callable[[Mapping[str, int]
 
 
 def products(result: str, *reads: tuple[Input, str]) -> Rule:
-    """The rule of a sum of products: the first input times the second along `i`, and a third that is added."""
+    """The rule of a sum of products: the first input times the second along `i`, plus a third if there is one."""
     inputs, patterns = zip(*reads, strict=True)
     slots = {name: Slot(place, pattern) for place, (name, pattern) in enumerate(zip("abc", patterns, strict=False))}
     lines, formula = [Line(("a", "b"), "{a} × {b}")], "{terms}"
@@ -283,7 +283,7 @@ def products(result: str, *reads: tuple[Input, str]) -> Rule:
 
 
 def copies(source: Input, result: str, pattern: str) -> Rule:
-    """The rule of an input that is passed on as it is, read at `pattern`."""
+    """The rule of a copy of an input, read at `pattern`."""
     return Rule.of((source,), result, {"a": Slot(0, pattern)}, Variant((Line(("a",), SAME_NUMBER),)))
 
 

@@ -16,7 +16,7 @@ from attnviz.core.terms import Cell, FromOne, Terms, rounding_of
 
 @dataclass(frozen=True)
 class Scale(Operation):
-    """Scores over sqrt(d_k) (Vaswani et al. 2017, section 3.2.1), or times a `factor` of one's own."""
+    """Scores over sqrt(d_k) (Vaswani et al. 2017, section 3.2.1), or times a custom `factor`."""
 
     d_k: int
     factor: float | None = None
@@ -24,7 +24,7 @@ class Scale(Operation):
 
     @property
     def base(self) -> int | None:
-        """2 or 3, where the factor is its logarithm, and so exp of a scaled score its power; else None."""
+        """2 or 3 if the factor is its logarithm, so that exp of a scaled score is a power of it; else None."""
         return next((base for base in (2, 3) if self.factor == math.log(base)), None)
 
     @property
@@ -83,12 +83,12 @@ class Scaled(FromOne):
 
 
 LIMITS = (50.0, 30.0)
-"""Of Gemma 2, and of Grok 1 and Gemma's answers."""
+"""The softcaps of Gemma 2's scores, and of Grok 1's scores and Gemma's logits."""
 
 
 @dataclass(frozen=True)
 class Softcap(Operation):
-    """limit · tanh(score / limit) (Gemma 2, Gemma Team 2024, section 2): small scores stay, none gets beyond the limit.
+    """limit · tanh(score / limit) (Gemma 2, Gemma Team 2024, section 2): small scores stay, none exceeds the limit.
 
     Raises
     ------
@@ -141,7 +141,7 @@ class Softcap(Operation):
 
 @dataclass(frozen=True)
 class Capped(FromOne):
-    """A number that nears a limit and never gets beyond."""
+    """A number that approaches a limit but never exceeds it."""
 
     limit: float = 1.0
 
@@ -155,8 +155,8 @@ class Capped(FromOne):
 def slopes(n_heads: int) -> tuple[float, ...]:
     """The slope of each head: 2^(-8 h / heads), h from 1 on (Press et al. 2022, section 3).
 
-    Where the number of heads is no power of two, they are those of the next lower power, and then those of twice
-    that power at its places 1, 3, 5 and so on.
+    If the number of heads is no power of two, take those of the next lower power, then the first, third, fifth ...
+    of twice that power.
 
     >>> slopes(4)
     (0.25, 0.0625, 0.015625, 0.00390625)
@@ -173,14 +173,14 @@ def slopes(n_heads: int) -> tuple[float, ...]:
 class ALiBi(Operation):
     """s - slope · |i - j|, a slope for each head (Press et al. 2022, "Train Short, Test Long").
 
-    They have a causal mask, and subtract slope · (i - j). Without one that would favour later keys, so the distance
-    counts in both directions here.
+    The paper has a causal mask and subtracts slope · (i - j). Without one that would favour later keys, so here the
+    distance counts in both directions.
 
     Attributes
     ----------
     n_heads : int
     head : int or None
-        The head whose scores these are, where they are of one alone.
+        The head, if the scores are of a single one.
     first : int
         The position of the first query.
     """
@@ -248,7 +248,7 @@ def _distances(n_queries: int, n_keys: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Biased(Terms):
-    """A cell and what its distance adds."""
+    """A cell plus the bias of its distance."""
 
     cell: Cell
     bias: float
@@ -268,8 +268,8 @@ class Biased(Terms):
 class Hide(Operation):
     """A boolean mask: a visible key keeps its score, a hidden one gets -inf.
 
-    It selects. Multiplying by the mask would leave a score of 0, which is a
-    share like any other, and adding -1e9 would not hide a score of 1e9.
+    The mask selects. Multiplying by it would leave a score of 0, which gets an
+    attention weight like any other; adding -1e9 would not hide a score of 1e9.
     """
 
     operands = (Operand("cell"), Operand("cell", "where"))
@@ -314,7 +314,7 @@ class Hide(Operation):
 
 @dataclass(frozen=True)
 class Masked(Terms):
-    """A cell that is kept where the key is visible, and is -inf where it is hidden."""
+    """A cell where the key is visible, -inf where it is hidden."""
 
     cell: Cell
     visible: Cell

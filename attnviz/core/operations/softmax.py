@@ -14,15 +14,15 @@ from attnviz.core.terms import Cell, FromRow, Terms, exact_sum, rounding_of
 
 @dataclass(frozen=True)
 class Softmax(Operation):
-    """exp(score - max) / sum along the keys, or the answers; a query that sees no key gets a row of zeros.
+    """exp(score - max) / sum along the keys (or answers); a query that sees no key gets a row of zeros.
 
     Without the shift by the row's maximum exp overflows from 710 on. `initial`
     keeps the maximum of a row of -inf finite, as -inf - -inf would be NaN; and
     as the largest exponential of any other row is exp(0) = 1, its sum is at
     least 1, so that `np.maximum` only ever touches a row of zeros.
 
-    A second input is the sink of each head: a score that belongs to no key and takes a share that is dropped, so that
-    a row adds up to less than 1 (gpt-oss, OpenAI 2025). A sink of 0 is "softmax plus one" (Miller 2023, "Attention Is
+    A second input is the sink of each head: a score of no key, whose weight is dropped, so that a row sums to less
+    than 1 (gpt-oss, OpenAI 2025). A sink of 0 is "softmax plus one" (Miller 2023, "Attention Is
     Off By One").
     """
 
@@ -49,7 +49,7 @@ class Softmax(Operation):
 
     def bound(self, masked: Input, sinks: Input | None = None) -> float:
         largest = max(masked.bound, 0.0 if sinks is None else sinks.bound)
-        return 1.0 if largest * 2 < math.inf else math.inf  # twice as far may one be from the largest
+        return 1.0 if largest * 2 < math.inf else math.inf  # a score may differ from the largest by twice as much
 
     def rule(self, masked: Input, sinks: Input | None = None) -> Rule:
         largest, exponentials, sums, sunk = row_parts(masked.value, None if sinks is None else sinks.value)
@@ -133,13 +133,13 @@ def row_parts(
 class Share(FromRow):
     """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
 
-    The shift is the row's largest score, which changes no share and keeps exp
-    from overflowing. A row that sees no key has shares of 0.
+    The shift is the row's largest score, which changes no weight and keeps exp
+    from overflowing. A row that sees no key has weights of 0.
 
     Attributes
     ----------
     sink : tuple of Cell
-        The sink, a score of no key, if there is one.
+        The sink, if there is one.
     """
 
     sink: tuple[Cell, ...] = ()
@@ -170,9 +170,9 @@ class Share(FromRow):
 
 @dataclass(frozen=True)
 class SinkShare(Operation):
-    """exp(sink) / (exp(sink) + the sum of the row's): 1 less the row's shares; all of a row that sees no key.
+    """The weight of the sink: 1 minus the attention weights of the row, so 1 for a query that sees no key.
 
-    It has no value, so nothing is collected for it (gpt-oss, OpenAI 2025, drops it after the softmax).
+    The sink has no value, so the weight goes nowhere (gpt-oss, OpenAI 2025, drops it after the softmax).
     """
 
     operands = (Operand("row", "sink’s share"), Operand("cell", "sink"))
@@ -238,10 +238,10 @@ class SinkShare(Operation):
 
 @dataclass(frozen=True)
 class SumNormalise(Operation):
-    """Each number over the sum of its row: what is sometimes shown before softmax, or in its place.
+    """Each score over the sum of its row, which is sometimes taught before softmax or instead of it.
 
-    The rows add up to 1, but a negative score gets a negative share, adding a
-    constant to all scores changes the shares, and a row that adds up to 0 has
+    The rows sum to 1, but a negative score gets a negative weight, adding a
+    constant to all scores changes the weights, and a row that sums to 0 has
     none. A hidden key counts 0; a query that sees no key gets a row of zeros.
     """
 
@@ -258,7 +258,7 @@ class SumNormalise(Operation):
         return (np.where(np.isneginf(masked), 0, moves),)
 
     def _fraction(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers that count, and their divisor: the sum of the row, or 1 where no key is visible."""
+        """The scores, with 0 for hidden keys, and their divisor: the sum of the row, or 1 if no key is visible."""
         hidden = np.isneginf(masked)
         counted = np.where(hidden, 0, masked)
         divisor = np.where(hidden.all(axis=-1, keepdims=True), 1, counted.sum(axis=-1, keepdims=True))
