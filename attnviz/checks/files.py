@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from attnviz.checks.formats import widened
-from attnviz.core.arrays import detached
+from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import (
     MAX_CHARACTERS,
@@ -118,7 +118,7 @@ def texts_in(arrays: Mapping[str, np.ndarray], most: float = MAX_TOKENS) -> dict
 def as_array(name: str, value: object) -> np.ndarray:
     """An array, of a tensor that NumPy doesn't take for one too: with a gradient, or of bfloat16, in float32."""
     try:
-        array = np.asarray(detached(value))
+        array = np.asarray(as_numpy(value))
     except ValueError:
         raise OwnArraysError(f"{_shown(name)} must be an array of numbers; its rows have several lengths.") from None
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array

@@ -97,7 +97,7 @@ def stage_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides
     return Numbers.of(array)
 
 
-def detached(value: Any) -> Any:
+def as_numpy(value: Any) -> Any:
     """Convert tensors that NumPy can't read (with a gradient, or of bfloat16); return anything else unchanged."""
     if type(value) is np.ndarray and value.dtype.kind != "V":
         return value  # as almost all are; the name of a dtype takes long to make
@@ -109,7 +109,7 @@ def detached(value: Any) -> Any:
 
 def _copied(name: str, value: ArrayLike, dtype: type | None = None) -> np.ndarray:
     try:
-        array = np.asarray(detached(value))
+        array = np.asarray(as_numpy(value))
         if array.dtype.kind == "c":
             raise TypeError
         return np.array(array, dtype=dtype, order="C")

@@ -157,7 +157,7 @@ def muted(place: int, stage: str = "heads") -> Change:
     return Change(stage, (*[None] * MUTABLE[split_layer(stage)[0]], place), 0.0)
 
 
-def toggled(mask: np.ndarray, index: tuple[int, ...]) -> Change:
+def toggle_change(mask: np.ndarray, index: tuple[int, ...]) -> Change:
     """The change that hides a visible cell of the mask, or shows a hidden one."""
     if mask.dtype == bool:
         return Change("mask", index, not mask[index])

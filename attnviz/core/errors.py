@@ -51,18 +51,18 @@ def guarded(doing: str, needed: str) -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] == "attnviz":
             raise
-        raise UnexpectedError(report_of(doing, needed, error)) from error
+        raise UnexpectedError(bug_report(doing, needed, error)) from error
 
 
-def report_of(doing: str, needed: str, error: BaseException) -> str:
+def bug_report(doing: str, needed: str, error: BaseException) -> str:
     """A sentence about a bug: what failed, and what to send us. It quotes no user input."""
     return (
         f"attnviz could not {doing}. That is a bug of ours: please report it with {needed} and this line: "
-        f"{place_of(error)}"
+        f"{error_location(error)}"
     )
 
 
-def place_of(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """The kind and place of an error, innermost first, without its message, which may quote a visitor."""
     frames = traceback.extract_tb(error.__traceback__)[:-8:-1]
     places = (f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)

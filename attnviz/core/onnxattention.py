@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.core.arrays import detached
+from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import Projections, laid_out, limited, masks_of, near
+from attnviz.core.projections import Projections, batch_masks, restrict_mask, visible_keys, with_batch_axes
 from attnviz.core.trace import Trace
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
@@ -122,19 +122,19 @@ def onnx_attention(
     if past_key is not None or past_value is not None:
         past_key, past_value = _kept(past_key, past_value, nonpad_kv_seqlen)
         given, n_past = given.after(past_key, past_value, ("past_key", "past_value")), past_key.shape[2]
-    masks = masks_of(
+    masks = batch_masks(
         "attn_mask", _padded(attn_mask, given.n_keys), (len(given.q), given.n_heads, given.n_queries, given.n_keys)
     )
     lengths = _lengths(nonpad_kv_seqlen, given)
     for place, length in enumerate(lengths):
         offset = n_past if nonpad_kv_seqlen is None else length - given.n_queries
         left, right = (None if size < 0 else size for size in (left_window_size, right_window_size))
-        seen = near(given.n_queries, given.n_keys, offset, left=left, right=0 if is_causal else right)
+        seen = visible_keys(given.n_queries, given.n_keys, offset, left=left, right=0 if is_causal else right)
         seen &= np.arange(given.n_keys) < length
         if not seen.all():
-            masks[place] = limited(masks[place], seen)
+            masks[place] = restrict_mask(masks[place], seen)
     batch = given.passes(masks, scale=scale, softcap=softcap or None)
-    dtype = (Q if isinstance(Q, np.ndarray) else np.asarray(detached(Q))).dtype
+    dtype = (Q if isinstance(Q, np.ndarray) else np.asarray(as_numpy(Q))).dtype
     y = np.stack([each["heads" if has_heads else "concat"].value for each in batch])
     stage = next(name for name in _STAGES[qk_matmul_output_mode] if name in batch[0])
     scores = np.stack([each[stage].value for each in batch])
@@ -155,14 +155,14 @@ def _check(mode: int, precision: int | None, *windows: int) -> None:
 def _split(name: str, array: np.ndarray, n_heads: int | None, rows: str, columns: str) -> np.ndarray:
     """The array as (batch, heads, rows, columns); heads side by side are split."""
     if np.ndim(array) == 4:
-        return laid_out(name, array, rows, columns)
+        return with_batch_axes(name, array, rows, columns)
     if np.ndim(array) != 3:
         raise ArrayError(f"{name} must have three axes or four; got {np.ndim(array)}.")
     n_sentences, n_rows, width = np.shape(array)
     attribute = "q_num_heads" if name == "Q" else "kv_num_heads"
     if not n_heads or n_heads < 0 or width % n_heads:
         raise ArrayError(f"{attribute} must divide the last axis of {name}; got {n_heads} for {np.shape(array)}.")
-    array = laid_out(name, array, rows, columns)
+    array = with_batch_axes(name, array, rows, columns)
     return array.reshape(n_sentences, n_rows, n_heads, width // n_heads).swapaxes(1, 2)
 
 
@@ -173,14 +173,16 @@ def _kept(
         raise ArrayError("past_key and past_value belong together; got one of them.")
     if lengths is not None:
         raise ArrayError("nonpad_kv_seqlen counts keys that are all in K; got past_key, too.")
-    return laid_out("past_key", past_key, "keys", "d_k"), laid_out("past_value", past_value, "keys", "d_v")
+    return with_batch_axes("past_key", past_key, "keys", "d_k"), with_batch_axes(
+        "past_value", past_value, "keys", "d_v"
+    )
 
 
 def _padded(mask: np.ndarray | None, n_keys: int) -> np.ndarray | None:
     """The mask, extended so that the keys beyond it are hidden."""
     if mask is None:
         return None
-    mask = np.asarray(detached(mask))
+    mask = np.asarray(as_numpy(mask))
     if mask.ndim == 0 or mask.shape[-1] >= n_keys:
         return mask
     hidden = False if mask.dtype == bool else -np.inf
@@ -191,7 +193,7 @@ def _lengths(nonpad: np.ndarray | None, given: Projections) -> list[int]:
     """How many keys of each sentence are not padding."""
     if nonpad is None:
         return [given.n_keys] * len(given.q)
-    lengths = np.asarray(detached(nonpad))
+    lengths = np.asarray(as_numpy(nonpad))
     if lengths.shape != (len(given.q),) or lengths.dtype.kind not in "iu":
         raise ArrayError(
             f"nonpad_kv_seqlen must be whole numbers, one for each of {len(given.q)} sentences; "

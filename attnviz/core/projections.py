@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.core.arrays import detached, real
+from attnviz.core.arrays import as_numpy, real
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
 from attnviz.core.tokens import cleaned, labels
 from attnviz.core.trace import Trace
 
 
-def near(
+def visible_keys(
     n_queries: int, n_keys: int, offset: int = 0, *, left: int | None = None, right: int | None = None
 ) -> np.ndarray:
     """Which keys each query sees if query i stands at key `offset` + i.
@@ -32,7 +32,7 @@ def near(
 
     Examples
     --------
-    >>> near(2, 4, 1, left=1, right=0).astype(int)
+    >>> visible_keys(2, 4, 1, left=1, right=0).astype(int)
     array([[1, 1, 0, 0],
            [0, 1, 1, 0]])
     """
@@ -45,14 +45,14 @@ def near(
     return seen
 
 
-def limited(mask: np.ndarray | None, seen: np.ndarray) -> np.ndarray:
+def restrict_mask(mask: np.ndarray | None, seen: np.ndarray) -> np.ndarray:
     """A mask, boolean or float, with the keys hidden that are not in `seen`."""
     if mask is None:
         return seen
     return mask & seen if mask.dtype == bool else np.where(seen, mask, -np.inf)
 
 
-def masks_of(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, int]) -> list[np.ndarray | None]:
+def batch_masks(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, int]) -> list[np.ndarray | None]:
     """The mask of each sentence: (queries, keys) if all heads share it, else (heads, queries, keys).
 
     Parameters
@@ -71,7 +71,7 @@ def masks_of(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, int
     n_sentences, n_heads, n_queries, n_keys = shape
     if mask is None:
         return [None] * n_sentences
-    mask = np.asarray(detached(mask))
+    mask = np.asarray(as_numpy(mask))
     try:
         np.broadcast_to(mask, shape)
     except ValueError:
@@ -154,7 +154,7 @@ class Projections:
         return [attend_projected(q, k, v, mask=mask, **options) for q, k, v, mask in sentences]
 
 
-def laid_out(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
+def with_batch_axes(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
     """A float64 array (batch, heads, rows, columns); missing axes of batch and heads are added.
 
     Raises
@@ -168,7 +168,7 @@ def laid_out(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarra
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
 
 
-def named(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> Trace:
+def with_tokens(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> Trace:
     """The trace with words along its queries and keys.
 
     Parameters

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import Projections, Tokens, laid_out, limited, masks_of, named, near
+from attnviz.core.projections import (
+    Projections,
+    Tokens,
+    batch_masks,
+    restrict_mask,
+    visible_keys,
+    with_batch_axes,
+    with_tokens,
+)
 from attnviz.core.trace import Trace
 
 CORNERS = ("upper left", "lower right")
@@ -101,23 +109,23 @@ def scaled_dot_product_attention(
     n_new = given.n_keys
     if past is not None:
         given = given.after(*_kept(past), names=("past[0]", "past[1]"))
-    masks = masks_of("attn_mask", attn_mask, (len(given.q), given.n_heads, given.n_queries, given.n_keys))
+    masks = batch_masks("attn_mask", attn_mask, (len(given.q), given.n_heads, given.n_queries, given.n_keys))
     if is_causal or window is not None:
         offset = _offset(causal_corner, given, n_new)
-        seen = near(given.n_queries, given.n_keys, offset, left=_keys_before(window), right=0)
-        masks = [limited(mask, seen) for mask in masks]
+        seen = visible_keys(given.n_queries, given.n_keys, offset, left=_keys_before(window), right=0)
+        masks = [restrict_mask(mask, seen) for mask in masks]
     elif causal_corner != CORNERS[0]:
         raise ArrayError(f"causal_corner={causal_corner!r} needs is_causal=True or a window; got neither.")
     batch = given.passes(masks, scale=scale, softcap=softcap, sinks=sinks)
-    trace = named(batch[0], tokens, given.n_queries, given.n_keys)
+    trace = with_tokens(batch[0], tokens, given.n_queries, given.n_keys)
     return trace.with_batch(batch) if getattr(query, "ndim", 0) == 4 else trace
 
 
 def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_gqa: bool) -> Projections:
     given = Projections(
-        laid_out("query", query, "queries", "d_k"),
-        laid_out("key", key, "keys", "d_k"),
-        laid_out("value", value, "keys", "d_v"),
+        with_batch_axes("query", query, "queries", "d_k"),
+        with_batch_axes("key", key, "keys", "d_k"),
+        with_batch_axes("value", value, "keys", "d_v"),
         _NAMES,
     )
     if given.n_groups != given.n_heads and not enable_gqa:
@@ -131,7 +139,7 @@ def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_g
 def _kept(past: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(past, (tuple, list)) or len(past) != 2:
         raise ArrayError(f"past must be a pair, kept keys and kept values; got {type(past).__name__}.")
-    return laid_out("past[0]", past[0], "keys", "d_k"), laid_out("past[1]", past[1], "keys", "d_v")
+    return with_batch_axes("past[0]", past[0], "keys", "d_k"), with_batch_axes("past[1]", past[1], "keys", "d_v")
 
 
 def _offset(corner: str, given: Projections, n_new: int) -> int:

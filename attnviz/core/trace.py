@@ -13,7 +13,7 @@ from attnviz.core.operations.rule import Rule, Run
 from attnviz.core.selection import Axis, Selection
 from attnviz.core.stage import Stage, layered, names_in_layer, split_layer
 from attnviz.core.terms import Cell, Given, Terms
-from attnviz.core.variation import Varied
+from attnviz.core.variation import StageGraph
 
 
 class HasTemplate(Protocol):
@@ -72,7 +72,7 @@ Cells = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace(Varied):
+class Trace(StageGraph):
     """All stages of one pass, in the order they were made; NumPy takes `trace["attention"]` for its array.
 
     >>> from attnviz import trace_of

@@ -21,7 +21,7 @@ WORD_AXES = ("token", "query", "key", "context token", "answer")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Varied:
+class StageGraph:
     """The stages of a trace, and the traces made from it. Stages that a change doesn't reach are the same objects."""
 
     stages: tuple[Stage, ...]

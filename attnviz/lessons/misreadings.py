@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnviz.core.operations.linear import DotProducts, repeated
+from attnviz.core.operations.linear import DotProducts, repeat_groups
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import layered, split_layer
@@ -43,7 +43,7 @@ def _of_scores(of: Reference, layer: int) -> Iterator[Misread]:
         )
     if isinstance(of.stage.operation, DotProducts):  # of what is compared, turned or normed; not two scores added up
         q, k = (each.value for each in of.trace.inputs(of.stage.name))
-        q, k = q[head, query], repeated(k, of.stage.operation.shared_by)[head, key]
+        q, k = q[head, query], repeat_groups(k, of.stage.operation.shared_by)[head, key]
         yield q[0] * k[0], "That is the product in dimension 1 alone: add up those of all dimensions."
         yield q.sum() * k.sum(), "That is the product of two sums: multiply dimension by dimension first."
 
@@ -98,7 +98,7 @@ def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
     if layered("v", layer) not in of.trace:
         return  # absorbed: no value is made
     shares, values = (of.trace[layered(each, layer)].value for each in ("attention", "v"))
-    shares, v = shares[head], repeated(values, len(shares) // len(values))[head]
+    shares, v = shares[head], repeat_groups(values, len(shares) // len(values))[head]
     most = int(shares[query].argmax())
     most_named = of.trace.axes(layered("v", layer))[1].label(most)
     yield v[most, feature], f"That is the value of “{most_named}” itself, before it is multiplied by its share."

@@ -11,7 +11,7 @@ from masking import unseeing
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.differences import difference
-from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggled
+from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggle_change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.terms import Given
 from attnviz.explain.bands import marks, sentence
@@ -150,26 +150,26 @@ def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_compute
 
 
 def test_a_toggled_mask_cell_hides_and_shows(trace):
-    hidden = trace.with_changes(toggled(trace["mask"].value, (2, 1)))
+    hidden = trace.with_changes(toggle_change(trace["mask"].value, (2, 1)))
     assert (hidden["masked"].value[:, 2, 1] == -np.inf).all()
     assert (hidden["attention"].value[:, 2, 1] == 0).all()
     assert np.allclose(hidden["attention"].value.sum(axis=-1), 1)
-    shown = hidden.with_changes(toggled(hidden["mask"].value, (2, 1)))
+    shown = hidden.with_changes(toggle_change(hidden["mask"].value, (2, 1)))
     assert same_bits(shown["output"].value, trace["output"].value)
 
 
 def test_a_float_mask_is_toggled_between_0_and_minus_infinity():
     trace = attend(np.eye(3), parameters=Parameters(), mask=np.zeros((3, 3)))
-    change = toggled(trace["mask"].value, (0, 1))
+    change = toggle_change(trace["mask"].value, (0, 1))
     assert change == Change("mask", (0, 1), -math.inf)
     hidden = trace.with_changes(change)
     assert hidden["attention"].value[0, 0, 1] == 0
-    assert toggled(hidden["mask"].value, (0, 1)) == Change("mask", (0, 1), 0.0)
+    assert toggle_change(hidden["mask"].value, (0, 1)) == Change("mask", (0, 1), 0.0)
 
 
 @pytest.mark.parametrize("number", [0.5, -3.0, -1e300])
 def test_a_finite_number_of_a_float_mask_is_visible_and_hides_when_toggled(number):
-    assert toggled(np.full((2, 2), number), (0, 1)) == Change("mask", (0, 1), -math.inf)
+    assert toggle_change(np.full((2, 2), number), (0, 1)) == Change("mask", (0, 1), -math.inf)
 
 
 def test_a_trace_keeps_all_its_changes_in_order(trace):

@@ -33,7 +33,7 @@ from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_route
 from attnviz.classroom.responses import NO_STORE
 from attnviz.classroom.room_store import ROOMS
-from attnviz.core.errors import report_of
+from attnviz.core.errors import bug_report
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
@@ -353,5 +353,5 @@ class BugReports:
             if scope["type"] != "http" or has_begun:
                 raise
             log_bug("A request failed", error)
-            report = report_of("answer this", "what you did", error)
+            report = bug_report("answer this", "what you did", error)
             await PlainTextResponse(report, 500, NO_STORE)(scope, receive, send)

@@ -3,7 +3,7 @@
 import logging
 import re
 
-from attnviz.core.errors import place_of
+from attnviz.core.errors import error_location
 
 _SLOT = re.compile(r"%[-#0 +]*\d*(\.\d+)?[a-z]")
 _LOGGERS = ("asyncio", "uvicorn", "websockets", "streamlit", "attnviz")
@@ -17,7 +17,7 @@ class Discreet(logging.Filter):
         if record.levelno < logging.WARNING:
             return False  # each visit is no news
         error = record.exc_info[1] if record.exc_info else None
-        record.msg = _first_line(record) + (f": {place_of(error)}" if error else "")
+        record.msg = _first_line(record) + (f": {error_location(error)}" if error else "")
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 
@@ -30,7 +30,7 @@ def _first_line(record: logging.LogRecord) -> str:
 
 def log_bug(where: str, error: BaseException) -> None:
     """Write a line on an error that nobody foresaw."""
-    logging.getLogger("attnviz").error(f"{where}: {place_of(error)}")
+    logging.getLogger("attnviz").error(f"{where}: {error_location(error)}")
 
 
 def quieten() -> None:

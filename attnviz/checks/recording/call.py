@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.checks.arrays import NEAR_ONE
 from attnviz.checks.recording.besides import POSITION_BIAS, Latents
 from attnviz.checks.recording.modules import AttentionModule
-from attnviz.core.arrays import detached
+from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")
@@ -155,7 +155,7 @@ class Call:
 
 def array_of(tensor: Any) -> np.ndarray:
     """A copy of its numbers as they are now."""
-    return np.asarray(detached(tensor)).copy()
+    return np.asarray(as_numpy(tensor)).copy()
 
 
 def _by_name(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, block: LayerConfig) -> Layer:
-        """Those of a block that own arrays are read as (see `core.order.blocks_of`)."""
+        """Those of a block that own arrays are read as (see `core.order.layer_configs`)."""
         return cls(
             block.n_heads,
             block.d_k,

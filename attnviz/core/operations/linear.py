@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant, copies, products
 from attnviz.core.terms import Copy, Terms
 
 
-def repeated(groups: np.ndarray, times: int) -> np.ndarray:
+def repeat_groups(groups: np.ndarray, times: int) -> np.ndarray:
     """Repeat the array of each group for the heads that share it."""
     return groups if times == 1 else np.repeat(groups, times, axis=-3)
 
 
-def by_group(derivatives: np.ndarray, times: int) -> np.ndarray:
+def sum_groups(derivatives: np.ndarray, times: int) -> np.ndarray:
     """Sum derivatives over the heads that share a group."""
     if times == 1:
         return derivatives
@@ -22,13 +22,13 @@ def by_group(derivatives: np.ndarray, times: int) -> np.ndarray:
     return derivatives.reshape(*batch, n_heads // times, times, rows, columns).sum(axis=-3)
 
 
-def of_groups(rule: Rule, times: int) -> Rule:
+def group_rule(rule: Rule, times: int) -> Rule:
     """A rule in which the axis of heads is `(g r)`, and `r` counts the heads of a group."""
     return replace(rule, sizes={**rule.sizes, "r": times})
 
 
-def repeating(name: str, times: int) -> str:
-    """`repeated` in NumPy."""
+def repeat_groups_code(name: str, times: int) -> str:
+    """`repeat_groups` in NumPy."""
     return name if times == 1 else f"np.repeat({name}, {times}, axis=0)"
 
 
@@ -87,7 +87,7 @@ class Addition(Operation):
 
     def vjp(self, upstream: np.ndarray, a: np.ndarray, b: np.ndarray) -> Derivatives:
         moves = np.where(np.isneginf(a + b), 0, upstream)  # a number added to -inf has no effect
-        return moves, added_up(moves, b)
+        return moves, sum_broadcast(moves, b)
 
     def extent(self, a: Input, b: Input) -> AxesAndShape:
         return a.axes, a.shape
@@ -127,10 +127,10 @@ class Projection(Operation):
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> Derivatives:
         of_x = upstream @ w.swapaxes(-1, -2)
-        of_w = added_up(_for_each_head(x, w).swapaxes(-1, -2) @ upstream, w)
+        of_w = sum_broadcast(_for_each_head(x, w).swapaxes(-1, -2) @ upstream, w)
         if w.ndim == 3:
             of_x = of_x.sum(axis=-3)
-        return (of_x, of_w) if b is None else (of_x, of_w, added_up(upstream.sum(axis=-2), b))
+        return (of_x, of_w) if b is None else (of_x, of_w, sum_broadcast(upstream.sum(axis=-2), b))
 
     def extent(self, x: Input, w: Input, b: Input | None = None) -> AxesAndShape:
         return (*w.axes[:-2], self.rows, w.axes[-1]), (*w.shape[:-2], x.shape[-2], w.shape[-1])
@@ -175,12 +175,12 @@ class HeadProjection(Operation):
         return Operand("row"), Operand("column", "×", transposed=self.transposed)
 
     def compute(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return repeated(x, self.shared_by) @ self._turned(w)
+        return repeat_groups(x, self.shared_by) @ self._turned(w)
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray, w: np.ndarray) -> Derivatives:
-        of_x = by_group(upstream @ self._turned(w).swapaxes(-1, -2), self.shared_by)
-        of_w = self._turned(repeated(x, self.shared_by).swapaxes(-1, -2) @ upstream)
-        return of_x, added_up(of_w, w)
+        of_x = sum_groups(upstream @ self._turned(w).swapaxes(-1, -2), self.shared_by)
+        of_w = self._turned(repeat_groups(x, self.shared_by).swapaxes(-1, -2) @ upstream)
+        return of_x, sum_broadcast(of_w, w)
 
     def extent(self, x: Input, w: Input) -> AxesAndShape:
         last = 1 if self.transposed else 2
@@ -193,13 +193,13 @@ class HeadProjection(Operation):
         at = "f i" if self.transposed else "i f"
         if self.shared_by == 1:
             return products("h q f", (x, "h q i"), (w, f"h {at}"))
-        return of_groups(products("(g r) q f", (x, "g q i"), (w, f"(g r) {at}")), self.shared_by)
+        return group_rule(products("(g r) q f", (x, "g q i"), (w, f"(g r) {at}")), self.shared_by)
 
     def latex(self, result: str, x: str, w: str) -> str:
         return rf"{result} = {x}\,{{{w}}}^{{\top}}" if self.transposed else rf"{result} = {x}\,{w}"
 
     def numpy(self, result: str, x: str, w: str) -> tuple[str, ...]:
-        return (f"{result} = {repeating(x, self.shared_by)} @ {w}" + ".swapaxes(-1, -2)" * self.transposed,)
+        return (f"{result} = {repeat_groups_code(x, self.shared_by)} @ {w}" + ".swapaxes(-1, -2)" * self.transposed,)
 
     def _turned(self, w: np.ndarray) -> np.ndarray:
         return w.swapaxes(-1, -2) if self.transposed else w
@@ -221,11 +221,11 @@ class DotProducts(Operation):
         return self.shared_by == 1
 
     def compute(self, q: np.ndarray, k: np.ndarray) -> np.ndarray:
-        return q @ repeated(k, self.shared_by).swapaxes(-1, -2)
+        return q @ repeat_groups(k, self.shared_by).swapaxes(-1, -2)
 
     def vjp(self, upstream: np.ndarray, q: np.ndarray, k: np.ndarray) -> Derivatives:
         of_keys = upstream.swapaxes(-1, -2) @ q
-        return upstream @ repeated(k, self.shared_by), by_group(of_keys, self.shared_by)
+        return upstream @ repeat_groups(k, self.shared_by), sum_groups(of_keys, self.shared_by)
 
     def extent(self, q: Input, k: Input) -> AxesAndShape:
         return (q.axes[0], q.axes[1], k.axes[1]), (q.shape[0], q.shape[1], k.shape[1])
@@ -236,13 +236,13 @@ class DotProducts(Operation):
     def rule(self, q: Input, k: Input) -> Rule:
         if self.shared_by == 1:
             return products("h q k", (q, "h q i"), (k, "h k i"))
-        return of_groups(products("(g r) q k", (q, "(g r) q i"), (k, "g k i")), self.shared_by)
+        return group_rule(products("(g r) q k", (q, "(g r) q i"), (k, "g k i")), self.shared_by)
 
     def latex(self, result: str, q: str, k: str) -> str:
         return rf"{result} = {q}\,{{{k}}}^{{\top}}"
 
     def numpy(self, result: str, q: str, k: str) -> tuple[str, ...]:
-        return (f"{result} = {q} @ {repeating(k, self.shared_by)}.swapaxes(-1, -2)",)
+        return (f"{result} = {q} @ {repeat_groups_code(k, self.shared_by)}.swapaxes(-1, -2)",)
 
 
 @dataclass(frozen=True)
@@ -261,11 +261,11 @@ class WeightedSum(Operation):
         return self.shared_by == 1
 
     def compute(self, attention: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return attention @ repeated(v, self.shared_by)
+        return attention @ repeat_groups(v, self.shared_by)
 
     def vjp(self, upstream: np.ndarray, attention: np.ndarray, v: np.ndarray) -> Derivatives:
         of_values = attention.swapaxes(-1, -2) @ upstream
-        return upstream @ repeated(v, self.shared_by).swapaxes(-1, -2), by_group(of_values, self.shared_by)
+        return upstream @ repeat_groups(v, self.shared_by).swapaxes(-1, -2), sum_groups(of_values, self.shared_by)
 
     def extent(self, attention: Input, v: Input) -> AxesAndShape:
         axes, shape = attention.axes, attention.shape
@@ -277,13 +277,13 @@ class WeightedSum(Operation):
     def rule(self, attention: Input, v: Input) -> Rule:
         if self.shared_by == 1:
             return products("h q f", (attention, "h q i"), (v, "h i f"))
-        return of_groups(products("(g r) q f", (attention, "(g r) q i"), (v, "g i f")), self.shared_by)
+        return group_rule(products("(g r) q f", (attention, "(g r) q i"), (v, "g i f")), self.shared_by)
 
     def latex(self, result: str, attention: str, v: str) -> str:
         return rf"{result} = {attention}\,{v}"
 
     def numpy(self, result: str, attention: str, v: str) -> tuple[str, ...]:
-        return (f"{result} = {attention} @ {repeating(v, self.shared_by)}",)
+        return (f"{result} = {attention} @ {repeat_groups_code(v, self.shared_by)}",)
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class Contributions(Operation):
 
     def vjp(self, upstream: np.ndarray, heads: np.ndarray, w_o: np.ndarray) -> Derivatives:
         bands = w_o.reshape(*heads.shape[-3::2], -1)
-        of_bands = added_up(heads.swapaxes(-1, -2) @ upstream, bands)
+        of_bands = sum_broadcast(heads.swapaxes(-1, -2) @ upstream, bands)
         return upstream @ bands.swapaxes(-1, -2), of_bands.reshape(w_o.shape)
 
     def extent(self, heads: Input, w_o: Input) -> AxesAndShape:

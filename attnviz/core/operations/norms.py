@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.core.arrays import MAX_SQUARED_NUMBER
 from attnviz.core.errors import ArrayError
 from attnviz.core.numerals import digits, tex
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, FromRow, Terms, rounding_of
 
@@ -47,7 +47,7 @@ class RMSNorm(Operation):
         y = x * factor
         of_y = upstream if gain is None else upstream * gain
         of_x = factor * (of_y - y * (of_y * y).mean(axis=-1, keepdims=True))
-        return (of_x,) if gain is None else (of_x, added_up(upstream * y, gain))
+        return (of_x,) if gain is None else (of_x, sum_broadcast(upstream * y, gain))
 
     def factor(self, x: np.ndarray) -> np.ndarray:
         """The factor of each row."""
@@ -164,9 +164,9 @@ class LayerNorm(Operation):
         (of_centred,) = self._norm.vjp(upstream if gain is None else upstream * gain, centred)
         gradients = [_centred(of_centred)]  # a step that is equal at all places is removed with the mean
         if gain is not None:
-            gradients.append(added_up(upstream * self._norm.compute(centred), gain))
+            gradients.append(sum_broadcast(upstream * self._norm.compute(centred), gain))
         if bias is not None:
-            gradients.append(added_up(upstream, bias))
+            gradients.append(sum_broadcast(upstream, bias))
         return tuple(gradients)
 
     def extent(self, x: Input, *affine: Input) -> AxesAndShape:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.linear import by_group, of_groups, repeated, repeating
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
+from attnviz.core.operations.linear import group_rule, repeat_groups, repeat_groups_code, sum_groups
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
 
@@ -125,7 +125,7 @@ class RunningMaximum(Running, Operation):
             first = is_largest & (np.cumsum(is_largest, axis=-1) == 1)
             of_masked[..., : block.stop] += first * moved
             of_sinks += ~is_largest.any(axis=-1, keepdims=True) * moved
-        return (of_masked,) if sinks is None else (of_masked, added_up(of_sinks.sum(axis=(-2, -1)), sinks))
+        return (of_masked,) if sinks is None else (of_masked, sum_broadcast(of_sinks.sum(axis=(-2, -1)), sinks))
 
     def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
         return masked.axes, masked.shape
@@ -230,7 +230,7 @@ class RunningSum(Running, Operation):
         of_largest = -upstream * self.compute(masked, largest, sinks)
         if sinks is None:
             return of_masked, of_largest
-        return of_masked, of_largest, added_up(of_sinks.sum(axis=(-2, -1)), sinks)
+        return of_masked, of_largest, sum_broadcast(of_sinks.sum(axis=(-2, -1)), sinks)
 
     def extent(self, masked: Input, largest: Input, sinks: Input | None = None) -> AxesAndShape:
         return masked.axes, masked.shape
@@ -305,7 +305,7 @@ class RunningOutput(Running, Operation):
     operands = (Operand("cell", after="collected"), Operand("cell", "less"), Operand("column", "×"))
 
     def compute(self, masked: np.ndarray, largest: np.ndarray, v: np.ndarray) -> np.ndarray:
-        v = repeated(v, self.shared_by)
+        v = repeat_groups(v, self.shared_by)
         # in a batch any of the three may be shared
         leading = np.broadcast_shapes(masked.shape[:-2], largest.shape[:-2], v.shape[:-2])
         made = np.empty((*leading, *masked.shape[-2:], v.shape[-1]))
@@ -319,7 +319,7 @@ class RunningOutput(Running, Operation):
         return made
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray, largest: np.ndarray, v: np.ndarray) -> Derivatives:
-        values = repeated(v, self.shared_by)
+        values = repeat_groups(v, self.shared_by)
         of_masked, of_values = np.zeros(upstream.shape[:-1]), np.zeros((*upstream.shape[:-3], *values.shape[-2:]))
         for block in self.blocks(masked.shape[-1]):
             m = finite(largest[..., block.stop - 1 : block.stop])
@@ -328,7 +328,7 @@ class RunningOutput(Running, Operation):
             of_masked[..., : block.stop] += exponentials * (moved @ values[..., : block.stop, :].swapaxes(-1, -2))
             of_values[..., : block.stop, :] += exponentials.swapaxes(-1, -2) @ moved
         of_largest = -(upstream * self.compute(masked, largest, v)).sum(axis=-1)
-        return of_masked, of_largest, by_group(of_values, self.shared_by)
+        return of_masked, of_largest, sum_groups(of_values, self.shared_by)
 
     def extent(self, masked: Input, largest: Input, v: Input) -> AxesAndShape:
         return (*masked.axes, v.axes[-1]), (*masked.shape, v.shape[-1])
@@ -349,7 +349,7 @@ class RunningOutput(Running, Operation):
             Variant((Line(("z",), "{z}, hidden", "result"),), "no key is visible so far, so it is 0"),
             case=np.isneginf(largest.value).astype(int),
         )
-        return rule if self.shared_by == 1 else of_groups(rule, self.shared_by)
+        return rule if self.shared_by == 1 else group_rule(rule, self.shared_by)
 
     def terms(self, index: Index, reads: Reads) -> Terms:
         return Exponentials(reads)
@@ -360,7 +360,7 @@ class RunningOutput(Running, Operation):
 
     def numpy(self, result: str, masked: str, largest: str, v: str) -> tuple[str, ...]:
         return (
-            f"values = {repeating(v, self.shared_by)}",
+            f"values = {repeat_groups_code(v, self.shared_by)}",
             f"{result} = np.empty((*{masked}.shape, values.shape[-1]), {masked}.dtype)",
             "total, before = 0.0, -np.inf",
             f"for start in range(0, {masked}.shape[-1], {self.block_size}):\n"

@@ -113,6 +113,6 @@ class Operation(Protocol):
         """The operation as lines of NumPy, from the names of its stages."""
 
 
-def added_up(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:
+def sum_broadcast(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Sum derivatives over the axes along which `like` was broadcast (heads, sentences)."""
     return derivatives.reshape(-1, *like.shape).sum(axis=0)

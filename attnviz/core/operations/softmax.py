@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, FromRow, Terms, exact_sum, rounding_of
 
@@ -42,7 +42,7 @@ class Softmax(Operation):
         if sinks is None:
             return (of_masked,)
         _, _, sums, of_sinks = row_parts(masked, sinks)
-        return of_masked, added_up((-of_sinks / sums * along).sum(axis=(-2, -1)), sinks)
+        return of_masked, sum_broadcast((-of_sinks / sums * along).sum(axis=(-2, -1)), sinks)
 
     def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
         return masked.axes, masked.shape
@@ -186,7 +186,7 @@ class SinkShare(Operation):
         _, exponentials, sums, of_sinks = row_parts(masked, sinks)
         moved = upstream[..., None] * of_sinks / sums
         visible = exponentials.sum(axis=-1, keepdims=True) / sums
-        return -moved * exponentials / sums, added_up((moved * visible).sum(axis=(-2, -1)), sinks)
+        return -moved * exponentials / sums, sum_broadcast((moved * visible).sum(axis=(-2, -1)), sinks)
 
     def extent(self, masked: Input, sinks: Input) -> AxesAndShape:
         return masked.axes[:-1], masked.shape[:-1]
