@@ -199,7 +199,7 @@ def _is_rest(text, others):
     return text.replace("−0.00", "0.00") == short(math.fsum(others))
 
 
-def is_part_of_score(cell, score, place, part, rest):
+def is_part_of_score(cell, score, place, part):
     queries, keys = (each.value for each in cell.trace.inputs("scores"))
     row, key = (each[cell.index[0]] for each in (queries, np.repeat(keys, len(queries) // len(keys), axis=0)))
     products = row[cell.index[1]] * key[cell.index[2]]
@@ -208,7 +208,6 @@ def is_part_of_score(cell, score, place, part, rest):
         cell.says(score, "scores")
         and math.isclose(abs(products[at]), max(abs(products)), rel_tol=1e-12)
         and part == short(products[at])
-        and _is_rest(rest, np.delete(products, at))
     )
 
 
@@ -606,8 +605,8 @@ CLAUSES = {
     r": its masked score is −∞, so its share is exactly 0": lambda cell: (
         cell.number("masked") == -np.inf and cell.number("attention") == 0
     ),
-    rf": its (masked |scaled |capped |biased )?score {N} is {RANK}": is_scored,
-    rf"\. Its dot product is {N}: dimension (\d+) adds {N}, the rest {N}": is_part_of_score,
+    rf": its (masked |scaled |capped |biased )?score, {N}, is {RANK}": is_scored,
+    rf"\. Its dot product is {N}; dimension (\d+) alone contributes {N}": is_part_of_score,
     rf": it sees no other key, and the sink takes {PERCENT} of its row": lambda cell, *share: (
         cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and is_left(cell, *share)
     ),

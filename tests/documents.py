@@ -4,12 +4,11 @@ import functools
 import json
 from dataclasses import replace
 
-from attnviz.explain.measured import measured
+from attnviz.explain.glossary import measured
+from attnviz.explain.payload import ALL, model_data, numbers
+from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.answer import verdict
-from attnviz.explain.views.model import model_data
-from attnviz.explain.views.scales import limits
-from attnviz.explain.views.stages import ALL, numbers
 from attnviz.scene.address import parse
 from attnviz.scene.compare.report import other_pass
 from attnviz.scene.document import document as scene_document

@@ -10,8 +10,8 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
+from attnviz.contract.answer import ActsRequest
 from attnviz.contract.article import Article
-from attnviz.contract.request import ActsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 from attnviz.scene.acts.session import answer_to

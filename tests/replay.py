@@ -28,7 +28,7 @@ RECORD = [
 
 def replayed():
     """The answers to what is in the record."""
-    from attnviz.contract.request import ActsRequest
+    from attnviz.contract.answer import ActsRequest
     from attnviz.scene.acts.session import Session, answer_to
     from attnviz.scene.scene import FIRST_VISIT
 

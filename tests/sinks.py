@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.explain.escaping import markdown
+from attnviz.explain.markup import markdown
 
 WORDS = [
     *("www.evil.example", "WWW.Evil.Example", "(www.1x.de)", "wwww.x.y", "http://x.y", "https://1", "ftp://a.b"),

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.trace import Trace
 from attnviz.explain import export
-from attnviz.explain.pytorch import torch_script
+from attnviz.explain.export import torch_script
 
 RECORDED = Path(__file__).parent / "data" / "pytorch_scripts.json"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.contract.article import Block, NumberTable, TableSide
-from attnviz.explain.views.palette import NEGATIVE, POSITIVE, SHARE
+from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE
 
 STRONGEST = 0.6  # the page's own text can still be read on it
 

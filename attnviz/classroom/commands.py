@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.looks import VIEWERS
+from attnviz.contract.view_params import VIEWERS
 
 Value = int | float
 """An answer: the place of a candidate, or a number."""

@@ -1,1 +1,1 @@
-"""The contract: all that a browser is given, declared once; the types of the browser's code are made of it."""
+"""The messages between server and browser, declared once; the browser's TypeScript types are generated from them."""

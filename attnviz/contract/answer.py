@@ -1,29 +1,30 @@
-"""The answer: all that a browser is given of a scene."""
+"""The viewer's request for actions on a scene, and the answer: all that the browser shows of the new scene."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qs
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from attnviz.contract.base import NonEmpty, Runs, Sent, received
 from attnviz.contract.document import Document
-from attnviz.contract.sent import NonEmpty, Runs, Sent
 
 Event = NonEmpty
-"""The name of an act."""
+"""The name of an action."""
 
 
 Value = str | int | bool
-"""Sent as it stands, so of its very type."""
+"""Sent back with its type unchanged."""
 
 
 class ChoiceOption(Sent):
-    """One of a list.
+    """An option of a list.
 
     Attributes
     ----------
     group
-        The name under which those of a kind stand.
+        The heading that it is listed under.
     """
 
     value: Value
@@ -32,19 +33,19 @@ class ChoiceOption(Sent):
 
 
 class Option(Sent):
-    """One of a few words."""
+    """An option of a row of pills."""
 
     value: Value
     label: str
 
 
 class Box(Sent):
-    """A box that sends what a person enters or presses, as an act.
+    """A control whose input is sent as an action.
 
     Attributes
     ----------
     help
-        Seen on request.
+        A text shown on request.
     """
 
     event: Event
@@ -53,19 +54,19 @@ class Box(Sent):
 
 
 class QuietBox(Box, kw_only=True):
-    """A box whose label may be heard alone.
+    """A control whose label may be for screen readers only.
 
     Attributes
     ----------
     quiet
-        Whether it is heard, not seen.
+        Whether the label is invisible.
     """
 
     quiet: bool | UnsetType = UNSET
 
 
 class Choice(QuietBox, kw_only=True, tag_field="kind", tag="choice"):
-    """One of a list."""
+    """A choice from a list."""
 
     value: Value
     options: Annotated[list[ChoiceOption], Meta(min_length=1)]
@@ -77,11 +78,11 @@ class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
     Attributes
     ----------
     limit
-        Characters.
+        The most characters.
     live
-        Sent as the person pauses; else on Enter and on leaving.
+        Whether it is sent at a pause in typing; else on Enter and on leaving.
     words
-        The words that are known: a text that may still become one of these alone is sent later.
+        The words that are known: sending waits while the text may still become one of them.
     """
 
     value: str
@@ -92,32 +93,32 @@ class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
 
 
 class Button(Box, kw_only=True, tag_field="kind", tag="button"):
-    """Sends true.
+    """A button, which sends true.
 
     Attributes
     ----------
     sign
-        Seen in place of the label.
+        Shown instead of the label.
     """
 
     sign: str
 
 
 class Pills(QuietBox, kw_only=True, tag_field="kind", tag="pills"):
-    """A few words, one of which may be pressed."""
+    """A choice from a row of pills."""
 
     value: Value | None
     options: Annotated[list[Option], Meta(min_length=1)]
 
 
 class Switch(Box, kw_only=True, tag_field="kind", tag="switch"):
-    """On or off."""
+    """A switch."""
 
     value: bool
 
 
 class Note(Sent, tag_field="kind", tag="note"):
-    """A text between the boxes."""
+    """A text between the controls."""
 
     runs: Runs
 
@@ -126,14 +127,14 @@ Boxes = list[Choice | Text | Button | Pills | Switch | Note]
 
 
 class Settings(Sent):
-    """The boxes of a scene: those of the line, and the rare ones."""
+    """The controls of a scene: the main ones in a line, and the rest."""
 
     line: Boxes
     more: Boxes
 
 
 class Offer(Sent):
-    """An act that is offered in words."""
+    """A link that performs an action."""
 
     event: Event
     value: Value | tuple[str, str]
@@ -149,14 +150,14 @@ class StageAudit(Sent):
 
 
 class Verdict(Sent):
-    """The verdict of the audit, or of a large pass the button that asks for it.
+    """The audit's verdict; for a large pass, a button that runs it.
 
     Attributes
     ----------
     asks
-        What a button says with which a large pass is audited; then there is nothing else.
+        The label of the button that runs the audit of a large pass; then nothing else is set.
     stages
-        How each came out: how many numbers are given and agree, and how far off the worst is.
+        For each stage, how many numbers are given or agree, and how far off the worst is.
     """
 
     asks: NonEmpty | UnsetType = UNSET
@@ -166,7 +167,7 @@ class Verdict(Sent):
 
 
 class File(Sent):
-    """A file to be saved."""
+    """A file to download."""
 
     name: str
     text: str
@@ -184,13 +185,13 @@ class Program(Sent):
     Attributes
     ----------
     runs
-        Its text in pieces, each with the kind of its tokens.
+        Its text in pieces, each with its kind for syntax colours.
     torch
-        The same with PyTorch's module; null where that can't make the pass.
+        The pass with PyTorch's module; null if that can't compute it.
     microgpt
-        The same in microgpt's own Python; null where that can't make the pass.
+        The pass in microgpt's plain Python; null if that can't compute it.
     file
-        The file that this reads.
+        The file that microgpt's program reads.
     """
 
     runs: Code
@@ -200,31 +201,30 @@ class Program(Sent):
 
 
 class Answer(Sent):
-    """All that a browser is given of a scene, by a run of the page or for what was done.
+    """All that the browser shows of a scene, after a page load or an action.
 
     Attributes
     ----------
     tab
-        What stands for the person's tab.
+        The id of the tab.
     number
-        Of two answers of a tab the one with the larger number is of what was done later.
+        Counts the answers of a tab, so that a late one can be dropped.
     view
-        What the page shows of the scene: the part of this name is here, null where the sentence makes no pass.
+        The view of the page; the field of this name is set, and null if the sentence makes no pass.
     notices
-        What was mended, refused or followed, a sentence each.
+        What was corrected, refused or followed, a sentence each.
     offers
-        What can be done where a sentence isn't read as it was typed.
+        Links that help if a sentence can't be read as it was typed.
     lacks_file
-        Whether the arrays of the scene are in a file that the server doesn't have: the browser sends it, if it
-        does.
+        Whether the server lacks the file with the scene's arrays; the browser sends it if it has it.
     by_hand
-        What is said of numbers set by hand, where the viewer isn't there to say it.
+        A sentence on numbers set by hand, in views without the viewer.
     address
-        The scene's own parameters, which the browser's address is to have, or for null to lack.
+        The scene's parameters for the browser's address; null removes one.
     pass_
-        The document that the viewer shows.
+        The document for the viewer.
     audit
-        What the audit found, or of a large pass what asks for it.
+        The audit's result.
     script
         The pass as a program.
     """
@@ -241,3 +241,51 @@ class Answer(Sent):
     pass_: Document | UnsetType | None = field(default=UNSET, name="pass")
     audit: Verdict | UnsetType | None = UNSET
     script: Program | UnsetType | None = UNSET
+
+
+MAX_ACTS = 5
+"""The most actions in one request: those queued while the previous answer was on its way."""
+
+MAX_LOOKS = 100
+"""The most parameters of the browser's address."""
+
+
+class ActsRequest(Struct, frozen=True):
+    """A viewer's request for actions.
+
+    Attributes
+    ----------
+    tab : str
+        The id of the tab.
+    address : dict of str to str or None
+        The `address` of the answer on the screen. If that isn't the last one, Back has led to an earlier scene, and the
+        actions apply to that.
+    look : str
+        The query string of the browser's address, for its view parameters.
+    view : str
+        The view of the page, one of `View`.
+    acts : list of (name, message)
+        The actions in order; names and messages are not checked here.
+    templates : list of str
+        The templates that the browser has.
+    """
+
+    tab: str
+    address: dict[str, str | None]
+    look: str
+    view: View
+    acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
+    templates: list[str]
+
+    def __post_init__(self) -> None:
+        _ = self.looks
+
+    @property
+    def looks(self) -> dict[str, list[str]]:
+        """The parameters of the browser's address."""
+        return parse_qs(self.look.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_LOOKS)
+
+
+def read_request(body: bytes) -> ActsRequest:
+    """Decode a request; RequestError if no viewer would send it."""
+    return received(body, ActsRequest)

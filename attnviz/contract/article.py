@@ -1,4 +1,4 @@
-"""Articles: parts of a page, each by its kind."""
+"""Articles: pages of headings, texts, tables and choices."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.contract.sent import Colour, NonEmpty, Place, Sent, Style
+from attnviz.contract.base import Colour, NonEmpty, Place, Sent, Style
 
 ArticleRuns = list[tuple[Style | Literal["right", "wrong", "badge"], str]]
-"""A text; beside what other texts have in it, marks of what is right or wrong, and badges."""
+"""A text, which may also mark what is right or wrong, and have badges."""
 
 
 class Heading(Sent, tag_field="kind", tag="heading"):
-    """A heading, of plain text."""
+    """A plain-text heading."""
 
     level: Annotated[int, Meta(ge=1, le=6)]
     text: NonEmpty
@@ -26,7 +26,7 @@ class Paragraph(Sent, tag_field="kind", tag="text"):
 
 
 class DoorButton(Sent, tag_field="kind", tag="door"):
-    """A button that leads to another page, by the name of a door, and what is said of it."""
+    """A button that opens another page, with a text."""
 
     door: NonEmpty
     label: NonEmpty
@@ -34,19 +34,19 @@ class DoorButton(Sent, tag_field="kind", tag="door"):
 
 
 class Frame(Sent, tag_field="kind", tag="box"):
-    """Pieces in a frame."""
+    """Framed pieces."""
 
     pieces: list[Piece]
 
 
 class Columns(Sent, tag_field="kind", tag="beside"):
-    """Pieces in columns, as many beside each other as have room."""
+    """Pieces in columns, as many side by side as fit."""
 
     columns: list[list[Piece]]
 
 
 class Alternative(Sent):
-    """One of several options, and the pieces that are shown where it is chosen."""
+    """An option, and the pieces that are shown if it is chosen."""
 
     value: str
     runs: ArticleRuns
@@ -54,7 +54,7 @@ class Alternative(Sent):
 
 
 class Alternatives(Sent, tag_field="kind", tag="choice"):
-    """One of several options, with the pieces of the chosen one below."""
+    """A choice, with the pieces of the chosen option below."""
 
     event: NonEmpty
     label: NonEmpty
@@ -84,9 +84,9 @@ class TableSide(Sent):
     Attributes
     ----------
     title
-        What they count.
+        What is counted along it.
     labels
-        What each is called.
+        The label of each.
     """
 
     title: str
@@ -100,15 +100,15 @@ class NumberTable(Sent, tag_field="kind", tag="matrix"):
     Attributes
     ----------
     caption
-        What it is, for those who hear it.
+        A description for screen readers.
     values, texts
-        Its numbers, with 0 for those that are none, and how each is written.
+        Its numbers, 0 where there is none, and each as text.
     limit
-        The number that has its colour in full.
+        The size with full colour.
     marked
-        The row and the column of the cell that is pointed at.
+        The row and column of the marked cell.
     colours
-        Of what is below 0 and above.
+        The colours of numbers below and above 0.
     """
 
     caption: str
@@ -125,12 +125,12 @@ Piece = Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Tabl
 
 
 class Article(Sent):
-    """An article, or the reply to a file of somebody's own.
+    """An article, or the report on an uploaded file.
 
     Attributes
     ----------
     file
-        A file of an example, in base64, which the browser keeps to send it again.
+        An example's file as base64, which the browser keeps to upload it.
     """
 
     pieces: list[Piece]

@@ -1,4 +1,4 @@
-"""A class, as browsers are told of it: where the speaker is, what is asked, and to the speaker how many said what."""
+"""A class: where the speaker is, what is asked, and for the speaker how many gave each answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.contract.sent import NonEmpty, Place, Sent
+from attnviz.contract.base import NonEmpty, Place, Sent
 
 
 class Round(Sent):
-    """The question of the place where a class is.
+    """A round of answers to the current question.
 
     Attributes
     ----------
     number
-        Of the round: 2 once it is asked again.
+        The round, from 1; 2 if the question is asked again.
     is_open
-        Whether answers are taken.
+        Whether answers are accepted.
     """
 
     number: Annotated[int, Meta(ge=1)]
@@ -25,14 +25,14 @@ class Round(Sent):
 
 
 class CellQuestion(Sent, frozen=True):
-    """A question that the speaker asks of a cell: for its number, its share, or the word that its row is largest at."""
+    """A question on a cell: its number, its share, or the word with the largest number of its row."""
 
     kind: Literal["number", "share", "word"]
     cell: NonEmpty
 
 
 class Pointed(Sent):
-    """A number that somebody doesn't understand: where the class was, the cell, and how many don't."""
+    """A number that listeners marked as unclear: the address, the cell, and how many did."""
 
     at: str
     cell: NonEmpty
@@ -40,19 +40,19 @@ class Pointed(Sent):
 
 
 class Audience(Sent):
-    """The part that the speaker alone is told.
+    """What only the speaker gets.
 
     Attributes
     ----------
     here, around
-        How many are here, and how many of them look around by themselves.
+        How many are present, and how many of them explore by themselves.
     answered
-        How many answered in the round that is open.
+        How many answered in the open round.
     counts
-        For each round how many gave each answer, as pairs of an answer and a count.
+        For each round, pairs of an answer and its count.
     pointed
     pressed
-        How many presses on another device has made in the talk that this one gives, less those back.
+        The steps forward less those back that a second device requested.
     """
 
     here: Place
@@ -69,28 +69,28 @@ class ClassNow(Sent):
     Attributes
     ----------
     number
-        How often it was led to another place.
+        Counts the places that the class was led to.
     at
-        The address of that place; empty before the first.
+        The current address; empty before the first.
     shows
-        The number of the moment to ask for: the same as long as followers see the same pass and question.
+        The number of the moment to request; it stays while followers see the same pass and question.
     kind
-        Whether it is a pass, a moment of a lesson or of a talk of the speaker's own, or a question of a cell.
+        A pass, a moment of a lesson or of the speaker's talk, or a question on a cell.
     question
-        The question of a cell that is asked there; null where none is.
+        The question on a cell; null if there is none.
     is_own
-        Whether the speaker shows numbers of their own, so that nobody can follow.
+        Whether the speaker shows uploaded numbers, so that nobody can follow.
     is_shown
         Whether the answer is shown.
     round
-        The question's; null where nothing is asked.
+        The round of the question; null if nothing is asked.
     has_ended
     waits
-        Whether nothing is heard of the speaker's machine.
+        Whether the speaker's browser is silent.
     is_apart
         Whether the processes that serve the class have lost each other.
     audience
-        For the speaker alone.
+        For the speaker only.
     """
 
     number: Place
@@ -108,7 +108,7 @@ class ClassNow(Sent):
 
 
 class OwnAnswer(Sent):
-    """The answer that a seat gave to a round of the question of a place."""
+    """A seat's answer in a round at a place."""
 
     number: Place
     round: Annotated[int, Meta(ge=1)]
@@ -116,7 +116,7 @@ class OwnAnswer(Sent):
 
 
 class OwnNow(Sent):
-    """A seat's own answer, for who comes back; null where it has given none."""
+    """A seat's answer after a reload; null if it has given none."""
 
     answer: OwnAnswer | None
 
@@ -127,11 +127,11 @@ class Seat(Sent):
     Attributes
     ----------
     code
-        The room's.
+        The room's code.
     key
-        For the speaker alone: who has it leads the class.
+        The key that leads the class, for the speaker only.
     link
-        For whoever opened the room: who has it needs no code.
+        The link that needs no code, for whoever opened the room.
     """
 
     code: NonEmpty
@@ -141,13 +141,13 @@ class Seat(Sent):
 
 
 class Led(Sent):
-    """The place that the speaker led the class to: its number, and whether it has numbers of their own."""
+    """The place that the speaker led the class to: its number, and whether it shows uploaded numbers."""
 
     number: Place
     is_own: bool
 
 
 class Offer(Sent):
-    """The code by which another device of the speaker's joins."""
+    """The code with which the speaker's second device joins."""
 
     code: NonEmpty

@@ -1,4 +1,4 @@
-"""The document: a pass, and where one looks in it, as the viewer reads it."""
+"""The document: a pass and where in it somebody is looking, as the viewer reads it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,71 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from attnviz.contract.changes import ChangeMade, Flips, Moved, Slopes
+from attnviz.contract.base import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
 from attnviz.contract.models import Model, Next
-from attnviz.contract.sent import Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
-from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues
-from attnviz.contract.steps import Step
-from attnviz.contract.where import Selected, Where
+from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues, Step
+from attnviz.contract.view_params import Selected, Where
+
+
+class ChangeMade(Sent):
+    """A number set by hand.
+
+    Attributes
+    ----------
+    index
+        The index of a cell, or the first part of one, which means all cells that begin so; null means every place.
+    """
+
+    text: str
+    stage: Name
+    index: Annotated[list[Place | None], Meta(min_length=1)]
+
+
+class Moved(Sent):
+    """How far numbers set by hand moved a stage."""
+
+    stage: Name
+    text: str
+
+
+class Slopes(Sent):
+    """The gradients of a number."""
+
+    of: Cell
+    text: str
+    values: dict[str, Values]
+
+
+class Flip(Sent):
+    """The smallest change of one stage that reverses the order of a row.
+
+    Attributes
+    ----------
+    cell
+        The cell to change; null if none was found.
+    value
+        The value to set there.
+    """
+
+    stage: Name
+    text: str
+    cell: Cell | None
+    value: float | None
+
+
+class Flips(Sent):
+    """The smallest changes that reverse the order of a row of attention weights or probabilities."""
+
+    of: Cell
+    text: str
+    stages: list[Flip]
+
 
 TemplateName = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 
 
 class MapColumn(Sent):
-    """A step on the map, with its stages."""
+    """A step and its stages on the map."""
 
     step: str
     title: str
@@ -40,7 +93,7 @@ class Words(Sent):
     shared
         Whether queries and keys are one sentence.
     unit
-        What one of them is called: a word, a letter, a digit.
+        What a token is: a word, a letter, a digit.
     """
 
     query: list[str]
@@ -55,9 +108,9 @@ class LayerOfModel(Sent):
     Attributes
     ----------
     mask
-        Its own, or that of all layers.
+        Its own mask, or that of all layers.
     purpose
-        What one of several layers does for its model; empty where nobody says.
+        What the layer does for its model; empty if unknown.
     """
 
     attention: Name
@@ -66,7 +119,7 @@ class LayerOfModel(Sent):
 
 
 class Palette(Sent):
-    """The colours that numbers have."""
+    """The colours of numbers."""
 
     negative: Colour
     positive: Colour
@@ -74,7 +127,7 @@ class Palette(Sent):
 
 
 class Door(Sent):
-    """An act that is offered in words."""
+    """A link that performs an action."""
 
     event: str
     value: str
@@ -82,27 +135,27 @@ class Door(Sent):
 
 
 class PairOffered(Sent):
-    """Two passes that mean something beside each other."""
+    """A pair of passes worth comparing."""
 
     id: NonEmpty
     label: NonEmpty
 
 
 class StageDistance(Sent):
-    """The distance of a stage's numbers from those beside it.
+    """How far a stage's numbers are from those of the other pass.
 
     Attributes
     ----------
     other
-        How many of its numbers are others.
+        How many of its numbers differ.
     matched
-        Whether its numbers have others beside them.
+        Whether its numbers have counterparts in the other pass.
     tolerance
-        Numbers no further apart are the same.
+        Numbers this close count as equal.
     largest
-        How far apart its numbers are at most.
+        The largest difference.
     of
-        Of how many.
+        How many numbers were compared.
     """
 
     text: NonEmpty
@@ -114,22 +167,22 @@ class StageDistance(Sent):
 
 
 class Pairing(Sent):
-    """A second pass, A, and this one, B, place by place.
+    """A second pass, A, compared with this one, B.
 
     Attributes
     ----------
     between
-        What decides the two and differs: its name, and what it is in A and in B.
+        The settings that differ: each with its value in A and in B.
     parted
-        Where they part, in one sentence.
+        Where they first differ, in one sentence.
     first
-        The first stage at which they part, where its numbers can be compared.
+        The first stage that differs, if its numbers can be compared.
     places
-        For the places of B along queries, keys and answers those in A of the same name.
+        For each index of B along queries, keys and answers, the index of its counterpart in A.
     stages
         How far apart the numbers of each stage are, in words and as numbers.
     at
-        The cell of that stage that is furthest from the one beside it.
+        The cell of that stage with the largest difference.
     """
 
     between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]
@@ -141,28 +194,28 @@ class Pairing(Sent):
 
 
 class SentOther(Pairing):
-    """A second pass, A, beside this one, B; its document has no pass beside it."""
+    """A second pass, A, compared with this one, B; its own document has no second pass."""
 
     document: SentDocument
 
 
 class OtherPass(Pairing):
-    """A second pass, A, beside this one, B; its document has no pass beside it."""
+    """A second pass, A, compared with this one, B; its own document has no second pass."""
 
     document: Document
 
 
 class PassShape(Sent):
-    """A pass but for its numbers: the same for all passes that are alike.
+    """A pass without its numbers: the same for all passes with the same settings and words.
 
     Attributes
     ----------
     stages
         In the order of the pass.
     nearest
-        Of the id of every step that there may be, the id of the one that this pass shows for it.
+        For the id of every possible step, the id of the step that this pass shows for it.
     fractions
-        Whether numbers are fractions that are worth writing: where exp makes powers of a whole number.
+        Whether numbers are also written as fractions, because exp makes powers of a whole number.
     """
 
     stages: dict[Name, StageShape]
@@ -176,44 +229,44 @@ class PassShape(Sent):
 
 
 class PassParameters(Sent):
-    """The numbers of a pass that passes of other words have too."""
+    """The numbers of parameters, which passes of other words share."""
 
     stages: dict[Name, StageValues]
 
 
 class PassNumbers(Sent):
-    """The numbers of a pass, and what is said of them.
+    """The numbers of a pass, and the texts on them.
 
     Attributes
     ----------
     starts
-        The cell that one looks at before picking any: outside of layers, and in each of several layers.
+        The cell that is selected at first: outside layers, and in each of several layers.
     typed
-        How many of the last words a person typed in one sentence, where they can be swapped.
+        How many of the last words the user typed, if they can be swapped.
     changes
         The numbers set by hand, in order.
     moved
         What they moved.
     before
-        The numbers of those stages before.
+        The numbers of those stages before the changes.
     flips
-        What would turn the order of a row of shares that was asked about.
+        The flips of the row that was asked about.
     imprint
-        What decides the numbers besides the words, in one line for paper.
+        The settings behind the numbers, in one line for paper.
     link
-        Parameters of the address that a link to it always has.
+        The parameters of an address that links to it.
     door
-        What leads from a model to one's own sentence.
+        The link from a model to the user's own sentence.
     offer
-        Another sentence to ask a model at the end of a talk.
+        A further sentence to ask the model at the end of a talk.
     pairs
-        Pairs of passes that mean something beside each other, offered at one click.
+        Pairs of passes worth comparing, each one click away.
     measured
-        What the glossary adds to some of its terms, by their ids: what was measured of the model, and the seed.
+        Sentences for terms of the glossary, by their ids: measurements of the model, and the seed.
     next
-        What may come next, where a model says that.
+        What the model may write next, if it writes.
     painted
-        Whether the mask is painted; null where it can't be.
+        Whether the mask is painted; null if it can't be.
     """
 
     stages: dict[Name, StageNumbers]
@@ -236,28 +289,28 @@ class PassNumbers(Sent):
 
 
 class SentShape(Sent):
-    """A pass but for its numbers, by a name; the parts are null where the browser has them."""
+    """A `PassShape` by name; its parts are null if the browser has them."""
 
     name: TemplateName
     parts: PassShape | None
 
 
 class SentParameters(Sent):
-    """The numbers of parameters, by a name; the parts are null where the browser has them."""
+    """`PassParameters` by name; its parts are null if the browser has them."""
 
     name: TemplateName
     parts: PassParameters | None
 
 
 class SentDocument(PassNumbers):
-    """A document as it is sent: of what other documents have too the browser may have been sent the parts before.
+    """A document as it is sent; the browser may already have the parts that it shares with other documents.
 
     Attributes
     ----------
     arrival
-        Another number whenever the viewer is to adopt `where`.
+        A new number whenever the viewer is to adopt `where`.
     other
-        A second pass, A, beside this one, B; null where there is none.
+        A second pass, A, compared with this one, B; null if there is none.
     """
 
     template: SentShape
@@ -269,7 +322,7 @@ class SentDocument(PassNumbers):
 
 Document = joined(
     "Document",
-    "A pass, and where one looks in it: all that the viewer is given.",
+    "A pass and where in it somebody is looking: all that the viewer needs.",
     PassShape,
     PassNumbers,
     stages=dict[Name, Stage],

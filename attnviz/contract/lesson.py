@@ -1,24 +1,24 @@
-"""A lesson, as the browser reads it: one moment after the other, each with its picture, its text and its question."""
+"""Lessons and talks: moments with their picture, text and question, and the server's replies on a talk."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from attnviz.contract.base import Cell, Name, NonEmpty, Place, Sent, Style
 from attnviz.contract.document import Document
-from attnviz.contract.sent import Cell, Name, NonEmpty, Place, Sent, Style
 
 
 class NumberLink(Sent):
-    """A number of a pass within a text, which leads to its cell.
+    """A number of a pass within a text, which links to its cell.
 
     Attributes
     ----------
     cell
-        Where it stands.
+        Its cell.
     of
-        In which pass: that on the screen, B, or the one beside it, A.
+        Its pass: the one on the screen, B, or the one compared with it, A.
     """
 
     text: NonEmpty
@@ -27,22 +27,22 @@ class NumberLink(Sent):
 
 
 LessonRuns = list[tuple[Style | Literal["number"], str | NumberLink]]
-"""A text; a run of style "number" is a `NumberLink`."""
+"""A text, in which a run of style "number" is a `NumberLink`."""
 
 
 class Candidate(Sent):
-    """One of the answers that a person may give.
+    """One of the answers to choose from.
 
     Attributes
     ----------
     label
-        As it is written: a word, “more”, a line of code.
+        A word, “more”, a line of code.
     word
-        The place of the word in the sentence that it stands for, where one clicks words.
+        The index of its word in the sentence, if one clicks words.
     cell
-        The cell that it stands for, where one clicks cells.
+        Its cell, if one clicks cells.
     feedback
-        What this answer would be right for, or why it is the right one.
+        What this would be the answer to, or why it is right.
     """
 
     label: NonEmpty
@@ -52,12 +52,12 @@ class Candidate(Sent):
 
 
 class Pick(Sent, tag_field="kind", tag="pick"):
-    """A question that is answered by a click on a word or a cell of the picture, or on its label.
+    """A question that is answered by clicking a word or a cell of the picture, or its label.
 
     Attributes
     ----------
     right
-        The places of the right ones among the candidates; several where they tie.
+        The indices of the right candidates; several if they tie.
     """
 
     prompt: LessonRuns
@@ -66,7 +66,7 @@ class Pick(Sent, tag_field="kind", tag="pick"):
 
 
 class Choose(Sent, tag_field="kind", tag="choose"):
-    """A question with a few answers, as buttons; as lines of code where `is_code`."""
+    """A question with a few answers as buttons, or as lines of code."""
 
     prompt: LessonRuns
     candidates: Annotated[list[Candidate], Meta(min_length=2)]
@@ -75,7 +75,7 @@ class Choose(Sent, tag_field="kind", tag="choose"):
 
 
 class Near(Sent):
-    """A wrong number, and what it is the answer to."""
+    """A wrong number, and what it would be the answer to."""
 
     value: float
     tolerance: float
@@ -83,25 +83,25 @@ class Near(Sent):
 
 
 class Fill(Sent, tag_field="kind", tag="fill"):
-    """A question whose answer is a number: on a slider where it is a share, else typed.
+    """A question whose answer is a number, typed, or set on a slider if it is a share.
 
     Attributes
     ----------
     right, text
         The answer, and how it is written.
     tolerance
-        How far an answer may be from it.
+        How far an answer may be off.
     is_share
-        From 0 to 1, asked in per cent.
+        Whether it is from 0 to 1, asked in per cent.
     lead
         For a share: the scaled score of its cell, and the logarithm of the sum of the other cells' exponentials. A
         share p would need a score of log(p / (1 - p)) more than the latter.
     score
         For a share: what its score is called.
     unit
-        What is counted; empty for a plain number.
+        The unit of a count; empty for a plain number.
     nears
-        What wrong numbers are the answers to.
+        Wrong numbers with feedback of their own.
     """
 
     prompt: LessonRuns
@@ -119,24 +119,24 @@ Question = Pick | Choose | Fill
 
 
 class WrongMask(Sent, tag_field="kind", tag="mistake"):
-    """A word's shares beside those that a mistake with the mask gives it.
+    """A word's attention weights beside those that a mistake with the mask gives.
 
     Attributes
     ----------
     name
         What went wrong, in a sentence.
     query
-        The word whose shares they are.
+        The word whose attention weights they are.
     sides
-        What the right shares and the wrong ones are called.
+        Labels of the right and the wrong weights.
     words, hidden
-        The words that it may look at or not, and which of them are hidden.
+        The words along the keys, and whether each is hidden.
     right, wrong
-        Its shares; null where they are no numbers.
+        Its attention weights; null for NaN.
     right_sum, wrong_sum
         What they add up to.
     laws
-        Those that the wrong ones break, each in a sentence.
+        The laws that the wrong weights break, a sentence each.
     """
 
     name: NonEmpty
@@ -157,13 +157,13 @@ class SweptLength(Sent):
     Attributes
     ----------
     spread, expected
-        Measured, and by the law of sums of independent products.
+        The spread as measured, and as the law of sums of independent products has it.
     counts
-        Of pairs, from the lowest score to the highest.
+        The histogram, from the lowest score to the highest.
     shares
-        Of one row.
+        The attention weights of one row.
     largest, slope
-        The largest share of a row and the slope of a share, on average.
+        The mean of a row's largest attention weight, and of the slope of a weight.
     """
 
     d_k: int
@@ -181,9 +181,9 @@ class SweptDivisor(Sent):
     Attributes
     ----------
     id, label
-        Of the divisor: the label as it is written.
+        The divisor's id, and how it is written.
     reach
-        How far from 0 the histograms reach, on both sides.
+        The largest size of score that the histograms show.
     """
 
     id: Name
@@ -193,17 +193,17 @@ class SweptDivisor(Sent):
 
 
 class Sweep(Sent, tag_field="kind", tag="sweep"):
-    """Random scores at one d_k after the other, for several divisors.
+    """Random scores at increasing d_k, for several divisors.
 
     Attributes
     ----------
     n_pairs
-        How many pairs each histogram counts.
+        The number of pairs in each histogram.
     divisors
     divisor, d_k
-        What is asked about, and shown with the answer; until then d_k is smaller.
+        The ones that the question is about. A smaller d_k is shown until the answer.
     offered
-        The ids of the divisors to choose from; others are asked about later.
+        The ids of the divisors to choose from; later questions are about the others.
     """
 
     n_pairs: int
@@ -217,15 +217,14 @@ OwnPicture = WrongMask | Sweep
 
 
 class WorkingTable(Sent):
-    """Numbers that a number is computed from: a line for each of the places that it adds up over, or for each of them.
+    """Numbers that another is computed from: a line per term of its sum, or per number.
 
     Attributes
     ----------
     heads
-        What stands in each column, in its role's colour; the first is what the lines count. Empty where each line is of
-        another thing.
+        The heads of columns, in their role's colour; the first is what lines count. Empty if lines are unlike.
     lines
-        The name of each line, and its numbers as they are written.
+        The name of each line, and its numbers as text.
     """
 
     heads: list[tuple[Style, NonEmpty]]
@@ -233,12 +232,12 @@ class WorkingTable(Sent):
 
 
 class Working(Sent):
-    """What a number that is asked for is computed from; the number itself is none of it.
+    """The computation of a number that is asked for, without the number itself.
 
     Attributes
     ----------
     formula
-        That of its stage, in symbols, as LaTeX.
+        The formula of its stage, as LaTeX.
     """
 
     formula: NonEmpty
@@ -246,37 +245,37 @@ class Working(Sent):
 
 
 class Ending(Sent):
-    """The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare."""
+    """The end of a lesson: a question to explain in your own words, which is not saved, and an answer to compare."""
 
     explain: LessonRuns
     answer: LessonRuns
 
 
 class Moment(Sent):
-    """A moment of a lesson, or of a talk of somebody's own.
+    """A moment of a lesson or of a talk.
 
     Attributes
     ----------
     title
-        The moment's own; empty where it has none.
+        Its title; empty if it has none.
     text, after
-        What is said before the answer, and with it.
+        The texts before and after the answer.
     covers
-        The stages whose numbers would give the answer away: covered until it is shown.
+        The stages whose numbers would give the answer away; they are covered until it is shown.
     asked_cell, answer_cell
-        The cells of the picture that the question is about, and that the answer is read off; null where none is.
+        The cells that the question is about, and that the answer is read off; null if there is none.
     says_words_alone
-        Whether the sentence is all that stands in the picture until the answer is shown.
+        Whether the picture shows the sentence alone until the answer.
     at
-        The address of its scene, for "look around from here".
+        The address of its scene in the walkthrough.
     notes
-        For the speaker; empty where there are none.
+        The speaker's notes; empty if there are none.
     working
-        What the number that is asked for is computed from, for a class that is asked for one; null in other moments.
+        The computation that a class is shown when it is asked for a number; else null.
     picture
-        What it shows in place of the picture of its pass; null where it shows that.
+        What it shows instead of its pass; null if it shows that.
     document
-        The pass that it shows.
+        Its pass.
     """
 
     title: str
@@ -296,12 +295,12 @@ class Moment(Sent):
 
 
 class LessonEntry(Sent):
-    """A lesson in the list of all.
+    """A lesson in the list of lessons.
 
     Attributes
     ----------
     planned
-        The minutes that a speaker has planned for each moment; empty where nobody has.
+        The minutes planned for each moment; empty if none are.
     """
 
     id: Name
@@ -313,13 +312,66 @@ class LessonEntry(Sent):
 
 
 class LessonsPage(Sent):
-    """The page of lessons: their list, from which the browser asks for one moment after the other.
+    """The page of lessons: their list; the browser requests their moments one by one.
 
     Attributes
     ----------
     own_sentence
-        The address of one's own sentence in the walkthrough.
+        The address of the user's own sentence in the walkthrough.
     """
 
     lessons: list[LessonEntry]
     own_sentence: str
+
+
+class OfferedQuestion(Sent):
+    """A question that can be asked about a scene.
+
+    Attributes
+    ----------
+    ask
+        The question as in a talk's file.
+    answer
+        The answer in words.
+    """
+
+    ask: dict[str, Any]
+    answer: NonEmpty
+
+
+class OfferedQuestions(Sent):
+    """The questions that can be asked about a scene."""
+
+    questions: list[OfferedQuestion]
+
+
+class OwnTalk(Sent):
+    """A talk's title, its moments as in its file, and the uploaded files that they show, by name."""
+
+    title: str
+    moment: list[dict[str, Any]]
+    uploads: dict[str, str]
+
+
+class OpenedTalk(Sent):
+    """The talk read from a file, a link or a lesson."""
+
+    talk: OwnTalk
+
+
+class WrittenFile(Sent):
+    """A talk as a file, or its questions."""
+
+    file: str
+
+
+class WrittenPage(Sent):
+    """A talk as one HTML file."""
+
+    page: NonEmpty
+
+
+class ShownUploads(Sent):
+    """The uploaded files that a scene shows, as base64, by name."""
+
+    uploads: dict[str, str]

@@ -1,4 +1,4 @@
-"""Models: what a browser is given of the model that answers, its training, and what it says comes next."""
+"""The model behind a pass: its training, and what it may write next."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from attnviz.contract.sent import Cell, Name, Place, Runs, Sent, Share, Size, Values
+from attnviz.contract.base import Cell, Name, Place, Runs, Sent, Share, Size, Values
 
 
 class Drawing(Sent, rename=None):
-    """The way in which a token is drawn."""
+    """The parameters of sampling a token."""
 
     temperature: Size
     top_k: Size
@@ -24,7 +24,7 @@ class WrittenText(Sent):
     Attributes
     ----------
     is_
-        In the list, held out or new; empty where nobody knows.
+        In the list, held out or new; empty if unknown.
     """
 
     text: str
@@ -32,7 +32,7 @@ class WrittenText(Sent):
 
 
 class Pattern(Sent):
-    """A pattern in the attention to held-out sentences, as a share of it."""
+    """A pattern of attention to held-out sentences, with its share of all attention."""
 
     label: str
     value: Share
@@ -44,9 +44,9 @@ class Yardstick(Sent):
     Attributes
     ----------
     passed
-        The step from which on the model's loss is below it.
+        The step from which the model's loss stays below it.
     is_line
-        Whether it is a line of the chart.
+        Whether the chart has a line for it.
     """
 
     label: str
@@ -61,7 +61,7 @@ class Writes(Sent):
     Attributes
     ----------
     how
-        How the first is drawn; the others are from the seeds after its own.
+        How the first is sampled; the others use the seeds that follow.
     """
 
     how: Drawing
@@ -69,7 +69,7 @@ class Writes(Sent):
 
 
 class Kinds(Sent):
-    """The mean scores of words of one kind for those of another; colours reach to `limit` at every checkpoint."""
+    """Mean scores between kinds of words, in the same colours, up to `limit`, at every checkpoint."""
 
     title: str
     rows: list[str]
@@ -84,27 +84,25 @@ class Training(Sent):
     Attributes
     ----------
     curve
-        Some steps, each checkpoint's among them, with the loss and the share of right answers on what was held
-        out.
+        Steps, those of checkpoints included, each with the loss and the accuracy on held-out texts.
     checkpoints
-        After how many steps parameters were kept, the first before training and the last after all of it.
+        The steps at which parameters were saved, from before training to its end.
     at
-        Which of the checkpoints is shown.
+        The index of the checkpoint that is shown.
     held_out
         How many texts were held out.
     met
-        How many of them came up in training after all.
+        How many of them also came up in training.
     patterns
-        What is seen in the attention to held-out sentences, as shares of it.
+        Patterns of attention to held-out sentences.
     yardsticks
-        What the loss may be compared with: guessing, say, or the model without a part of it.
+        Losses to compare with: of guessing, say, or of the model without a part.
     over
-        What patterns are means over, but for how many there are.
+        What the means of patterns are over, without their number.
     heads
-        What each head does, in a sentence; empty where that was not measured.
+        A sentence on what each head does; empty if that was not measured.
     writes
-        Texts that the checkpoint writes, each from a seed, the same ones at all checkpoints; null of a model
-        that writes none.
+        Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none.
     """
 
     curve: Annotated[list[tuple[Place, Size, Share]], Meta(min_length=2)]
@@ -121,20 +119,20 @@ class Training(Sent):
 
 
 class Model(Sent):
-    """The model that answers, where the parameters are those of one.
+    """The model whose parameters the pass has.
 
     Attributes
     ----------
     read
-        At which words the model was made to answer.
+        The words at which the model answers.
     answers
-        The stage that has a probability for each answer.
+        The stage with the probabilities of answers.
     right
-        The right answer at each word; null where nothing is asked, or nobody knows.
+        The right answer at each word; null if nothing is asked there, or it is unknown.
     is_open
-        Whether it says what may come next, so that no answer is the right one.
+        Whether it predicts what may come next, so that no answer is the right one.
     guesses
-        Whether it has learnt nothing yet, so that a right answer is a lucky guess.
+        Whether it is untrained, so that a right answer is luck.
     """
 
     read: Literal["last", "each"]
@@ -147,7 +145,7 @@ class Model(Sent):
 
 
 class ResidualPart(Sent):
-    """A writer to the residual stream."""
+    """What writes to the residual stream: a head, an MLP, the embedding."""
 
     label: str
     cell: Cell
@@ -155,21 +153,21 @@ class ResidualPart(Sent):
 
 
 class ByKey(Sent):
-    """From which key each head adds most."""
+    """The key from which each head adds most to each logit, and how much."""
 
     places: list[list[Place]]
     values: Values
 
 
 class Writers(Sent):
-    """The writers to the residual stream at the last token, and what each adds to each logit.
+    """What each writer to the residual stream at the last token adds to each logit.
 
     Attributes
     ----------
     values
         Writers by answers.
     by_key
-        From which key each head adds most to each logit, and how much; null where a head is set by hand.
+        The key from which each head adds most; null if a head is set by hand.
     """
 
     writers: list[ResidualPart]
@@ -178,7 +176,7 @@ class Writers(Sent):
 
 
 class Names(Sent):
-    """Texts that the model writes.
+    """Texts that the model writes, such as names.
 
     Attributes
     ----------
@@ -197,7 +195,7 @@ class Kept(Sent):
     Attributes
     ----------
     saved
-        In short.
+        The saving in short.
     """
 
     text: str
@@ -210,27 +208,25 @@ class Next(Sent):
     Attributes
     ----------
     drawing
-        How it is drawn; null where the most probable comes next.
+        How it is sampled; null if the most probable token comes next.
     offered
-        What each part of a drawing but its seed may be.
+        The values to choose from for each sampling parameter but the seed.
     weights
-        With which probability each answer is chosen.
+        The probability with which each answer is sampled.
     answer
         The answer that comes next.
     ends
-        Whether it is the end.
+        Whether the text ends there.
     is_full
-        Whether the text has no place left.
+        Whether the model has no position left.
     can_shorten
-        Whether there is a letter to take away.
+        Whether a letter can be removed.
     parts
-        What wrote to the residual stream at the last token, and what each adds to each logit; null where that
-        does not add up.
+        What adds up to each logit at the last token; null if numbers set by hand keep it from adding up.
     names
-        Texts that the model writes, where they were asked for.
+        Texts that the model writes, if requested.
     kept
-        Of each token what was there before it came, and what need not be computed again; empty where a token
-        sees a later one.
+        For each token, what a KV cache saves; empty if a token sees a later one.
     """
 
     drawing: Drawing | None

@@ -1,48 +1,57 @@
-"""TypeScript: the types of the browser's code; `python -m attnviz.contract.typescript` writes them.
+"""The browser's code that is made from Python: `python -m attnviz.contract.typescript` writes it.
 
-The contract as TypeScript, and how an address says where one looks.
+The types of all messages, the parameters of an address, and numbers as words.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import singledispatch
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 
 from msgspec import NODEFAULT, inspect
 
-from attnviz.contract.answer import Answer
+from attnviz.contract.answer import ActsRequest, Answer
 from attnviz.contract.article import Article
+from attnviz.contract.base import ORDINALS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
-from attnviz.contract.constants import numerals, where
 from attnviz.contract.document import SentDocument
-from attnviz.contract.lesson import LessonsPage, Moment
-from attnviz.contract.request import ActsRequest
-from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
+from attnviz.contract.lesson import (
+    LessonsPage,
+    Moment,
+    OfferedQuestions,
+    OpenedTalk,
+    ShownUploads,
+    WrittenFile,
+    WrittenPage,
+)
+from attnviz.contract.view_params import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
+from attnviz.core.selection import PLACE, Selection
+from attnviz.core.terms import CELL
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
 OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
 OF_TALKS = (OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage)
 MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
-"""The messages to a browser, and from it."""
+"""The messages to and from the browser."""
 
 _HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"
 
 
 def typescript() -> str:
-    """The types of all messages and of their parts."""
+    """The types of all messages and their parts."""
     return "\n".join([_HEAD, *(_declared(each) for each in structs_of(*MESSAGES))])
 
 
 def generated() -> dict[Path, str]:
-    """The files of the browser's code that are made of Python, and what they hold."""
+    """The generated files of the browser's code, with their text."""
     made = {"contract.d.ts": typescript(), "where.js": where(), "numerals.js": numerals()}
     return {FOLDER / name: text for name, text in made.items()}
 
 
 def structs_of(*messages: type) -> Iterator[inspect.StructType]:
-    """The structs of messages and of all their parts, each once."""
+    """The structs of messages and all their parts, each once."""
     structs, waiting = {}, list(inspect.multi_type_info(messages))
     while waiting:
         each = waiting.pop(0)
@@ -56,7 +65,7 @@ def structs_of(*messages: type) -> Iterator[inspect.StructType]:
 
 
 def _within(of: inspect.Type) -> list[inspect.Type]:
-    """The types that one is made of, but for a struct."""
+    """The types that a type is made of; none for a struct."""
     parts = [getattr(of, name, None) for name in ("type", "item_type", "key_type", "value_type")]
     several = [*getattr(of, "types", ()), *getattr(of, "item_types", ())]
     return [each for each in (*parts, *several) if isinstance(each, inspect.Type)]
@@ -74,9 +83,26 @@ def _may_lack(field: inspect.Field) -> bool:
     return not field.required and field.default is NODEFAULT and field.default_factory is NODEFAULT
 
 
-@singledispatch
 def _written(of: inspect.Type) -> str:
-    raise TypeError(f"A type of the contract has its TypeScript here; {type(of).__name__} has none: write it.")
+    """A type as TypeScript."""
+    if type(of) in _PLAIN:
+        return _PLAIN[type(of)]
+    match of:
+        case inspect.Metadata():
+            return _written(of.type)
+        case inspect.StructType():
+            return of.cls.__name__
+        case inspect.LiteralType():
+            return " | ".join(map(json.dumps, of.values))
+        case inspect.UnionType():
+            return " | ".join(map(_written, of.types))
+        case inspect.ListType() | inspect.VarTupleType():
+            return f"Array<{_written(of.item_type)}>"
+        case inspect.TupleType():
+            return f"[{', '.join(map(_written, of.item_types))}]"
+        case inspect.DictType():
+            return f"Record<string, {_written(of.value_type)}>"
+    raise TypeError(f"No TypeScript is known for {type(of).__name__}, a type of the contract. Add it to `_written`.")
 
 
 _PLAIN = {
@@ -87,43 +113,37 @@ _PLAIN = {
     inspect.NoneType: "null",
     inspect.AnyType: "unknown",
 }
-for _type, _text in _PLAIN.items():
-    _written.register(_type, lambda of, text=_text: text)
 
 
-@_written.register
-def _(of: inspect.Metadata) -> str:
-    return _written(of.type)
+def where() -> str:
+    """The JavaScript module of the view parameters."""
+    values = {
+        "PARAMETERS": VIEWERS,
+        "CHOICES": CHOICES,
+        "LABELS": LABELS,
+        "FORMER": FORMER,
+        "COORDINATES": [field.name for field in fields(Selection)],
+        "USUAL": USUAL,
+        "USUAL_IN_TALK": USUAL_IN_TALK,
+        "ALL": ALL,
+    }
+    patterns = {"CELL": CELL.replace("?P<", "?<"), "PLACE": PLACE, "REVEAL": REVEAL}
+    return _module(
+        [*_constants(values), *(f"export const {name} = /^(?:{each})$/;" for name, each in patterns.items())]
+    )
 
 
-@_written.register
-def _(of: inspect.StructType) -> str:
-    return of.cls.__name__
+def numerals() -> str:
+    """The JavaScript module of numbers as words."""
+    return _module(_constants({"ORDINALS": ORDINALS}))
 
 
-@_written.register
-def _(of: inspect.LiteralType) -> str:
-    return " | ".join(map(json.dumps, of.values))
+def _constants(values: Mapping[str, object]) -> list[str]:
+    return [f"export const {name} = /** @type {{const}} */ ({json.dumps(value)});" for name, value in values.items()]
 
 
-@_written.register
-def _(of: inspect.UnionType) -> str:
-    return " | ".join(_written(each) for each in of.types)
-
-
-@_written.register
-def _(of: inspect.ListType | inspect.VarTupleType) -> str:
-    return f"Array<{_written(of.item_type)}>"
-
-
-@_written.register
-def _(of: inspect.TupleType) -> str:
-    return f"[{', '.join(_written(each) for each in of.item_types)}]"
-
-
-@_written.register
-def _(of: inspect.DictType) -> str:
-    return f"Record<string, {_written(of.value_type)}>"
+def _module(lines: list[str]) -> str:
+    return "\n".join(["// Made by `python -m attnviz.contract.typescript`. Change it in Python.", *lines, ""])
 
 
 if __name__ == "__main__":

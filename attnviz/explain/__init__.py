@@ -1,1 +1,1 @@
-"""Texts on a pass, as data."""
+"""What is written and drawn about a pass, as data."""

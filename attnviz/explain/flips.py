@@ -1,4 +1,4 @@
-"""Flips: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
+"""Sentences on flips: the change of one number per stage that changes an answer, or the order of two shares."""
 
 import math
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ FAILED = (
     "The search for the smallest change failed, so nothing is said here about what would flip it. That is a fault of "
     "attnviz: please report it with the address of this page."
 )
-"""What stands in place of the headline and the list where the search raised an error."""
+"""What replaces the headline and the list if the search raised an error."""
 
 
 def headline(trace: Trace, contest: Contest) -> str:
-    """The leader as it is, above the list of flips; where nobody leads, that there is nothing to turn."""
+    """The text above the list of flips: who leads now, or that nobody does."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
     each = (
-        "For each stage, the one number that turns this with the smallest change that was found. Each number is tried "
-        f"with {len(TRIAL_SIZES)} sizes of change, up and down, and with {BELOW} below what turned it; what turns and "
-        "turns back between two of them is missed."
+        "For each stage, the one number that turns this with the smallest change that was found. We try each number at "
+        f"{len(TRIAL_SIZES)} step sizes in both directions, then refine {BELOW} times; a flip that "
+        "undoes itself between two steps can be missed."
     )
     if not contest.is_won(shares):
         return f"{where} several are ahead alike, so there is nothing to turn."
@@ -36,9 +36,9 @@ def headline(trace: Trace, contest: Contest) -> str:
 
 
 def sentences(trace: Trace, contest: Contest, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
-    """A sentence for each stage; where the same change of a stage that is computed from it does the same, within one.
+    """A sentence per stage, or one for several stages if the same change of each has the same effect.
 
-    So it does where a stage is added to another, or passed on: of the embeddings, say, and of what enters.
+    So it is if a stage is passed on or added to another, such as embeddings and the input.
     """
     groups: dict[str, list[StageFlip]] = {}
     for each in stage_flips:
@@ -48,7 +48,7 @@ def sentences(trace: Trace, contest: Contest, stage_flips: Sequence[StageFlip]) 
 
 
 def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
-    """Whether a number and one that is computed from it turn a row by the same change."""
+    """Whether the same change of a number and of one computed from it flips the row."""
     if (
         not one.flip
         or not other.flip
@@ -67,7 +67,7 @@ def _same(others: Sequence[StageFlip]) -> list[str]:
 
 
 def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
-    """A sentence on the change that turns a contest in one stage, and how far one may go without; or on none.
+    """A sentence on the change that flips a contest in one stage and on the last value that doesn't; or on none.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
 
 
 def _written(value: float, stays: float, turns: float) -> str:
-    """A number with as many decimals as the two sides of a threshold; with three digits where these have an e."""
+    """A number with as many decimals as the two sides of a threshold; with three digits if these have an exponent."""
     sides = repr(stays), repr(turns)
     if any("e" in side for side in sides):
         text = repr(value) if value in (stays, turns) else f"{value:.2e}"
@@ -131,6 +131,6 @@ def _label(trace: Trace, contest: Contest, place: int) -> str:
 
 
 def _where(trace: Trace, contest: Contest) -> str:
-    """The row as a person would say it."""
+    """The row in words."""
     *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
     return f"For “{query}”{''.join(f' in {each}' for each in head)}"

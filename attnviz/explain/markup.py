@@ -1,20 +1,24 @@
-"""Markup: a text as runs, each with one style, so that whoever shows it needs to read no markup.
+"""Texts as runs, each with one style: of our own markup and of Python code; and escaping for Markdown.
 
-A small part of Markdown is enough for what we write ourselves. What a person
-typed is never read as markup: it enters through a slot, as a run of style "word".
-What follows the selection enters as a run too, which the browser fills in: of
-style "story", with stories instead of a text (`attnviz.explain.story.selection_story`).
-Where a model's verdict stands (`attnviz.explain.steps.answer.verdict`), which follows
-the numbers, there is an empty run of style "verdict".
+Our markup is a small part of Markdown. What a user typed is never read as markup:
+it enters through a slot, as a run of style "word". A text that follows the selection
+is a run of style "story", with stories (`attnviz.explain.story.selection_story`). An
+empty run of style "verdict" stands for a model's verdict
+(`attnviz.explain.steps.answer.verdict`), which changes with the numbers.
 """
 
+import builtins
+import io
+import keyword
 import re
+import tokenize
+from itertools import accumulate, pairwise
 
 Runs = list[list]
-"""Pairs of a style and a text. The style is one of STYLES; or "story", with stories; or "verdict", with nothing."""
+"""Pairs of a style and a text. The style is one of STYLES, or "story" with stories, or "verdict" with an empty text."""
 
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
-"""The style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
+"""The style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a word that the user typed."""
 
 _ROLES = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
 _MARKED = re.compile(
@@ -24,7 +28,7 @@ _MARKED = re.compile(
 
 
 def runs(text: str, **words: str | list) -> Runs:
-    """A text of our own as runs; each slot in it is filled with one of a person's words, or with a run.
+    """Parse markup into runs, and fill each slot with a word that the user typed, or with a run.
 
     Examples
     --------
@@ -48,3 +52,49 @@ def _run(marked: re.Match[str], words: dict[str, str | list]) -> list:
     if marked["role"]:
         return [_ROLES[marked["role"]], marked["coloured"]]
     return [marked.lastgroup, marked[marked.lastgroup]]
+
+
+_PUNCTUATION = re.compile(r"([!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])")
+_BREAKS = re.compile(r"(?<=[-<>=./~])(?=[^\s\d])|(?<=[:@])(?=\S)|(?<=www)(?=\.)", re.IGNORECASE)
+WORD_JOINER = "\u2060"
+
+
+def markdown(text: str) -> str:
+    """Escape a text for Markdown.
+
+    A backslash stops markup, but not what Streamlit and GitHub's Markdown find in plain text: addresses, `:name:` and
+    arrows. An invisible word joiner after the characters (and "www") that these need does. Numbers stay unchanged, so
+    that they can be copied.
+    """
+    joined = _BREAKS.sub(WORD_JOINER, text)
+    return _PUNCTUATION.sub(r"\\\1", joined)
+
+
+_KINDS = {"STRING": "string", "NUMBER": "number", "COMMENT": "comment"}
+_KINDS |= dict.fromkeys(("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "string")
+_BUILTINS = frozenset(name for name in dir(builtins) if name != "_")  # which an interactive Python sets at times
+
+
+def coloured(code: str) -> list[list[str]]:
+    """Split a program into [kind, text] pairs: keyword, function, string, number, comment, or "" for the rest."""
+    begins = [0, *accumulate(map(len, code.splitlines(keepends=True)))]
+    tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    runs, written = [], 0
+    for token, following in pairwise(tokens):
+        kind = _kind(token, following)
+        start, end = (begins[row - 1] + column for row, column in (token.start, token.end))
+        if not kind or not written <= start < end:  # from Python 3.12 on, an f-string can have an empty piece
+            continue
+        if start > written:
+            runs.append(["", code[written:start]])
+        runs.append([kind, code[start:end]])
+        written = end
+    return [*runs, ["", code[written:]]] if written < len(code) else runs
+
+
+def _kind(token: tokenize.TokenInfo, following: tokenize.TokenInfo) -> str:
+    if token.type != tokenize.NAME:
+        return _KINDS.get(tokenize.tok_name[token.type], "")
+    if keyword.iskeyword(token.string):
+        return "keyword"
+    return "function" if token.string in _BUILTINS or following.string == "(" else ""

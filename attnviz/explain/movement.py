@@ -1,4 +1,4 @@
-"""Movement: what a change moved in each stage, and what would move a number, in one line each."""
+"""Sentences on what a change moved in each stage, and on what would move a number most."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,15 @@ from attnviz.core.numerals import digits
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
-from attnviz.explain.steps import entry, full_title
-from attnviz.explain.vocabulary import AXES
+from attnviz.explain.steps import AXES, entry, full_title
 from attnviz.explain.wording import length, precise
 
 SATURATED_SHARE = 0.99
-"""A row of a softmax in which one share is larger hardly moves."""
+"""A row of a softmax with a larger share than this hardly moves."""
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
-    """The change in a stage, in one line: the row that moved furthest, by how much, and how many rows stayed.
+    """How a stage changed, in one line: the row that moved furthest, by how much, and how many rows didn't.
 
     Examples
     --------
@@ -30,7 +29,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     'Output: only the row of “sat” changed, by 0.43 at most.'
     """
     stage, title = after[name], full_title(name)
-    with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
+    with np.errstate(over="ignore"):  # the difference of two floats may overflow
         moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
     rows = moved.max(axis=-1)
@@ -50,7 +49,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
 
 
 def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
-    """The key that a query sees now, or sees no longer."""
+    """The key that a query now sees, or no longer sees."""
     *head, query, key = (trace.label(*at) for at in zip(trace[name].axes, cell, strict=True))
     sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
     return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
@@ -63,7 +62,7 @@ def _stayed(n_still: int, n_rows: int) -> str:
 
 
 def described(trace: Trace, change: Change) -> str:
-    """A number set by hand as a person would say it."""
+    """A number set by hand, in words."""
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape) or None in change.index:
         named = [(axis, place) for axis, place in zip(stage.axes, change.index, strict=False) if place is not None]
@@ -73,17 +72,17 @@ def described(trace: Trace, change: Change) -> str:
 
 
 def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[str, np.ndarray]) -> str:
-    """One line on what would move a number most: a word and a parameter; and why little does, in a saturated softmax.
+    """One line on the word and the parameter that would move a number most, and on saturation in a softmax.
 
-    A word's slope is along its vector: the length of its row of derivatives,
-    and so the most that a step of length 1 can do. A parameter's is its derivative.
+    A word's slope is the length of its row of derivatives: the most that a step of length 1 along any direction can do.
+    A parameter's is its derivative.
 
     Parameters
     ----------
     trace : Trace
     name, index
         The cell.
-    slopes_of : mapping of stage names to ndarray
+    gradients : mapping of stage names to ndarray
         Its gradients.
 
     Examples
@@ -109,16 +108,16 @@ def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[s
 
 
 def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
-    """Why every slope of a share is small where one share of its row has nearly all; else nothing.
+    """Why every slope of a share is small if one share of its row is nearly 1; else nothing.
 
-    The slope of a share a by the score of a share b is a (1 - a) where both are the same, else -a b: no larger in size
-    than what the largest share's own is.
+    The slope of a share a by its own score is a (1 - a), by the score of a share b it is -a b. None is larger in size
+    than that of the largest share by its own score.
     """
     stage = trace[name]
     if not isinstance(stage.operation, Softmax) or stage.is_overridden(index):
         return ""
     scores, *sinks = trace.inputs(name)
-    shares = stage.operation.compute(*(each.value for each in (scores, *sinks)))[index[:-1]]  # nothing set by hand
+    shares = stage.operation.compute(*(each.value for each in (scores, *sinks)))[index[:-1]]  # as if nothing were set
     place = int(shares.argmax())
     most, rest = float(shares[place]), math.fsum(np.delete(shares, place))
     if most <= SATURATED_SHARE or (not sinks and np.isfinite(scores.value[index[:-1]]).sum() == 1):
@@ -135,24 +134,24 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
 
 
 def _parameter(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tuple[float, str]:
-    """The steepest slope of a parameter, and its name."""
+    """The steepest slope of a matrix of parameters, and the parameter's name."""
     slopes = gradients[stage.name]
     place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
     return slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"
 
 
 def _word(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tuple[float, str]:
-    """The steepest slope of a word along its vector, over all heads, and the word."""
+    """The steepest slope of a word over all heads, and the word."""
     axis = stage.axes[-2]
     rows = np.moveaxis(gradients[stage.name], -2, 0).reshape(stage.shape[-2], -1)
     unit = float(np.abs(rows).max()) or 1.0
-    relative = [length(row / unit) for row in rows]  # the lengths themselves may be beyond float64
+    relative = [length(row / unit) for row in rows]  # the lengths themselves may overflow
     steepest = int(np.argmax(relative))
     return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{trace.label(axis, steepest)}”"
 
 
 def _has_words(stage: Stage) -> bool:
-    return stage.axes[-1] != "key"  # a row of a mask is no word
+    return stage.axes[-1] != "key"  # a row of a mask is not a word
 
 
 def _hides(stage: Stage) -> np.ndarray:
@@ -161,7 +160,7 @@ def _hides(stage: Stage) -> np.ndarray:
 
 
 def _row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
-    """A row as a person would say it: "the row of “sat” in head 2"; of an array that is one row, nothing."""
+    """A row in words, such as "the row of “sat” in head 2"; empty for an array with a single row."""
     what, where = "the row", ""
     for axis, place in zip(trace[name].axes, row, strict=False):
         label = trace.label(axis, place)

@@ -1,61 +1,121 @@
-"""Story: one or two sentences about the very number that is selected, with slots for what they name.
+"""Stories: one or two sentences about the selected number, with slots, and the conditions under which texts apply.
 
-The browser fills the slots in, as a pass has many more numbers than could be
-sent sentences for: `{query}`, `{key}`, `{head}`, `{row}` and `{column}` are
+The browser fills in the slots, because a pass has too many numbers to send a
+sentence for each: `{query}`, `{key}`, `{head}`, `{row}` and `{column}` are
 labels; `{value}` is the number itself, and the name of any stage is that stage's
-number at the same selection. A format may follow:
+number at the selected index. A format may follow:
 
-    :percent    the number in hundredths, as in 36 %
-    :rank       its place among the visible numbers of its row: highest, second, ..., tied for lowest
-    :count      how many these are, in words
-    :part       the largest of the terms of its sum, by size
-    :part.place where that term comes from: dimension 2, neuron 5, or a word
-    :part.rest  the sum of all other terms, if there are any
-    :part.sum   that term, as it is multiplied: 1.80 × 0.92
+    :percent    the number in per cent, as in 36 %
+    :rank       its rank among the visible numbers of its row: highest, second, ..., tied for lowest
+    :count      how many visible numbers its row has, in words
+    :part       the term of its sum with the largest absolute value
+    :part.place the source of that term: dimension 2, neuron 5, or a word
+    :part.rest  the sum of the other terms, if there are any
+    :part.sum   that term as a product: 1.80 × 0.92
     :sum        the sum of its row, without the scores of hidden keys
-    :length     how long a row of its stage is; :root is the square root of that
-    :rows       how many rows it has in a head; :first, how long its first axis is
-    :before     what the number was before anything was set by hand
-    :positive   how many numbers of its row are above 0, and of how many: 24 of 64
-    :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
-    :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
-    :most       the largest number of its row, in hundredths if it is a share: 36 %; of several words, 36 % each
-    :s, :es     an ending where :best are several words: “match” is one, “matches” are several; :is is then “are”
-    :longest    of all heads those with the longest row at its place: head 2; :longest.s where these are several
+    :length     the length of a row of its stage; :root is the square root of that
+    :rows       the number of its rows in a head; :first, the length of its first axis
+    :before     the number before anything was set by hand
+    :positive   how many numbers of its row are above 0: 24 of 64
+    :best       the words with the largest number of its row, or three of them and how many others: “sat” and “mat”
+    :alike      the words of its row if their numbers are all equal: “cat” alone, all four keys alike
+    :most       the largest number of its row, in per cent if it is a share: 36 %; of several words, 36 % each
+    :s, :es     a plural ending if :best is several words: “match” or “matches”; :is becomes “are”
+    :longest    the heads with the longest row at its index: head 2; :longest.s is a plural ending
 
-A slot can't be filled where its number isn't there, where a number is set by
-hand and so has no terms, and where it is the only visible one of its row and so
-has no rank; one of `:best` and `:alike` can't where the other can, nor either
-where a query sees no key, nor `:longest` where all rows are as long, nor `:before` where nobody knows. A story
-holds where its case does and all its slots can be filled.
+A slot can't be filled if its stage is missing, if its number is set by hand and
+so has no terms, or if it is the only visible one of its row and so has no rank.
+Exactly one of `:best` and `:alike` can be filled, and neither if a query sees no
+key; `:longest` can't if all rows are equally long, nor `:before` if it is
+unknown. A story applies if its case holds and all its slots can be filled.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from attnviz.core.parameters import Kind
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition, always
+
+Condition = Callable[[Trace], bool]
+
+
+def always(trace: Trace) -> bool:
+    """True for every trace."""
+    return True
+
+
+def has(*names: str) -> Condition:
+    """Build the condition that a trace has all of these stages."""
+    return lambda trace: all(name in trace for name in names)
+
+
+def lacks(*names: str) -> Condition:
+    """Build the condition that a trace has none of these stages."""
+    return lambda trace: not any(name in trace for name in names)
+
+
+def both(*conditions: Condition) -> Condition:
+    """Build the condition that all of these hold."""
+    return lambda trace: all(condition(trace) for condition in conditions)
+
+
+def one_head(trace: Trace) -> bool:
+    """Whether a trace has a single head."""
+    return trace["heads"].shape[0] == 1
+
+
+def several_heads(trace: Trace) -> bool:
+    """Whether a trace has several heads."""
+    return not one_head(trace)
+
+
+def origin(*kinds: Kind) -> Condition:
+    """Build the condition that a trace's parameters have one of these origins."""
+    return lambda trace: trace.origin.kind in kinds
+
+
+def of_model(trace: Trace) -> bool:
+    """Whether the trace belongs to a model, with its own vocabulary and task."""
+    return bool(trace.origin.title)
+
+
+def of_no_model(trace: Trace) -> bool:
+    """Whether the trace belongs to no model."""
+    return not of_model(trace)
+
+
+def hides(trace: Trace) -> bool:
+    """Whether the mask hides any key from any query."""
+    return bool(np.isneginf(trace["masked"].value).any())
+
+
+def hides_none(trace: Trace) -> bool:
+    """Whether the mask hides no key."""
+    return not hides(trace)
+
 
 When = Literal["set", "unseeing", "hidden", "given", ""]
 
 
 @dataclass(frozen=True)
 class Story:
-    """A sentence or two on a number, in one case.
+    """A sentence or two on a number, for one case.
 
     Attributes
     ----------
     text : str
         With slots.
     when : {"set", "unseeing", "hidden", "given", ""}
-        The case: it is set by hand; its query sees no key in its head, so that all its shares are 0; its key is
-        hidden from its query; nothing in the pass computes it; or any.
+        The case: the number is set by hand; its query sees no key in its head; its key is hidden from its query; the
+        number is given; or any.
     of : callable
-        The traces it is said of.
+        The condition on the trace.
     """
 
     text: str
@@ -63,17 +123,17 @@ class Story:
     of: Condition = always
 
     def renamed(self, names: Mapping[str, str]) -> Story:
-        """The story with other names for the stages in its slots."""
+        """Return the story with other stage names in its slots."""
         return replace(self, text=renamed(self.text, names))
 
 
 def selection_story(*stories: Story, of: str = "attention") -> list:
-    """A run that follows the selection: the first of the stories that holds of a stage's selected number."""
+    """A run that follows the selection: the first story that applies to the stage's selected number."""
     return ["story", {"of": of, "stories": [[story.when, story.text] for story in stories]}]
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """A story's text with other names for the stages in its slots.
+    """Replace the stage names in the slots of a story's text.
 
     >>> renamed("{query} scores {scores:rank}, {value}", {"scores": "scores_2"})
     '{query} scores {scores_2:rank}, {value}'
@@ -85,18 +145,28 @@ _SLOT = re.compile(r"(?<=\{)\w+")
 
 
 PARTS = "{value:part.place} adds {value:part} ({value:part.sum}), the rest {value:part.rest}"
-"""The sentence on a sum: which of its terms is the largest, and what the others add up to."""
+"""The sentence on a sum: its largest term, and the sum of the others."""
 
 SET = (
     Story("You set this number, which was {value:before}, to {value} by hand; what follows is recomputed.", "set"),
     Story("This number is set to {value} by hand; what follows is recomputed.", "set"),
 )
-"""The stories of any number set by hand, where a stage has none of its own."""
+"""The stories of a number set by hand, for stages without their own."""
 
 _CASES = ("set", "unseeing", "hidden", "given", "")
 
 
 def applicable(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
-    """The stories that a stage of the trace may have; of those that hold for a number the first is told."""
+    """The stories that may apply to a stage of the trace, in the order in which they are tried."""
     holding = [story for story in (*stories, *SET) if story.of(trace)]
     return tuple(sorted(holding, key=lambda story: _CASES.index(story.when)))
+
+
+# Stories that several bands of the One word view share
+SET_IN_BAND = Story("{value} in dimension {column}, as it is set by hand.", "set")
+SCORE_SET_IN_BAND = Story("“{key}” has {value}, as it is set by hand.", "set")
+NORMED = (SET_IN_BAND, Story("{value} in dimension {column}, {left} before."))
+LARGEST_PART = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
+ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
+PRODUCT = (Story(f"for dimension {{column}}, {LARGEST_PART}"), ROW_BY_ROW)
+SUM = (SET_IN_BAND, Story("{value} in dimension {column}."))

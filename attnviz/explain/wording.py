@@ -1,7 +1,7 @@
-"""Wording: numbers as sentences write them, in English.
+"""Numbers and lists as English text.
 
-What a sentence computes of numbers, a length say, may be beyond float64 though
-they are not; it is then said to be more than the largest float.
+A number that a sentence computes, such as a length, may overflow float64; it is then written as more than the largest
+float.
 """
 
 import math
@@ -17,21 +17,21 @@ _HALF = 0.5 + 1e-9  # 100 * 0.145 is a little less than 14.5
 
 
 def length(vector: np.ndarray) -> float:
-    """The length of a vector; infinite only if it is beyond float64 itself."""
+    """The length of a vector; infinite only if the length itself overflows float64."""
     return math.hypot(*vector)
 
 
 def precise(value: float) -> str:
-    """As an inspector shows it, and finite."""
+    """A number with all digits that the panel shows."""
     if math.isinf(value):
         return f"more than {_LARGEST}" if value > 0 else f"less than −{_LARGEST}"
     return digits(value)
 
 
 def percent(share: float) -> str:
-    r"""A share in hundredths, halves rounded away from 0, as the browser writes it too (`numeral.js`).
+    r"""A share in per cent, halves rounded away from 0, exactly as the browser writes it (`numeral.js`).
 
-    One that is nearly nothing or nearly all is not said to be so.
+    A share that would be rounded to 0 or 100 % is “under 1 %” or “over 99 %”.
 
     >>> percent(0.025), percent(0.9999), percent(1e300)
     ('3\xa0%', 'over 99\xa0%', '1.00e300')
@@ -45,20 +45,20 @@ def percent(share: float) -> str:
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """A number of things, in singular or plural."""
+    """A count with its noun, in singular or plural."""
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names with commas and “and”."""
+    """Names joined with commas and “and”."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def setting(value: int | str | bool) -> str:
-    """The value of a setting."""
+    """The value of a setting, with yes and no for booleans."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def share(value: float) -> str:
-    """A share as it is said; 0 or 1 only if it is no more and no less."""
+    """A share as text; 0 or 1 only if it is exactly that."""
     return f"{value:g}" if value in (0, 1) else precise(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.contract.constants import ORDINALS
+from attnviz.contract.base import ORDINALS
 from attnviz.core.stage import split_layer
 from attnviz.lessons.reference import Reference
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from attnviz.contract.lesson import Fill, Question
-from attnviz.contract.talk import OfferedQuestion
+from attnviz.contract.lesson import Fill, OfferedQuestion, Question
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Layer

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field, to_builtins
 
-from attnviz.contract.talk import OfferedQuestions, OpenedTalk, OwnTalk, WrittenFile
+from attnviz.contract.lesson import OfferedQuestions, OpenedTalk, OwnTalk, WrittenFile
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS

@@ -9,15 +9,15 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
+from attnviz.contract.base import Style
 from attnviz.contract.lesson import Working, WorkingTable
-from attnviz.contract.sent import Style
 from attnviz.core.numerals import digits, short
 from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Run
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
+from attnviz.explain.one_word import formula
 from attnviz.explain.steps import entry, full_title
-from attnviz.explain.views.sources import formula
 from attnviz.lessons.naming import counted, is_of_words, quoted_name
 from attnviz.lessons.reference import Reference
 

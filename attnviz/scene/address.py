@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
-from attnviz.contract.looks import USUAL, USUAL_IN_TALK
+from attnviz.contract.view_params import USUAL, USUAL_IN_TALK
 from attnviz.core.changes import format_changes
 from attnviz.core.coerce import nearest
 from attnviz.core.tokens import cleaned

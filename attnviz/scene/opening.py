@@ -1,6 +1,6 @@
 """Opening: where the walkthrough opens for somebody who wants other numbers."""
 
-from attnviz.contract.looks import QUESTIONS
+from attnviz.contract.view_params import QUESTIONS
 from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace

@@ -4,15 +4,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from attnviz.checks.uploads.stages import LACKING
-from attnviz.contract.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
+from attnviz.contract.view_params import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
-from attnviz.explain.ids import find
-from attnviz.explain.steps import STEPS
+from attnviz.explain.steps import STEPS, find
 from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.scene import OWN, OWN_CODE, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
 

@@ -14,7 +14,7 @@ from attnviz.core.masks import CUSTOM_MASK_RECIPE, CustomMask
 from attnviz.core.settings import Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
-from attnviz.explain.ids import layer_number, nearest, title
+from attnviz.explain.steps import layer_number, nearest, title
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Scene, choice_of, lacks_file, pinned
 from attnviz.scene.settled import settled

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.checks.uploads.parameters import OwnParameters
 from attnviz.checks.uploads.stages import LACKING, OwnStages
-from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.coerce import coerced_integer_example, coerced_rope, nearest_heads, nearest_layers
 from attnviz.core.masks import CustomMask

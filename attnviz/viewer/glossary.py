@@ -13,7 +13,7 @@ def javascript() -> str:
     """The module."""
     terms = "".join(f"  {{\n{_parts(vars(term))}  }},\n" for term in TERMS)
     return (
-        "// Made from attnviz/explain/glossary by `python -m attnviz.viewer.glossary`. Change it there.\n\n"
+        "// Made from attnviz/explain by `python -m attnviz.viewer.glossary`. Change it there.\n\n"
         f"export const TERMS = [\n{terms}];\n"
     )
 

@@ -59,8 +59,8 @@ def is_first(trace, contest, label, *others):
 def test_the_headline_says_how_the_smallest_change_was_looked_for():
     trace, contest = contest_in("two shares")
     said = headline(trace, contest)
-    assert f"tried with {len(TRIAL_SIZES)} sizes of change, up and down, and with {BELOW} below what turned it" in said
-    assert "what turns and turns back between two of them is missed" in said
+    assert f"at {len(TRIAL_SIZES)} step sizes in both directions, then refine {BELOW} times" in said
+    assert "a flip that undoes itself between two steps can be missed" in said
 
 
 @pytest.mark.parametrize("name", CONTESTS)

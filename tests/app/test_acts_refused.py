@@ -12,9 +12,8 @@ from test_viewer import JSON, MEANT
 
 from attnviz.app.server import acts_route
 from attnviz.app.state import tabs
-from attnviz.contract import request
-from attnviz.contract.received import RequestError
-from attnviz.contract.request import MAX_ACTS
+from attnviz.contract.answer import MAX_ACTS, read_request
+from attnviz.contract.base import RequestError
 from attnviz.scene.acts import NAMES
 from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
@@ -105,7 +104,7 @@ def test_what_no_viewer_says_is_refused(body):
 )
 def test_half_a_character_is_read_as_a_mark_and_all_else_as_it_is(tab, written, read):
     body = said(tab, ("sentence", "here")).replace(b'"here"', written.encode())
-    assert request.read(body).acts == [("sentence", read)]
+    assert read_request(body).acts == [("sentence", read)]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +146,7 @@ def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
         read.append(body)
         raise RequestError("What is asked here is a page's own. Reload the page.")
 
-    monkeypatch.setattr(acts_route, "read", refused)
+    monkeypatch.setattr(acts_route, "read_request", refused)
     for body in (
         said(tab, tab="0" * 32),
         said(tab, tab=1),

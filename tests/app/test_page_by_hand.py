@@ -10,7 +10,7 @@ from attnviz.articles.blocks import PARTS
 from attnviz.articles.matrix import STRONGEST
 from attnviz.core.changes import Change, format_changes
 from attnviz.explain.markup import runs
-from attnviz.explain.views.palette import NEGATIVE, POSITIVE
+from attnviz.explain.pictures import NEGATIVE, POSITIVE
 from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL, N_PLACES, waves
 from attnviz.models.ideas import IDEAS

@@ -20,9 +20,8 @@ from page import (
 )
 
 from attnviz import Settings
-from attnviz.explain.ids import find
 from attnviz.explain.markup import runs
-from attnviz.explain.steps import STEPS
+from attnviz.explain.steps import STEPS, find
 from attnviz.models import MODELS
 from attnviz.scene.scene import OWN
 from attnviz.scene.scene import SOURCES as EXAMPLES

@@ -28,7 +28,7 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
 from attnviz.explain import export
-from attnviz.explain.pytorch import torch_script
+from attnviz.explain.export import torch_script
 from attnviz.scene.start import start
 from benchmarks.server import free_port, served
 

@@ -9,7 +9,7 @@ from tab import at, becomes, expect, parameters, resized, sentence
 from attnviz.analysis.stream import parts
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
-from attnviz.explain.views.model import model_data
+from attnviz.explain.payload import model_data
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing, chosen, weighed

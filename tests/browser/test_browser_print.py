@@ -10,8 +10,8 @@ from numerals import short
 from tab import at
 
 from attnviz.core.numerals import digits
+from attnviz.explain.pictures import pictures
 from attnviz.explain.steps import steps_of
-from attnviz.explain.views.pictures import pictures
 from attnviz.scene.start import start
 
 printed = needed("paper").printed

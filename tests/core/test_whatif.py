@@ -14,8 +14,8 @@ from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggle_change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.terms import Given
-from attnviz.explain.bands import marks, sentence
 from attnviz.explain.movement import caption
+from attnviz.explain.one_word import marks, sentence
 
 SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
 

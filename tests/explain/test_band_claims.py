@@ -16,7 +16,7 @@ from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, percent, read, said, shown
 
 from attnviz import Settings, trace_of
-from attnviz.contract.steps import Matrix
+from attnviz.contract.stages import Matrix
 from attnviz.core.graph import leading_to
 from attnviz.core.operations.norms import LayerNorm
 from attnviz.core.operations.online_softmax import LastQuotient
@@ -397,7 +397,7 @@ def test_every_sentence_that_leans_on_a_number_set_by_hand_says_so(node):
                 assert "by hand" in story, (name, other, story)
                 n_said += 1
             if (name, other) == ("plain: scaled", "attention"):
-                assert "its scaled score 7.31" in story
+                assert "its scaled score, 7.31," in story
                 assert story.endswith("scaled[head 2, sat, cat] is set by hand.")
     assert n_said > 300
 

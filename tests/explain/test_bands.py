@@ -17,15 +17,13 @@ from page import ROOT
 from passes import TRACES
 
 from attnviz import Parameters, attend
-from attnviz.contract.steps import Matrix
+from attnviz.contract.stages import Matrix
 from attnviz.core.operations.linear import DotProducts
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
+from attnviz.explain.one_word import bands, is_product, page, sources
 from attnviz.explain.steps import steps_of
-from attnviz.explain.views.band import is_product
-from attnviz.explain.views.bands import bands, page
-from attnviz.explain.views.sources import sources
 from attnviz.models import MODELS
 
 FIRSTS = {id: choice.at(choice.seeds[0], None).trace(choice.examples[0][1]) for id, choice in MODELS.items()}

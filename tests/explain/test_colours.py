@@ -9,9 +9,8 @@ from documents import document_of
 from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, limits
 from attnviz.explain.steps import ENTRIES, steps_of
-from attnviz.explain.views import palette
-from attnviz.explain.views.scales import limits
 from attnviz.models import MODELS
 
 HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
@@ -64,11 +63,11 @@ def test_a_stage_has_the_role_of_what_it_becomes(name):
 
 
 def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():
-    red, green, blue = palette.NEGATIVE
+    red, green, blue = NEGATIVE
     assert blue > green > red
-    red, green, blue = palette.POSITIVE
+    red, green, blue = POSITIVE
     assert red > green > blue
-    red, green, blue = palette.SHARE
+    red, green, blue = SHARE
     assert min(red, blue) > green
 
 

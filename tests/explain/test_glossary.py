@@ -19,10 +19,9 @@ from tab import resized
 from attnviz.core import operations
 from attnviz.core.operations.operation import Operation
 from attnviz.core.selection import Selection
-from attnviz.explain.glossary import TERMS, explained
-from attnviz.explain.measured import measured
+from attnviz.explain.glossary import TERMS, explained, measured
+from attnviz.explain.one_word import bands
 from attnviz.explain.steps import ENTRIES, steps_of
-from attnviz.explain.views.bands import bands
 from attnviz.explain.wording import percent
 from attnviz.models.yardsticks import recorded
 from attnviz.scene.resolution import resolve

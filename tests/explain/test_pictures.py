@@ -9,10 +9,8 @@ from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.core.selection import Selection
+from attnviz.explain.pictures import MAX_HEADS_APART, limits, map_of, pictures
 from attnviz.explain.steps import entry, steps_of
-from attnviz.explain.views.map import map_of
-from attnviz.explain.views.pictures import MAX_HEADS_APART, pictures
-from attnviz.explain.views.scales import limits
 
 EVERYTHING = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
 

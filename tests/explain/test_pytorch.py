@@ -12,7 +12,7 @@ from torchruns import RECORDED, passes, run
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import SumNormalise
-from attnviz.explain.pytorch import torch_script
+from attnviz.explain.export import torch_script
 
 PASSES = passes()
 

@@ -20,13 +20,11 @@ from attnviz.core.operations.scores import ALiBi, Scale, Softcap, slopes
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.stage import Stage
-from attnviz.explain.entry import Entry
-from attnviz.explain.ids import find, ids, nearest
 from attnviz.explain.markup import runs
-from attnviz.explain.steps import ENTRIES, LAYER, STEPS, entry, steps_of
+from attnviz.explain.pictures import pictures
+from attnviz.explain.step import Entry
+from attnviz.explain.steps import ENTRIES, LAYER, STEPS, entry, find, ids, nearest, steps_of, stories_of
 from attnviz.explain.steps.mask import masks
-from attnviz.explain.views.pictures import pictures
-from attnviz.explain.vocabulary import stories_of
 
 NAMES = PARAMETER_AXES | BLOCK_AXES | LATENT_AXES
 BLOCK = ("input-norm", "attn-norm", "mlp-norm", "neurons", "mlp", "mlp-residual")

@@ -7,8 +7,7 @@ from passes import TRACES
 
 from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
 from attnviz.core.stage import split_layer
-from attnviz.explain.steps import ENTRIES, STEPS, full_title, steps_of
-from attnviz.explain.vocabulary import AXES, entry, symbol
+from attnviz.explain.steps import AXES, ENTRIES, STEPS, entry, full_title, steps_of, symbol
 
 ROLES = ("q", "k", "v", "output")
 """Whose colour a text may wear."""

@@ -6,7 +6,7 @@ import pytest
 from needs import needed
 from tab import at, frames
 
-from attnviz.contract.received import received
+from attnviz.contract.base import received
 from attnviz.lessons.export import of_lesson
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.talk_request import TalkRequest, reply

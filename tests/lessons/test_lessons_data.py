@@ -15,8 +15,8 @@ from documents import whole
 from slowlessons import READINGS, evaluated, slow, slow_figure
 
 from attnviz import Settings, trace_of
-from attnviz.contract.constants import ORDINALS
 from attnviz.contract.lesson import Moment
+from attnviz.contract.typescript import ORDINALS
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits, short
 from attnviz.core.stage import layered, split_layer

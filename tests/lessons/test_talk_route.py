@@ -13,7 +13,7 @@ from documents import fitted_at, whole
 from test_talk import CAT, TALKS
 
 from attnviz.app.server.talk_route import MAX_REQUEST_BYTES, PATH
-from attnviz.contract.talk import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
+from attnviz.contract.lesson import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
 from attnviz.lessons.talk import read_json, to_json, write
 from attnviz.viewer.bundle import module
 

@@ -17,8 +17,8 @@ from cases import of_each
 
 from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
-from attnviz.explain import micropython
-from attnviz.explain.views.model import model_data
+from attnviz.explain import microgpt_script
+from attnviz.explain.payload import model_data
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS, microgpt
 from attnviz.models.built import Built
@@ -262,9 +262,9 @@ def test_a_microgpt_of_ones_own_is_read_and_written_back(tmp_path):
 
 def ran(trace, folder):
     """What the pass prints in microgpt's own Python: in a process that imports no package."""
-    (folder / micropython.NAME).write_bytes(micropython.numbers(trace))
+    (folder / microgpt_script.NAME).write_bytes(microgpt_script.numbers(trace))
     done = subprocess.run(
-        [sys.executable, "-I", "-c", micropython.script(trace)], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-I", "-c", microgpt_script.script(trace)], cwd=folder, capture_output=True, text=True
     )
     assert not done.stderr
     return done.stdout
@@ -363,9 +363,9 @@ def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path, monkeypat
     """In this process: `ran` has shown that the script needs no package."""
     monkeypatch.chdir(tmp_path)
     trace = model_of(own()).trace("zyxxé")
-    (tmp_path / micropython.NAME).write_bytes(micropython.numbers(trace))
+    (tmp_path / microgpt_script.NAME).write_bytes(microgpt_script.numbers(trace))
     for right, wrong in mistakes:
-        planted = micropython.script(trace)
+        planted = microgpt_script.script(trace)
         assert right in planted, right
         with redirect_stdout(io.StringIO()) as printed, suppress(Exception):
             exec(planted.replace(right, wrong, 1), {"__name__": "__main__"})
@@ -375,8 +375,8 @@ def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path, monkeypat
 def test_what_microgpt_cannot_make_has_no_script():
     trace = MODEL.trace("eliza")
     for change in (("mlp", (0, 0), 1.0), ("mask", (3, 1), 0), ("embeddings", (1, 0), 1.0)):
-        assert micropython.script(trace.with_change(*change)) is None
-    assert micropython.script(MODELS["recall"].at(0).trace("a 1 a")) is None
+        assert microgpt_script.script(trace.with_change(*change)) is None
+    assert microgpt_script.script(MODELS["recall"].at(0).trace("a 1 a")) is None
 
 
 def slow_logits(parts, text, activation, norm):

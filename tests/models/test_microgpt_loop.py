@@ -11,7 +11,7 @@ from cases import of_each
 from test_microgpt import own
 
 from attnviz.core.order import ACTIVATIONS
-from attnviz.explain import micropython
+from attnviz.explain import microgpt_script
 from attnviz.models import statedict, statefile
 
 
@@ -89,7 +89,7 @@ def test_the_logits_of_a_state_file_are_a_loop_s_with_each_activation(name):
 
 
 TRACE = statefile.read(json.dumps(own()).encode()).trace("zyxxé")
-SCRIPT = micropython.script(TRACE)
+SCRIPT = microgpt_script.script(TRACE)
 
 
 def watched(names):

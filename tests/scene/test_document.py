@@ -26,7 +26,7 @@ from attnviz.core.stage import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.explain.flips import FAILED
 from attnviz.explain.movement import steepest
-from attnviz.explain.views.numbers import chunks
+from attnviz.explain.payload import chunks
 from attnviz.models import MODELS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes

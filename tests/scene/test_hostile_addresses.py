@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scene import PARAMETERS
 
-from attnviz.contract.looks import ORDERS, QUESTIONS
+from attnviz.contract.view_params import ORDERS, QUESTIONS
 from attnviz.examples import EXAMPLES
-from attnviz.explain.ids import ids
+from attnviz.explain.steps import ids
 from attnviz.models import MODELS
 from attnviz.scene.address import query
 from attnviz.scene.resolution import pass_or_reason

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from documents import fitted_at
 
-from attnviz.contract.looks import QUESTIONS
+from attnviz.contract.view_params import QUESTIONS
 from attnviz.explain.steps import STEPS
 from attnviz.scene.opening import what_if
 

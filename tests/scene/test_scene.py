@@ -8,14 +8,13 @@ from documents import fitted_at
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.contract.looks import COMPARISONS, ORDERS, QUESTIONS
+from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
-from attnviz.explain.ids import nearest
-from attnviz.explain.steps import STEPS
+from attnviz.explain.steps import STEPS, nearest
 from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS

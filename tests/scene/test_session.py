@@ -10,7 +10,7 @@ from pathlib import Path
 import replay
 
 import attnviz
-from attnviz.contract.request import read
+from attnviz.contract.answer import read_request
 from attnviz.scene.acts import act
 from attnviz.scene.acts.session import Session, answer_to
 from attnviz.scene.address import parse
@@ -140,11 +140,13 @@ def test_from_an_address_to_its_cells_and_back_by_an_act_no_call_enters_a_room_t
                 "view": view,
                 "templates": [],
             }
-            address = json.loads(answer_to(session, read(json.dumps(body | {"acts": [done]}).encode())))["address"]
+            address = json.loads(answer_to(session, read_request(json.dumps(body | {"acts": [done]}).encode())))[
+                "address"
+            ]
         assert "q[0,1,0]=2.5" in address["changes"]
 
     ways = ways_of(walk)
     assert [way for way in ways if len(set(way)) < len(way)] == []
-    assert {"scene", "scene/acts", "scene/document", "scene/compare", "views", "text", "core"} <= {
+    assert {"scene", "scene/acts", "scene/document", "scene/compare", "explain", "core"} <= {
         way[-1] for way in ways if way
     }

@@ -14,8 +14,7 @@ from attnviz.core.integer_example import INTEGER_EXAMPLE
 from attnviz.core.parameters import Origin
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import MAX_TEMPLATES, cached_by_template
-from attnviz.explain.ids import nearest
-from attnviz.explain.steps import steps_of
+from attnviz.explain.steps import nearest, steps_of
 from attnviz.models import MODELS
 from attnviz.scene.address import parse
 from attnviz.scene.document.document import body, document_json

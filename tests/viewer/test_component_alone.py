@@ -5,7 +5,7 @@ from alone import MODULES, SHEET
 from documents import answer_bytes, fitted_at
 from tab import becomes, expect, parameters, step_is
 
-from attnviz.contract.request import read
+from attnviz.contract.answer import read_request
 from attnviz.explain import export
 from attnviz.scene.acts.session import Session, answer_to
 
@@ -66,7 +66,7 @@ class Site:
 
     def _answer(self, route):
         if route.request.method == "POST":
-            route.fulfill(body=answer_to(self.session, read(route.request.post_data_buffer)))
+            route.fulfill(body=answer_to(self.session, read_request(route.request.post_data_buffer)))
         elif route.request.url.endswith(".js"):
             route.fulfill(body=MODULES, content_type="text/javascript")
         else:

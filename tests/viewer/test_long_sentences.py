@@ -8,8 +8,8 @@ from tab import becomes, resized
 
 from attnviz.core.attention import trace_of
 from attnviz.core.settings import Settings
+from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
-from attnviz.explain.views.scales import limits
 
 pytestmark = pytest.mark.browser
 

@@ -20,9 +20,8 @@ from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.selection import Selection
-from attnviz.explain.steps import ENTRIES
-from attnviz.explain.vocabulary import stories_of
-from attnviz.explain.vocabulary import symbol as symbol_of
+from attnviz.explain.steps import ENTRIES, stories_of
+from attnviz.explain.steps import symbol as symbol_of
 
 BY_HAND = {
     "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),

@@ -8,7 +8,7 @@ from attnviz.articles.blocks import SOURCE
 from attnviz.articles.doors import door_to
 from attnviz.core.errors import SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
-from attnviz.explain.escaping import markdown
+from attnviz.explain.markup import markdown
 from attnviz.models.byhand import MODEL
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import SceneWithPass

@@ -8,7 +8,7 @@ from attnviz.app import component
 from attnviz.app.sections import style
 from attnviz.app.state import arrival
 from attnviz.app.state.store import Shown
-from attnviz.explain.escaping import markdown
+from attnviz.explain.markup import markdown
 from attnviz.scene.opening import what_if
 
 

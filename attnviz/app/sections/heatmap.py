@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz.articles.matrix import STRONGEST, Side, format_number
-from attnviz.explain.escaping import markdown
-from attnviz.explain.views.numbers import encoded
-from attnviz.explain.views.palette import SHARE
+from attnviz.explain.markup import markdown
+from attnviz.explain.payload import encoded
+from attnviz.explain.pictures import SHARE
 
 CELL = (32, 19)  # px
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around

@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from attnviz.app.state.tabs import LONG_WORK, OPEN, UNKNOWN, Tab
 from attnviz.classroom.responses import TooLargeError, body_of, json_response, refusal
-from attnviz.contract.received import RequestError
-from attnviz.contract.request import read
+from attnviz.contract.answer import read_request
+from attnviz.contract.base import RequestError
 from attnviz.scene.acts.session import answer_to
 
 PATH = "/acts"
@@ -62,7 +62,7 @@ def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | N
     """
     with tab.cpu_quota.noted():
         try:
-            done = read(body)
+            done = read_request(body)
         except RequestError as error:
             return refusal(400, str(error))
         if done.tab != tab.token:  # JSON may say a part twice

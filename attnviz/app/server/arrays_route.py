@@ -18,7 +18,7 @@ from attnviz.articles.pieces import text
 from attnviz.articles.upload import Reply, reply
 from attnviz.checks.uploads.request import OwnRequest, read
 from attnviz.classroom.responses import json_response, refusal
-from attnviz.contract.received import RequestError
+from attnviz.contract.base import RequestError
 from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace

@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from attnviz.app.state.tabs import OPEN, UNKNOWN
 from attnviz.classroom.responses import TooLargeError, body_of, json_response, refusal
-from attnviz.contract.received import RequestError, received
-from attnviz.contract.talk import ShownUploads, WrittenPage
+from attnviz.contract.base import RequestError, received
+from attnviz.contract.lesson import ShownUploads, WrittenPage
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.talk import Talk, TalkError

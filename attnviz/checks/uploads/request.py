@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from attnviz.checks.layouts import IN_OUT, OUT_IN
 from attnviz.checks.stages import stages
 from attnviz.checks.uploads.examples import EXAMPLES
-from attnviz.contract.received import received
+from attnviz.contract.base import received
 from attnviz.core.tokens import cleaned
 from attnviz.explain.steps import full_title
 

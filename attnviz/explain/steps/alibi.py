@@ -4,10 +4,8 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.scores import slopes
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import Condition, Story
 from attnviz.explain.wording import precise
 
 
@@ -52,4 +50,13 @@ ALIBI = Step(
             ),
         )
     },
+    terms=(
+        Term(
+            "ALiBi",
+            r"\bALiBi\b|\bbiased\b",
+            "Takes more from a score the further its key is: a slope of the head, times the distance.",
+            "Here it leaves {biased} of {scaled}.",
+            "ALiBi",
+        ),
+    ),
 )

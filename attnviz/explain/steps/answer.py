@@ -5,10 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from attnviz.core.trace import Trace
-from attnviz.explain.entry import Entry
 from attnviz.explain.markup import Runs, runs
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import LARGEST_PART, PARTS, ROW_BY_ROW, Story
 from attnviz.explain.wording import counted, percent
 from attnviz.models.task import most_probable
 
@@ -29,7 +28,7 @@ def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def verdict(trace: Trace) -> Runs:
-    """Where a model answers, what, and whether that is right."""
+    """What a model answers, where, and whether that is right."""
     origin, shares = trace.origin, trace["probabilities"].value
     if origin.is_open:
         return _next(trace)
@@ -58,7 +57,7 @@ def verdict(trace: Trace) -> Runs:
 
 
 def _next(trace: Trace) -> Runs:
-    """The sentence on the most probable continuation, of a model that has no right answer."""
+    """The sentence on the most probable continuation, for a model without a right answer."""
     shares = trace["probabilities"].value[-1]
     before, most = trace.origin.kind == "drawn", _most(trace, shares)
     if len(most) > 1:
@@ -72,7 +71,7 @@ def _next(trace: Trace) -> Runs:
 
 
 def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
-    """The most probable answer; several where they tie but for rounding."""
+    """The most probable answer; several if they tie to rounding."""
     return tuple(trace.label("answer", place) for place in np.flatnonzero(most_probable(shares)))
 
 
@@ -135,4 +134,46 @@ ANSWER = Step(
         ),
     },
     arcs=True,
+    band_texts={
+        "w_u": (
+            "Each **answer** has a column; what “{word}” has now is compared with it: {story}",
+            (Story(f"for “{{column}}”, {LARGEST_PART}"), ROW_BY_ROW),
+        ),
+        "logits": (
+            "**Added up**: {story}",
+            (
+                Story("“{answer}” has the logit {value}, as it is set by hand.", "set"),
+                Story("“{answer}” has the logit {value}, {value:rank} of {value:count}."),
+                Story("“{answer}” has the logit {value}."),
+            ),
+        ),
+        "probabilities": (
+            "**Softmax**. {story}",
+            (
+                Story("“{answer}” has {value:percent}, as it is set by hand.", "set"),
+                Story("Most probable: {value:best}, {value:most}."),
+                Story("{value:most} for {value:alike}."),
+            ),
+        ),
+    },
+    terms=(
+        Term(
+            "unembedding",
+            r"\bunembedding\b",
+            "The matrix with a column for each answer.",
+            "Here it is {w_u:rows} × {w_u:length}.",
+        ),
+        Term(
+            "logit",
+            r"\blogits?\b",
+            "The score of an answer, before the softmax makes a probability of it.",
+            "“{answer}” has {logits}.",
+        ),
+        Term(
+            "probability",
+            r"\bprobabilit(?:y|ies)\b|\bprobable\b",
+            "How likely an answer is to the model; those of all answers add up to 1.",
+            "“{answer}” has {probabilities:percent}.",
+        ),
+    ),
 )

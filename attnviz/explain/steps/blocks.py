@@ -1,12 +1,10 @@
-"""Blocks: softmax and weighted sum, block after block of keys."""
+"""Blocks: softmax and weighted sum over one block of keys at a time."""
 
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import has, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import Story, has, lacks
 from attnviz.explain.wording import counted
 
 _BY = "By the end of the block of “{key}”"
@@ -79,4 +77,34 @@ BLOCKS = Step(
             ),
         ),
     },
+    terms=(
+        Term(
+            "running maximum",
+            r"\brunning maximum\b|\bmax so far\b",
+            "The largest score of the keys that were read so far, which is subtracted before exp.",
+            "At the end of the block of “{key}” it is {running_max}.",
+            "RunningMaximum",
+        ),
+        Term(
+            "running sum",
+            r"\brunning sum\b|\bsum so far\b",
+            "What exp(score − maximum) adds up to for the keys that were read so far.",
+            "At the end of the block of “{key}” it is {running_sum}.",
+            "RunningSum",
+        ),
+        Term(
+            "running output",
+            r"\brunning output\b|\boutput so far\b",
+            "The values of the keys that were read so far, each times exp(score − maximum), added up.",
+            "At the end of the block of “{key}” it begins with {running_output}.",
+            "RunningOutput",
+        ),
+        Term(
+            "by blocks",
+            r"\bby blocks\b|\blast block\b",
+            "Some keys after the others, so that no row of all shares is needed; what was collected is divided at the "
+            "end.",
+            operation="LastQuotient",
+        ),
+    ),
 )

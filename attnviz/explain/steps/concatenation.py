@@ -1,16 +1,14 @@
 """Concatenation: the heads' outputs side by side."""
 
-from attnviz.explain.condition import one_head, several_heads
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import Story, one_head, several_heads
 
 CONCATENATION = Step(
     id="concatenation",
     title="Concatenation",
     headings=(
         Section("side by side", "Put the heads side by side", several_heads),
-        Section("one head", "One head: nothing stands beside it", one_head),
+        Section("one head", "One head, so nothing to concatenate", one_head),
     ),
     why=(
         Section(
@@ -47,4 +45,25 @@ CONCATENATION = Step(
         )
     },
     arcs=True,
+    band_texts={
+        "concat": (
+            "**Each head** looked on its own: {story} Side by side, what they found is one row for “{word}”.",
+            (Story("{head} gives “{key}” {attention:percent} and finds {value} in dimension {column}."),),
+        ),
+    },
+    terms=(
+        Term(
+            "concatenation",
+            r"\bconcatenation\b|\bside by side\b",
+            "Rows written one after the other as one longer row, without adding anything up.",
+            "The length of the row is {concat:length} here.",
+            "Concatenation",
+        ),
+        Term(
+            "unchanged",
+            r"\bas (?:it is|they are)\b",
+            "Nothing is computed: the same numbers are passed on.",
+            operation="Identity",
+        ),
+    ),
 )

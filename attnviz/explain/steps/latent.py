@@ -1,17 +1,15 @@
-"""Latent: one short vector for each token, of which the keys and values of all heads are made, or their queries."""
+"""Latents: one short vector per token, from which the keys and values of all heads are made, or their queries."""
 
 import math
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import both, has, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import NORMED, PARTS, PRODUCT, SUM, Story, both, has, lacks
 
 
 def _kept(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    """The sentence on how many numbers of a token are kept for later ones, with either order of multiplying."""
+    """The sentence on the size of the KV cache per token, in either order of multiplying."""
     shared = math.prod(trace["w_kr"].shape[::2]) if "w_kr" in trace else 0
     latent = math.prod(trace["w_dkv"].shape[::2]) + shared
     made = sum(math.prod(trace[name].shape[::2]) for name in ("w_uk", "w_uv")) + shared
@@ -23,7 +21,7 @@ def _kept(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _parameters(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    """The sentence on how many parameters make queries, through latents and straight from what enters."""
+    """The sentence on how many parameters make queries, with and without latents."""
     matrices = [trace[name].shape for name in ("w_uq", "w_qr") if name in trace]
     width, length = trace["w_dq"].shape[0], sum(n_heads * columns for n_heads, _, columns in matrices)
     through = trace["w_dq"].size + sum(map(math.prod, matrices))
@@ -31,7 +29,7 @@ def _parameters(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _up(name: str, role: str, one: str, many: str, of: str = "latent") -> dict[str, Entry]:
-    """The entry of the matrix of each head that makes queries, keys or values of latents."""
+    """The entry of each head's matrix that makes queries, keys or values from latents."""
     return {
         name: Entry(
             f"U^{role.upper()}_i",
@@ -49,7 +47,7 @@ def _up(name: str, role: str, one: str, many: str, of: str = "latent") -> dict[s
 
 
 def _latents(names: tuple[str, str, str, str], symbol: str, one: str, whose: str, makes: str) -> dict[str, Entry]:
-    """The entries of latents, before the norm and after it, of the matrix that makes them and of the norm's gain."""
+    """The entries of latents before and after the norm, of their matrix and of the norm's gain."""
     w, compressed, latent, gain = names
     many, of_head = f"{one}s", "_i" * (symbol == "D")
     normed = f"In dimension {{column}} of the {one} of “{{row}}”, the norm makes {{value}} of {{{compressed}}}"
@@ -123,6 +121,13 @@ QUERY_LATENT = Step(
         ),
         **_up("w_uq", "q", "query", "queries", "query latent"),
     },
+    band_texts={
+        "w_dq": ("What “{word}” enters with, times the **query latent parameters**: {story}", PRODUCT),
+        "q_compressed from": ("Where the **query latent** of “{word}” is from", ()),
+        "q_compressed sum": ("**Added up**: {story}", SUM),
+        "w_uq": ("The query latent of “{word}”, times the head’s **query parameters**: {story}", PRODUCT),
+        "q_latent": ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
+    },
 )
 
 LATENT = Step(
@@ -151,6 +156,40 @@ LATENT = Step(
         **_up("w_uk", "k", "key", "keys"),
         **_up("w_uv", "v", "value", "values"),
     },
+    band_texts={
+        "w_dkv": ("What “{key}” enters with, times the **latent parameters**: {story}", PRODUCT),
+        "latent of each": (
+            "The **latent** of each {unit}: {story}",
+            (Story("“{key}” has {value} in dimension {column}."),),
+        ),
+        "compressed from": ("Where the **latent** of “{key}” is from", ()),
+        "compressed sum": ("**Added up**: {story}", SUM),
+        "w_uk": ("The latent of “{key}”, times the head’s **key parameters**: {story}", PRODUCT),
+        "w_uv": ("The latent of “{key}”, times the head’s **value parameters**: {story}", PRODUCT),
+        "latent": ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
+    },
+    terms=(
+        Term(
+            "latent",
+            r"\blatents?\b|\bMLA\b|\bd_c\b",
+            "One short vector of a {unit}, of which the keys and values of all heads are made, and that is kept for "
+            "them.",
+            "d_c = {latent:length} here.",
+            "HeadProjection",
+        ),
+        Term(
+            "d_n",
+            r"\bd_n\b",
+            "How many numbers of a query, and of a key, are compared by content.",
+            "d_n = {q:length} here.",
+        ),
+        Term(
+            "d_r",
+            r"\bd_r\b",
+            "How many numbers of a query, and of a key, are for positions.",
+            "d_r = {q_r:length} here.",
+        ),
+    ),
 )
 
 ABSORBED_QUERIES = Step(
@@ -191,6 +230,18 @@ ABSORBED_QUERIES = Step(
             ),
         )
     },
+    band_texts={
+        "w_uk times q": ("The :blue[**query**] of “{word}”, times the head’s **key parameters**, transposed", ()),
+        "q_absorbed sum": ("**Added up**: the absorbed :blue[**query**] of “{word}”, {story}", SUM),
+    },
+    terms=(
+        Term(
+            "absorbed",
+            r"\babsorbed\b",
+            "Multiplied in another order: queries and what heads collect take over a matrix, so keys need not be made.",
+            "An absorbed query has {q_absorbed:length} numbers here.",
+        ),
+    ),
 )
 
 ABSORBED_VALUES = Step(
@@ -214,6 +265,9 @@ ABSORBED_VALUES = Step(
     stages=("heads",),
     when=has("latent_heads"),
     arcs=True,
+    band_texts={
+        "w_uv times latent_heads": ("What the head collected, times its **value parameters**: {story}", PRODUCT),
+    },
 )
 
 MADE = both(has("w_dkv"), has("k"))

@@ -7,32 +7,30 @@ import numpy as np
 from attnviz.core.masks import CUSTOM_MASK_RECIPE
 from attnviz.core.stage import layered, split_layer
 from attnviz.core.trace import Stage, Trace
-from attnviz.explain.condition import Condition, both
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.steps.scaling import is_scaled, is_unscaled
-from attnviz.explain.story import Story, renamed
+from attnviz.explain.story import Condition, Story, both, renamed
 from attnviz.explain.wording import counted, listed
 
 
 def masks(trace: Trace) -> bool:
-    """Whether the trace's mask does anything."""
+    """Whether the mask changes any score."""
     mask = trace["mask"].value
     return bool(not mask.all() if mask.dtype == bool else np.any(mask != 0))
 
 
 def before(trace: Trace) -> Stage:
-    """The scores that the mask is laid on."""
+    """The scores before the mask."""
     return trace.inputs("masked")[0]
 
 
 def moves(trace: Trace) -> bool:
-    """Whether the masked scores are other numbers than those before the mask: by the mask, or set by hand."""
+    """Whether the masked scores differ from those before the mask: by the mask, or set by hand."""
     return masks(trace) or not np.array_equal(trace["masked"].value, before(trace).value)
 
 
 def selects(trace: Trace) -> bool:
-    """Whether the mask hides keys and changes no other score."""
+    """Whether the mask hides keys and changes no other scores."""
     return trace["mask"].value.dtype == bool
 
 
@@ -42,7 +40,7 @@ def adds(trace: Trace) -> bool:
 
 
 def is_painted(trace: Trace) -> bool:
-    """Whether somebody painted the mask, which may hide nothing yet."""
+    """Whether the user painted the mask, which may hide nothing yet."""
     return trace["mask"].operation.recipe == CUSTOM_MASK_RECIPE
 
 
@@ -55,7 +53,7 @@ def _stays(trace: Trace) -> bool:
 
 
 def _renumbers(trace: Trace) -> bool:
-    """Whether a score that is seen may be another one than before: by a mask that is added, or as it was set."""
+    """Whether a visible score may differ from the one before: by an additive mask, or set by hand."""
     masked = trace["masked"].value
     is_set = np.isfinite(masked) & (masked != before(trace).value)
     return moves(trace) and (adds(trace) or bool(is_set.any()))
@@ -75,23 +73,23 @@ _BEFORE = (
     ("scaled score", "scaled", both(_lies_on("scaled"), is_scaled)),
     ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
 )
-"""The name of the scores that the mask is laid on, their stage, and the condition under which it is them."""
+"""The scores that the mask may apply to: their name, stage and condition."""
 
 
 def _others(trace: Trace) -> dict[int, str]:
-    """The layers that have another mask, each with its masked scores."""
+    """The layers with a different mask, each with the name of its masked scores."""
     masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
     others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
     return {layer: layered("masked", layer) for layer in others}
 
 
 def differs(trace: Trace) -> bool:
-    """Whether another layer has another mask."""
+    """Whether any layer has a different mask."""
     return bool(_others(trace))
 
 
 def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    """How many keys the last query sees here, and how many in the layers that have another mask."""
+    """How many keys the last query sees here and in layers with other masks."""
     layers_seeing: dict[int, list[str]] = {}
     for layer, name in _others(trace).items():
         layers_seeing.setdefault(_seen_last(trace[name]), []).append(str(layer))
@@ -108,9 +106,9 @@ def _seen_last(masked: Stage) -> int:
 
 
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
-    """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved.
+    """A story about the scores that the softmax reads, once for each name that they may have.
 
-    Where no mask moves it, its number leads to the score before the mask.
+    If no mask changes them, the slot leads to the scores before the mask.
     """
     kinds = [("masked score", "masked", _renumbers)]
     for called, stage, lies_on in _BEFORE:
@@ -183,4 +181,35 @@ MASK = Step(
         ),
     },
     when=_is_a_step,
+    band_texts={
+        "masked": (
+            "**Mask**: {story}",
+            (
+                Story("“{query}” sees no key, so every score is −∞.", "unseeing"),
+                Story("“{key}” is hidden from “{query}”, so its score is −∞.", "hidden"),
+                Story("“{query}” gives “{key}” the score {value}, as it is set by hand.", "set"),
+                Story("“{query}” sees “{key}”, whose score stays {value}.", of=selects),
+                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its score is {value}."),
+            ),
+        ),
+    },
+    terms=(
+        Term(
+            "mask",
+            r"\bmask(?:s|ed)?\b",
+            "Hides keys from queries: a hidden key has the score −∞, and so the share 0.",
+            "For “{query}” and “{key}” it leaves {masked}.",
+            "Hide",
+        ),
+        Term(
+            "causal", r"\bcausal\b", "A mask that hides later {unit}s, which a model that writes on cannot have read."
+        ),
+        Term("padding", r"\bpadding\b", "Fillers that make texts equally long; a mask hides them."),
+        Term("window", r"\bwindow\b", "A mask that leaves near {unit}s alone to be seen."),
+        Term(
+            "global layer",
+            r"\bglobal(?: layers?)?\b",
+            "A layer without the window that others have, as in Gemma and gpt-oss: it sees {unit}s however far away.",
+        ),
+    ),
 )

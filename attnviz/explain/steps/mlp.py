@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import has
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import PARTS, PRODUCT, SET_IN_BAND, SUM, Story, has
 
 
 def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -68,6 +66,18 @@ MLP = Step(
         ),
     },
     arcs=True,
+    band_texts={
+        "w_mlp": ("What each neuron passes on, times its row: {story}", PRODUCT),
+        "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", SUM),
+    },
+    terms=(
+        Term(
+            "MLP",
+            r"\bMLP\b",
+            "Two matrices with neurons between them, applied to each {unit} by itself.",
+            "Its neurons here: {hidden:length}.",
+        ),
+    ),
 )
 
 MLP_RESIDUAL = Step(
@@ -93,4 +103,10 @@ MLP_RESIDUAL = Step(
         )
     },
     arcs=True,
+    band_texts={
+        "mlp_residual": (
+            "**Added**: {story}",
+            (SET_IN_BAND, Story("“{query}” had {left} in dimension {column}, and the MLP adds {right}.")),
+        ),
+    },
 )

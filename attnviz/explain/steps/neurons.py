@@ -4,14 +4,12 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.activations import ReLU
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import has
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story, selection_story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import LARGEST_PART, PARTS, ROW_BY_ROW, Story, has, selection_story
 
 
 def is_relu(trace: Trace) -> bool:
-    """Whether a neuron that gets nothing positive passes on nothing."""
+    """Whether the MLP uses the ReLU."""
     return isinstance(trace["active"].operation, ReLU)
 
 
@@ -104,4 +102,53 @@ NEURONS = Step(
         ),
     },
     arcs=True,
+    band_texts={
+        "w_hidden": (
+            "What the MLP reads of “{word}”, times a column for each **neuron**: {story}",
+            (Story(f"for neuron {{column}}, {LARGEST_PART}"), ROW_BY_ROW),
+        ),
+        "hidden": (
+            "**Added up**: {story}",
+            (
+                Story("neuron {column} gets {value}, as it is set by hand.", "set"),
+                Story("neuron {column} gets {value}."),
+            ),
+        ),
+        "active": (
+            "**Fire**: {story}",
+            (
+                Story("neuron {column} passes on {value}, as it is set by hand.", "set"),
+                Story("{value:positive} neurons pass something on.", of=is_relu),
+                Story("neuron {column} passes on {value}."),
+            ),
+        ),
+    },
+    terms=(
+        Term(
+            "neuron",
+            r"\bneurons?\b",
+            "One number in the middle of the MLP, which fires where it finds its pattern.",
+            "Here {active:positive} are above 0.",
+        ),
+        Term(
+            "fire",
+            r"\bfires?\b|\bfiring\b",
+            "A neuron fires where what it passes on is not 0.",
+            "Here {active:positive} are above 0.",
+        ),
+        Term(
+            "ReLU",
+            r"\bReLU\b",
+            "Keeps what is above 0, and makes 0 of the rest.",
+            "Here it makes {active} of {hidden}.",
+            "ReLU",
+        ),
+        Term(
+            "GELU",
+            r"\bGELU\b",
+            "Like the ReLU with a round corner: each number times the part of a normal distribution below it.",
+            "Here it makes {active} of {hidden}.",
+            "GELU",
+        ),
+    ),
 )

@@ -1,14 +1,12 @@
-"""Norms: rows are brought to one size, after the embeddings, before attention and before the MLP."""
+"""Norms: rows are scaled to one size, after the embeddings, before attention and before the MLP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition, both, has, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import NORMED, Condition, Story, both, has, lacks
 
 
 def _is_rms(name: str) -> Condition:
@@ -20,7 +18,7 @@ def _is_layer_norm(name: str) -> Condition:
 
 
 def _read(name: str, text: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
-    """A text with the symbols of what a norm reads and of what it makes."""
+    """A text with the symbols of a norm's input and result."""
 
     def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
         read, *_ = trace[name].inputs
@@ -39,7 +37,7 @@ def _norm(
     arcs: bool = False,
     twice: bool = False,
 ) -> Step:
-    """The step of one norm, which makes the stage `name`."""
+    """The step of the norm that makes the stage `name`."""
     return Step(
         id=id,
         title=title,
@@ -78,6 +76,12 @@ def _norm(
         stages=(name,),
         entries=entries,
         arcs=arcs,
+        band_texts={
+            "#square": ("**Square** each number of “{word}”, and add up.", ()),
+            "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
+            "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", NORMED),
+            name: ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
+        },
     )
 
 
@@ -85,11 +89,11 @@ _AGAIN = (
     "Here they are normed already, so this changes next to nothing, unless all numbers of a token were close to 0 "
     "before."
 )
-"""Of a norm that reads what a norm made; the rows that it reads are those that the sentences before speak of."""
+"""For a norm of rows that are normed already; “they” are the rows of the sentences before."""
 
 
 def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
-    """The sentence on the gain of a norm, and on its bias if there is one."""
+    """The sentence on a norm's gain and bias."""
 
     def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
         bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
@@ -99,7 +103,7 @@ def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
 
 
 def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
-    """The entries of one norm: of what it makes of whichever of some stages is there, and of its gain and bias."""
+    """The entries of a norm's result, by the stage that it reads, and of its gain and bias."""
     makes = (
         Story(
             f"In dimension {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source)
@@ -124,7 +128,27 @@ def _reads(name: str, source: str) -> Condition:
     return lambda trace: source in trace[name].inputs
 
 
-INPUT_NORM = replace(_norm("input-norm", "Input norm", "Every token gets the same size", "x", {}), when=has("embedded"))
+INPUT_NORM = replace(
+    _norm("input-norm", "Input norm", "Every token gets the same size", "x", {}),
+    when=has("embedded"),
+    terms=(
+        Term(
+            "RMSNorm",
+            r"\bRMSNorm\b|\bnorm(?:s|ed)?\b",
+            "Divides each row by its size, the root of the mean of its squares.",
+            "The length of a row is {x:length} here.",
+            "RMSNorm",
+        ),
+        Term(
+            "LayerNorm",
+            r"\bLayerNorm\b",
+            "Takes its mean from each row, and divides what is left by its size.",
+            "The length of a row is {x:length} here.",
+            "LayerNorm",
+        ),
+        Term("gain", r"\bgain\b(?! the)", "A parameter for each dimension, which a norm multiplies by."),
+    ),
+)
 ATTN_NORM = _norm(
     "attn-norm",
     "Attention norm",
@@ -151,7 +175,7 @@ EMBEDDED = (
         "“{row}” has {value} in dimension {column}: its embedding, to which nothing is added.", of=lacks("positions")
     ),
 )
-"""The stories of the stage that is normed before anything else."""
+"""The stories of the stage that the input norm reads."""
 
 ENTERS_NORMED = (
     Story(

@@ -3,22 +3,20 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import has, one_head, several_heads
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, has, one_head, several_heads
 
 _ADDS = "In dimension {column} of the output of “{query}”, {head} adds {value}"
 _AFTER_HEADS = ("concat", "contributions", "output")
 
 
 def adds_up(trace: Trace) -> bool:
-    """Whether the heads' contributions make the output, as they do until a number after the heads is set by hand."""
+    """Whether the heads' contributions add up to the output, as they do unless a number after the heads is set."""
     return "contributions" in trace and not any(trace[name].overridden for name in _AFTER_HEADS)
 
 
 def is_set_by_hand(trace: Trace) -> bool:
-    """Whether they would, were it not for a number set by hand."""
+    """Whether a number set by hand keeps the contributions from adding up to the output."""
     return "contributions" in trace and not adds_up(trace)
 
 
@@ -124,4 +122,35 @@ OUTPUT = Step(
         ),
     ),
     arcs=True,
+    band_texts={
+        "output from": ("What the :violet[**output**] of “{word}” takes from each head", ()),
+        "w_o of heads": (
+            "What the heads found, side by side, times the **output parameters**: {story}",
+            PRODUCT,
+        ),
+        "contributions": (
+            "**Each head** goes through its own rows of the output parameters: {story}",
+            (
+                Story("{head} adds {value} in dimension {column}, as it is set by hand.", "set"),
+                Story("{head} adds {value} in dimension {column}."),
+            ),
+        ),
+        "w_o": ("What the head found, times the **output parameters**: {story}", PRODUCT),
+        "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", SUM),
+    },
+    terms=(
+        Term(
+            "W_O",
+            r"\bW_O\b|\boutput parameters\b",
+            "The matrix of parameters that makes the output of what the heads found.",
+            "Here it is {w_o:rows} × {w_o:length}.",
+        ),
+        Term(
+            "contribution",
+            r"\bcontributions?\b",
+            "What one head adds to the output: what it found, times its own rows of W_O.",
+            "Of the selected head it begins with {contributions}.",
+            "Contributions",
+        ),
+    ),
 )

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import both, has, lacks, of_model, of_no_model, origin
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.steps.norms import EMBEDDED, ENTERS_NORMED
-from attnviz.explain.story import Story
+from attnviz.explain.story import Story, both, has, lacks, of_model, of_no_model, origin
 
 _WAVE = Story("{value} is added in dimension {column} of “{row}”, because of its position.")
 
 
 def _entering(prefix: str) -> tuple[Story, ...]:
-    """The entries of what enters: of the stages whose names begin with `prefix`."""
+    """The stories of the input, or of the context with the prefix `context_`."""
     word, position = f"{prefix}embeddings", f"{prefix}positions"
     enters = "“{row}” enters with {value} in dimension {column}"
     return (
@@ -89,4 +87,17 @@ POSITIONS = Step(
         "context": Entry("C", "Context", "what keys and values are projected from", stories=_entering("context_")),
     },
     when=has("positions"),
+    terms=(
+        Term(
+            "position",
+            r"\bpositions?\b",
+            "Where a {unit} stands, counted from 1.",
+            "Here the last is {scores:length}.",
+        ),
+        Term(
+            "sinusoidal",
+            r"\bsinusoidal\b|\bsines\b",
+            "Made of sines and cosines of the position, in waves of many lengths.",
+        ),
+    ),
 )

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition, always, both, has, lacks
-from attnviz.explain.entry import Entry, Role
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Role, Section, Step, Term
 from attnviz.explain.steps.latent import MADE, NOT_MADE
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.story import PARTS, PRODUCT, SUM, Condition, Story, always, both, has, lacks
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
 
 def _n_used(trace: Trace) -> int:
-    """How many of queries, keys and values a matrix makes; beside given ones a matrix makes nothing."""
+    """How many of queries, keys and values are made by a matrix; given ones are not."""
     return sum(name in trace and f"w_{name}" in trace[name].inputs for name in "qkv")
 
 
@@ -119,7 +117,7 @@ _OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of para
 
 
 def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
-    """The entries of one projection: of its matrix, of its bias, and of what it makes."""
+    """The entries of a projection: its matrix, its bias and its result."""
     w, b = f"w_{role}", f"b_{role}"
     symbol, title = role.upper(), one.capitalize()
     says = f"“{{row}}” {does} {{value}} in dimension {{column}}"
@@ -162,11 +160,11 @@ _READ_BY: Mapping[Role, tuple[tuple[str, str, Condition], ...]] = {
     "q": (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent"))),
     "k": (("what enters", "input", always),),
 }
-"""The source of the part of queries or keys for positions, in general and of a token, and the passes that have it."""
+"""What the position part of queries or keys is made from, in general and of a token, and in which passes."""
 
 
 def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:
-    """The entries of the part of queries or keys that knows positions, and of its matrix."""
+    """The entries of the position part of queries or keys, and of its matrix."""
     letter, says = role.upper(), f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
     return {
         f"w_{role}r": Entry(
@@ -265,4 +263,92 @@ PROJECTIONS = Step(
         **_position_entries("q", "query", "queries", does="asks with"),
         **_position_entries("k", "key", "keys", does="offers"),
     },
+    band_texts={
+        "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", PRODUCT),
+        "w_k": ("What “{key}” enters with, times the :orange[**key parameters**]: {story}", PRODUCT),
+        "w_v": ("What “{key}” enters with, times the :green[**value parameters**]: {story}", PRODUCT),
+        "w_qr": ("What “{word}” enters with, times the :blue[**position query parameters**]: {story}", PRODUCT),
+        "w_kr": ("What “{key}” enters with, times the :orange[**position key parameters**]: {story}", PRODUCT),
+        "w_qr times q_latent": (
+            "The query latent of “{word}”, times the :blue[**position query parameters**]: {story}",
+            PRODUCT,
+        ),
+        "q_r from": ("Where the part for positions of the :blue[**query**] of “{word}” is from", ()),
+        "k_r from": ("Where the part for positions of the :orange[**key**] of “{key}” is from", ()),
+        "q_r sum": ("**Added up**: the part for positions, {story}", SUM),
+        "k_r sum": ("**Added up**: the part for positions, {story}", SUM),
+        "q from": ("Where the :blue[**query**] of “{word}” is from", ()),
+        "k from": ("Where the :orange[**key**] of “{key}” is from", ()),
+        "v from": ("Where the :green[**value**] of “{key}” is from", ()),
+        "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", SUM),
+        "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", SUM),
+        "v sum": ("**Added up**: the :green[**value**] of “{key}”, {story}", SUM),
+    },
+    terms=(
+        Term(
+            "query",
+            r"\bquer(?:y|ies)\b",
+            "What a {unit} looks for, as a vector: it is compared with the keys.",
+            "Its length is {q:length} here.",
+        ),
+        Term(  # after “query”, which is marked in “query latent”
+            "query latent",
+            r"\bquery latents?\b|\bd_cq\b",
+            "One short vector of a {unit}, of which the queries of all heads are made, with fewer parameters.",
+            "d_cq = {q_latent:length} here.",
+        ),
+        Term(
+            "key",
+            r"\bkeys?\b",
+            "What a {unit} is found by, as a vector: queries are compared with it.",
+            "Its length is {k:length} here.",
+        ),
+        Term(
+            "value",
+            r"\bvalues?\b",
+            "What a {unit} passes on to those that look at it, as a vector.",
+            "Its length is {v:length} here.",
+        ),
+        Term(
+            "projection",
+            r"\bprojections?\b|\bprojected\b",
+            "A row times a matrix of parameters: each column of the matrix makes one number.",
+            "That of queries is {w_q:rows} × {w_q:length} here.",
+            "Projection",
+        ),
+        Term(
+            "parameter",
+            r"\bparameters?\b",
+            "A number that training sets; all others are computed from parameters and the {unit}s.",
+            "W_Q has {w_q:rows} × {w_q:length} of them in each head.",
+        ),
+        Term("bias", r"\bbias(?:es)?\b", "A row of parameters that is added to every row, whatever is in it."),
+        Term(
+            "d_k",
+            r"\bd_k\b",
+            "How many numbers a query has, and a key.",
+            (
+                "d_k = {q:length} + {q_r:length} here, of content and for positions.",
+                "d_k = {q:length} here, √d_k = {q:root}.",
+            ),
+        ),
+        Term(
+            "d_v",
+            r"\bd_v\b",
+            "How many numbers a value has.",
+            "d_v = {v:length} here.",
+        ),
+        Term(
+            "head",
+            r"\bheads?\b",
+            "One attention with queries, keys and values of its own; several look for different things at once.",
+            "Heads of this layer: {heads:first}.",
+        ),
+        Term(
+            "group",
+            r"\bgroups?\b",
+            "Heads that share keys and values, so that fewer of these must be kept.",
+            "Groups of keys here: {k:first}.",
+        ),
+    ),
 )

@@ -1,9 +1,7 @@
 """QK-norm: queries and keys are brought to one size before they are compared."""
 
-from attnviz.explain.condition import has, lacks
-from attnviz.explain.entry import Entry, Role
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Role, Section, Step
+from attnviz.explain.story import NORMED, Story, has, lacks
 
 
 def _entries(role: Role, one: str, many: str) -> dict[str, Entry]:
@@ -53,4 +51,10 @@ QK_NORM = Step(
     ),
     stages=("q_normed", "k_normed"),
     entries={**_entries("q", "query", "queries"), **_entries("k", "key", "keys")},
+    band_texts={
+        **dict.fromkeys(
+            ("q_normed", "k_normed"),
+            ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
+        ),
+    },
 )

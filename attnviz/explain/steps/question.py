@@ -1,14 +1,12 @@
-"""Question: what the pass is about to answer, asked of the person's own sentence."""
+"""Question: what the pass is about to answer, asked about the user's sentence."""
 
 import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import always, both, of_model, of_no_model, origin
-from attnviz.explain.entry import Entry
 from attnviz.explain.markup import Runs, runs
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story, selection_story
+from attnviz.explain.step import Entry, Section, Step
+from attnviz.explain.story import Story, always, both, of_model, of_no_model, origin, selection_story
 
 MAX_QUOTED_WORDS = 16
 """The most words of a sentence that a heading quotes."""
@@ -19,7 +17,7 @@ _WORD = selection_story(Story("{query}"))
 
 
 def sentence(labels: Sequence[str]) -> str:
-    """The words along an axis as a sentence again; of a long one its beginning."""
+    """The words along an axis as a sentence, cut short if it is long."""
     quoted = ""
     for word in (_REPEATED.sub("", label) for label in labels[:MAX_QUOTED_WORDS]):
         apart = quoted and word not in _CLOSING

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import SET_IN_BAND, Story
 
 
 def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -42,4 +41,19 @@ RESIDUAL = Step(
         )
     },
     arcs=True,
+    band_texts={
+        "residual": (
+            "**Added**: {story}",
+            (SET_IN_BAND, Story("“{query}” came with {left} in dimension {column} and gets {right}.")),
+        ),
+    },
+    terms=(
+        Term(
+            "residual stream",
+            r"\bresidual(?: stream)?\b",
+            "What a {unit} holds from layer to layer: each step adds to it, and nothing is put in its place.",
+            "Its width is {residual:length} here.",
+            "Addition",
+        ),
+    ),
 )

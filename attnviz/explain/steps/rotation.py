@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from attnviz.core.numerals import digits
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition, has, lacks
-from attnviz.explain.entry import Entry, Role
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Role, Section, Step, Term
+from attnviz.explain.story import SUM, Condition, Story, has, lacks
 from attnviz.explain.wording import listed
 
 
@@ -36,7 +34,7 @@ def _is_partial(trace: Trace) -> bool:
 
 
 def _other_bases(trace: Trace) -> dict[str, list[str]]:
-    """The bases of other layers that differ from this one's, each with its layers."""
+    """The different bases of other layers, each with its layers."""
     layers: dict[str, list[str]] = {}
     for stage in trace:
         name, layer = split_layer(stage.name)
@@ -56,7 +54,7 @@ def _reads(role: str, source: str) -> Condition:
 
 
 def _entry(role: Role, one: str, many: str) -> Entry:
-    """The entry of turned queries or keys."""
+    """The entry of rotated queries or keys."""
     turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
     sources = (f"{role}_normed", f"{role}_r", role)
     return Entry(
@@ -112,4 +110,21 @@ ROTATION = Step(
         "q_rotated": _entry("q", "query", "queries"),
         "k_rotated": _entry("k", "key", "keys"),
     },
+    band_texts={
+        "q_rotated row": ("**Turned** by the position of “{word}”: {story}", SUM),
+        "k_rotated row": ("**Turned** by the position of “{key}”: {story}", SUM),
+    },
+    terms=(
+        Term(
+            "RoPE",
+            r"\bRoPE\b|\brotat(?:ed|ion)\b",
+            "Turns queries and keys by their positions, pair by pair, so that scores depend on distances.",
+            (
+                "Here {q_rotated} is made of {q_r}.",
+                "Here {q_rotated} is made of {q_normed}.",
+                "Here {q_rotated} is made of {q}.",
+            ),
+            "Rotation",
+        ),
+    ),
 )

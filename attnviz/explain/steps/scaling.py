@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import Condition
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import SCORE_SET_IN_BAND, Condition, Story
 
 
 def _divided(trace: Trace) -> bool:
@@ -14,13 +12,23 @@ def _divided(trace: Trace) -> bool:
 
 
 def is_unscaled(trace: Trace) -> bool:
-    """Whether scaling is switched off, so that the scaled scores are the scores."""
+    """Whether scaling is off, so that the scaled scores are the scores."""
     return trace["scaled"].operation.factor == 1
 
 
 def is_scaled(trace: Trace) -> bool:
-    """Whether it is not."""
+    """Whether scaling is on."""
     return not is_unscaled(trace)
+
+
+def scale_in_words(trace: Trace) -> str:
+    """The scaling of a score, in words."""
+    scale = trace["scaled"].operation
+    if scale.factor is None:
+        return f"divided by √{scale.d_k}"
+    if scale.base:
+        return f"times ln {scale.base}, so that exp makes a power of {scale.base}"
+    return f"multiplied by {scale.factor:g}".replace("-", "−")
 
 
 def _power_of(base: int) -> Condition:
@@ -57,7 +65,7 @@ SCALING = Step(
     id="scaling",
     title="Scaling",
     headings=(
-        Section("divided", "Keep the scores from growing with $\\sqrt{d_k}$", _divided),
+        Section("divided", "Keep scores from growing with $d_k$", _divided),
         Section("off", "Scores as they are: scaling is switched off", is_unscaled),
         Section("multiplied", "Scores times a given number", _multiplied),
         *(
@@ -120,4 +128,17 @@ SCALING = Step(
             ),
         )
     },
+    band_texts={
+        "scaled": ("**Scale**: {story}", (SCORE_SET_IN_BAND, Story("{scaling}, “{key}” has {value}."))),
+    },
+    terms=(
+        Term(
+            "scaling",
+            r"\bscal(?:ed|ing|e)\b",
+            "Multiplying every score by the same number, mostly 1/√d_k, so that scores do not spread more as d_k "
+            "grows.",
+            "Here {scores} is scaled to {scaled}.",
+            "Scale",
+        ),
+    ),
 )

@@ -1,13 +1,17 @@
 """Scores: each query's dot product with each key."""
 
-from attnviz.explain.condition import both, has, hides, hides_none, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.steps.latent import MADE, NOT_MADE
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.story import PARTS, SCORE_SET_IN_BAND, Story, both, has, hides, hides_none, lacks
 
 _BOTH = "content gives {content_scores}, positions {position_scores}"
 _SCORE = "“{query}” scores {value} with “{key}”"
+
+_ASKS = (
+    Story("for “{key}”, {scores:part.place} counts most: {scores:part.sum} = {scores:part}."),
+    Story("“{key}” with {value} in dimension {column}."),
+)
+_SCORED = (SCORE_SET_IN_BAND, Story("“{key}” has {value}."))
 
 SCORES = Step(
     id="scores",
@@ -95,4 +99,74 @@ SCORES = Step(
             ),
         ),
     },
+    band_texts={
+        "k": (
+            "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
+            _ASKS,
+        ),
+        "k_normed compared": (
+            "“{word}” asks with its normed :blue[**query**], every {unit} answers with its normed :orange[**key**]: "
+            "{story}",
+            _ASKS,
+        ),
+        "k_rotated compared": (
+            "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**], each turned by "
+            "its position: {story}",
+            _ASKS,
+        ),
+        "latent compared": (
+            "“{word}” asks with its absorbed :blue[**query**], every {unit} answers with its latent: {story}",
+            _ASKS,
+        ),
+        **{
+            f"{keys} in content_scores": (
+                f"**Content**: “{{word}}” asks with its {query}, every {{unit}} answers with its {answer}: {{story}}",
+                _ASKS,
+            )
+            for keys, query, answer in (
+                ("k", ":blue[**query**]", ":orange[**key**]"),
+                ("k_normed", "normed :blue[**query**]", "normed :orange[**key**]"),
+                ("latent", "absorbed :blue[**query**]", "latent"),
+            )
+        },
+        "k_r in position_scores": (
+            "**Positions**: “{word}” asks with that part of its :blue[**query**], every {unit} answers with that of "
+            "its :orange[**key**]: {story}",
+            _ASKS,
+        ),
+        "k_rotated in position_scores": (
+            "**Positions**: “{word}” asks with that part of its :blue[**query**], every {unit} answers with that of "
+            "its :orange[**key**], each turned by its position: {story}",
+            _ASKS,
+        ),
+        "content_scores": ("**Compare** contents, dimension by dimension, and add up: {story}", _SCORED),
+        "position_scores": ("**Compare** positions, dimension by dimension, and add up: {story}", _SCORED),
+        "scores of Addition": ("**Add** both scores: {story}", _SCORED),
+        "scores": (
+            "**Compare**, dimension by dimension, and add up. {story}",
+            (
+                Story("“{query}” may see no {unit}.", "unseeing"),
+                Story("“{query}” scores {value} with “{key}”, as it is set by hand.", "set"),
+                Story("Best match{value:es} of the {unit}s it may see: {value:best}, {value:most}.", of=hides),
+                Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=hides),
+                Story("Best match{value:es}: {value:best}, {value:most}.", of=hides_none),
+                Story("{value:most} for {value:alike}."),
+            ),
+        ),
+    },
+    terms=(
+        Term(
+            "score",
+            r"\bscores?\b",
+            "How well a query and a key match: their dot product.",
+            "“{query}” scores {scores} with “{key}”.",
+        ),
+        Term(
+            "dot product",
+            r"\bdot products?\b",
+            "Two vectors, multiplied dimension by dimension and added up.",
+            "Products that are added here: {k:length}.",
+            "DotProducts",
+        ),
+    ),
 )

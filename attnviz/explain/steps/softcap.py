@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.story import Story
 from attnviz.explain.wording import precise
 
@@ -41,4 +40,13 @@ SOFTCAP = Step(
             ),
         )
     },
+    terms=(
+        Term(
+            "softcap",
+            r"\bsoftcap\b|\bcapped\b",
+            "Keeps scores inside a limit: the limit times tanh of the score over the limit.",
+            "Here it makes {capped} of {scaled}.",
+            "Softcap",
+        ),
+    ),
 )

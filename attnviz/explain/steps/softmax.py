@@ -4,11 +4,9 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import both, has, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Bars, Section, Step
+from attnviz.explain.step import Bars, Entry, Section, Step, Term
 from attnviz.explain.steps.mask import before, moves, scored
-from attnviz.explain.story import Story
+from attnviz.explain.story import Story, both, has, lacks
 
 
 def _sums(trace: Trace) -> bool:
@@ -17,6 +15,12 @@ def _sums(trace: Trace) -> bool:
 
 def _exponentiates(trace: Trace) -> bool:
     return not _sums(trace)
+
+
+def _adds_products(trace: Trace) -> bool:
+    """Whether a score adds up several products of a query and a key."""
+    queries = [] if "content_scores" in trace else trace.inputs("scores")[:1]
+    return any(each.shape[-1] > 1 for each in queries)
 
 
 def _by_hand(trace: Trace) -> bool:
@@ -49,7 +53,7 @@ def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 _GIVES = "“{query}” gives “{key}” {value:percent}"
 _REST = "{sink_share:percent} of its row"
-_RANKED = f"{_GIVES}: its %s {{masked}} is {{masked:rank}} of {{masked:count}}"
+_RANKED = f"{_GIVES}: its %s, {{masked}}, is {{masked:rank}} of {{masked:count}}"
 
 SOFTMAX = Step(
     id="softmax",
@@ -61,8 +65,8 @@ SOFTMAX = Step(
     why=(
         Section(
             "softmax",
-            "Exponentiating makes every score positive and a better match count for more; dividing by the sum makes "
-            "shares, so what one {unit} gains the others lose.",
+            "Exponentiating makes every score positive and stretches the leads. Dividing by the sum turns them into "
+            "weights that compete: one {unit}’s gain is the others’ loss.",
             _exponentiates,
         ),
         Section(
@@ -118,9 +122,9 @@ SOFTMAX = Step(
                 Story("“{key}” is hidden from “{query}”: its masked score is −∞, so its share is exactly 0.", "hidden"),
                 *scored(f"{_RANKED}. The sink takes {_REST}.", of=has("sinks")),
                 *scored(
-                    f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the rest "
-                    "{scores:part.rest}.",
-                    of=both(_exponentiates, lacks("content_scores")),
+                    f"{_RANKED}. Its dot product is {{scores}}; {{scores:part.place}} alone contributes "
+                    "{scores:part}.",
+                    of=both(_exponentiates, _adds_products),
                 ),
                 *scored(f"{_RANKED}.", of=_exponentiates),
                 Story(f"{_GIVES}: it sees no other key, and the sink takes {_REST}.", of=has("sinks")),
@@ -157,5 +161,70 @@ SOFTMAX = Step(
         Bars("masked", when=_exponentiates),
         Bars("attention", "#exp", when=_exponentiates),
         Bars("attention", when=_exponentiates),
+    ),
+    band_texts={
+        "#exp": (
+            "**Subtract** the largest{story}, and **exponentiate**.",
+            (
+                Story(", though “{query}” sees no key", "unseeing"),
+                Story(" score, {masked:most}, or the sink, {sinks}, whichever is larger", of=has("sinks")),
+                Story(", {masked:most}"),
+            ),
+        ),
+        "attention": (
+            "**Share**: {story}",
+            (
+                Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
+                Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
+                Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
+                Story(
+                    "divide by the sum, in which the sink counts. Largest share{value:s}: {value:best}, {value:most}; "
+                    "the sink takes {sink_share:percent}.",
+                    of=has("sinks"),
+                ),
+                Story(
+                    "divide by the sum, in which the sink counts: {value:most} for {value:alike}; the sink takes "
+                    "{sink_share:percent}.",
+                    of=has("sinks"),
+                ),
+                Story("divide by the sum. Largest share{value:s}: {value:best}, {value:most}."),
+                Story("divide by the sum: {value:most} for {value:alike}."),
+            ),
+        ),
+    },
+    terms=(
+        Term(
+            "share",
+            r"\bshares?\b",
+            "How much of its attention a query gives to one key.",
+            "“{query}” gives “{key}” {attention:percent}.",
+        ),
+        Term(
+            "attention",
+            r"\battention\b",
+            "How a {unit} divides its attention: the weights with which it mixes the others’ values.",
+            "“{query}” gives “{key}” {attention:percent}.",
+        ),
+        Term(
+            "softmax",
+            r"\bsoftmax\b",
+            "Makes shares of numbers: exp of each, over the sum of all these.",
+            "Here it makes {attention:percent} of {masked}.",
+            "Softmax",
+        ),
+        Term(
+            "rows over their sums",
+            r"\brows? over (?:its|their) sums?\b|\bover their sum\b",
+            "Each score over the sum of its row: shares without exp, which may be negative.",
+            "Here it makes {attention} of {masked}.",
+            "SumNormalise",
+        ),
+        Term(
+            "sink",
+            r"\bsinks?\b",
+            "An extra score that belongs to no {unit} and soaks up attention.",
+            "That of {head} is {sinks}, and takes {sink_share:percent}.",
+            "SinkShare",
+        ),
     ),
 )

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import both, has, lacks, of_model, of_no_model, origin
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import Story, both, has, lacks, of_model, of_no_model, origin
 
 _ENTERS = "The embedding of “{row}” has {value} in dimension {column}"
 _EMBEDDED = (
@@ -83,4 +81,24 @@ TOKENS = Step(
             "E^C", "Context embeddings", "a vector for each token of the context", kind="input", stories=_EMBEDDED
         ),
     },
+    terms=(
+        Term(
+            "token",
+            r"\btokens?\b",
+            "What a text is cut into: here a {unit}.",
+            "There are {scores:length}.",
+        ),
+        Term(
+            "embedding",
+            r"\bembeddings?\b",
+            "The row of numbers that stands for a {unit}.",
+            "Its length is {embeddings:length} here.",
+        ),
+        Term(
+            "d_model",
+            r"\bd_model\b",
+            "How many numbers stand for a {unit} between the layers.",
+            "d_model = {x:length} here.",
+        ),
+    ),
 )

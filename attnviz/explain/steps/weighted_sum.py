@@ -1,9 +1,7 @@
 """Weighted sum: each head mixes the values by the shares."""
 
-from attnviz.explain.condition import both, has, lacks
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
-from attnviz.explain.story import PARTS, Story
+from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.story import PARTS, SUM, Story, both, has, lacks
 
 _QUOTIENT = ": its running output after the last block, over its running sum"
 _OF_LATENTS = "In dimension {column} of the latents, “{query}” collects {value}"
@@ -11,7 +9,7 @@ _COLLECTS = "In dimension {column}, “{query}” collects {value}"
 
 
 def _collected(text: str) -> tuple[Story, Story]:
-    """The stories of a mixture: the largest part of it, and whose it is."""
+    """The stories of a weighted sum: its largest term, and whose it is."""
     return (
         Story(f"{text}; {PARTS.replace('{value:part.place}', '“{value:part.place}”')}."),
         Story(f"{text}, all of it from “{{value:part.place}}” ({{value:part.sum}})."),
@@ -104,4 +102,31 @@ WEIGHTED_SUM = Step(
         ),
     },
     arcs=True,
+    band_texts={
+        "latent collected": (
+            "**Collect**: every {unit} passes on its latent, in that share: {story} Added up, that is what {head} "
+            "collected for “{word}”.",
+            (Story("“{key}” {attention} × {value} in dimension {column}."),),
+        ),
+        "v": (
+            "**Collect**: every {unit} passes on its :green[**value**], in that share: {story} Added up, that is what "
+            "{head} found for “{word}”.",
+            (Story("“{key}” {attention} × {value} in dimension {column}."),),
+        ),
+        "heads": ("**Added up**: what {head} found for “{word}”, {story}", SUM),
+        "heads of LastQuotient": (
+            "**Divide** what was collected by the sum, both after the last block: what {head} found for “{word}”, "
+            "{story}",
+            SUM,
+        ),
+    },
+    terms=(
+        Term(
+            "weighted sum",
+            r"\bweighted sums?\b|\bmixture\b",
+            "Each value times its share, added up.",
+            "“{key}” counts {attention:percent} here.",
+            "WeightedSum",
+        ),
+    ),
 )

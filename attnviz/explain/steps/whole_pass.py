@@ -1,14 +1,12 @@
-"""Whole pass: what one knows at its end."""
+"""Whole pass: a summary at its end."""
 
 from collections.abc import Mapping
 
 from attnviz.core.stage import layered
 from attnviz.core.trace import Trace
-from attnviz.explain.condition import always, both, has, lacks, of_model
-from attnviz.explain.entry import Entry
-from attnviz.explain.step import Section, Step
+from attnviz.explain.step import Entry, Section, Step
 from attnviz.explain.steps.output import adds_up, is_set_by_hand
-from attnviz.explain.story import Story, selection_story
+from attnviz.explain.story import Story, always, both, has, lacks, of_model, selection_story
 from attnviz.explain.wording import counted
 
 
@@ -30,7 +28,7 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 _EARLIER = layered("scores", 1)
-"""A stage that the last layer sees beside its own where there are layers before it."""
+"""A stage that exists only if there are several layers."""
 
 _ends_in_output = lacks("probabilities")
 
@@ -46,7 +44,7 @@ def _took(where: str) -> list:
 
 
 _ADDED = selection_story(
-    Story("To the output of “{query}”, {contributions:longest} added the longest vector{contributions:longest.s}."),
+    Story("To the output of “{query}”, {contributions:longest} contributed most."),
 )
 
 _ANSWERED = selection_story(

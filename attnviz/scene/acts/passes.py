@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.flips.contest import contest_of
-from attnviz.contract.looks import VIEWS
+from attnviz.contract.view_params import VIEWS
 from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
+from attnviz.explain.payload import by_row
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.mask import MASK
-from attnviz.explain.views.stages import by_row
 from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import cell_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token

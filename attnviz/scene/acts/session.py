@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.contract.request import ActsRequest
+from attnviz.contract.answer import ActsRequest
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Resolve
 from attnviz.scene.address import looking, parse

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from attnviz.contract.looks import COMPARISONS
+from attnviz.contract.view_params import COMPARISONS
 from attnviz.core import tokens
 from attnviz.core.coerce import nearest
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL

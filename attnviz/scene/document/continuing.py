@@ -12,8 +12,8 @@ from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.contract.models import ByKey, Kept, Names, Next, ResidualPart, Writers, WrittenText
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Layer, Trace
+from attnviz.explain.payload import chunks
 from attnviz.explain.steps import entry
-from attnviz.explain.views.numbers import chunks
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
 from attnviz.scene.reading import reading_model, room, words_in

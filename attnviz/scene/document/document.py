@@ -16,9 +16,21 @@ from attnviz.analysis.flips.contest import contest_of
 from attnviz.analysis.flips.flip import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
-from attnviz.contract.changes import ChangeMade, Flip, Flips, Moved, Slopes
-from attnviz.contract.document import Door, PairOffered, PassNumbers, SentDocument, SentOther, SentParameters, SentShape
-from attnviz.contract.where import Selected, Where
+from attnviz.contract.document import (
+    ChangeMade,
+    Door,
+    Flip,
+    Flips,
+    Moved,
+    PairOffered,
+    PassNumbers,
+    SentDocument,
+    SentOther,
+    SentParameters,
+    SentShape,
+    Slopes,
+)
+from attnviz.contract.view_params import Selected, Where
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
@@ -27,12 +39,10 @@ from attnviz.core.trace import Trace
 from attnviz.explain import movement
 from attnviz.explain.flips import FAILED as FAILED_FLIPS
 from attnviz.explain.flips import headline, sentences
-from attnviz.explain.measured import measured
+from attnviz.explain.glossary import measured
+from attnviz.explain.payload import ALL, Sent, by_row, model_data, numbers, values
+from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
-from attnviz.explain.views.model import model_data
-from attnviz.explain.views.numbers import Sent
-from attnviz.explain.views.scales import limits
-from attnviz.explain.views.stages import ALL, by_row, numbers, values
 from attnviz.explain.wording import setting
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.continuing import next_data

@@ -11,11 +11,10 @@ from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.contract import answer
 from attnviz.contract.answer import Answer, File, Program, Verdict
 from attnviz.core.trace import Trace, cached_on_trace
-from attnviz.explain import micropython
-from attnviz.explain.code import coloured
-from attnviz.explain.export import script
+from attnviz.explain import microgpt_script
+from attnviz.explain.export import script, torch_script
+from attnviz.explain.markup import coloured
 from attnviz.explain.movement import described
-from attnviz.explain.pytorch import torch_script
 from attnviz.explain.wording import counted
 from attnviz.scene.address import query
 from attnviz.scene.document import advice
@@ -136,12 +135,12 @@ def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> Verdict:
 
 def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> Program:
     trace = resolved.trace
-    torch, micro = torch_script(trace), micropython.script(trace)
+    torch, micro = torch_script(trace), microgpt_script.script(trace)
     return Program(
         runs=coloured(script(trace)),
         torch=torch and coloured(torch),
         microgpt=micro and coloured(micro),
-        file=File(name=micropython.NAME, text=micropython.numbers(trace).decode()) if micro else None,
+        file=File(name=microgpt_script.NAME, text=microgpt_script.numbers(trace).decode()) if micro else None,
     )
 
 

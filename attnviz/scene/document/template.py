@@ -16,12 +16,9 @@ from attnviz.contract.document import LayerOfModel, Palette, PassParameters, Pas
 from attnviz.contract.stages import StageNumbers, StageValues
 from attnviz.core.operations.scores import Scale
 from attnviz.core.trace import Trace, cached_by_template
-from attnviz.explain.ids import nearest
-from attnviz.explain.steps import steps_of
-from attnviz.explain.views import palette
-from attnviz.explain.views.map import map_of
-from attnviz.explain.views.stages import stages
-from attnviz.explain.views.steps import step_data
+from attnviz.explain.payload import stages, step_data
+from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, map_of
+from attnviz.explain.steps import nearest, steps_of
 from attnviz.scene.document.encoding import Json, to_json
 
 
@@ -86,7 +83,7 @@ def _parts(trace: Trace) -> PassShape:
             for layer in trace.layers
         ],
         fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
-        palette=Palette(negative=palette.NEGATIVE, positive=palette.POSITIVE, share=palette.SHARE),
+        palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
     )
 
 

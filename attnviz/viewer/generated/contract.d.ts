@@ -1,6 +1,6 @@
 // Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.
 
-/** All that a browser is given of a scene, by a run of the page or for what was done. */
+/** All that the browser shows of a scene, after a page load or an action. */
 export interface Answer {
   tab: string;
   number: number;
@@ -16,7 +16,7 @@ export interface Answer {
   script?: Program | null;
 }
 
-/** A moment of a lesson, or of a talk of somebody's own. */
+/** A moment of a lesson or of a talk. */
 export interface Moment {
   title: string;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -34,19 +34,19 @@ export interface Moment {
   document: Document;
 }
 
-/** The page of lessons: their list, from which the browser asks for one moment after the other. */
+/** The page of lessons: their list; the browser requests their moments one by one. */
 export interface LessonsPage {
   lessons: Array<LessonEntry>;
   ownSentence: string;
 }
 
-/** An article, or the reply to a file of somebody's own. */
+/** An article, or the report on an uploaded file. */
 export interface Article {
   pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
   file?: string;
 }
 
-/** The acts that a viewer asks for. */
+/** A viewer's request for actions. */
 export interface ActsRequest {
   tab: string;
   address: Record<string, string | null>;
@@ -72,7 +72,7 @@ export interface ClassNow {
   audience?: Audience;
 }
 
-/** A seat's own answer, for who comes back; null where it has given none. */
+/** A seat's answer after a reload; null if it has given none. */
 export interface OwnNow {
   answer: OwnAnswer | null;
 }
@@ -85,28 +85,28 @@ export interface Seat {
   link?: string;
 }
 
-/** The place that the speaker led the class to: its number, and whether it has numbers of their own. */
+/** The place that the speaker led the class to: its number, and whether it shows uploaded numbers. */
 export interface Led {
   number: number;
   isOwn: boolean;
 }
 
-/** The code by which another device of the speaker's joins. */
+/** The code with which the speaker's second device joins. */
 export interface Offer {
   code: string;
 }
 
-/** The questions that a scene has an answer to. */
+/** The questions that can be asked about a scene. */
 export interface OfferedQuestions {
   questions: Array<OfferedQuestion>;
 }
 
-/** The talk of a file, a link or a lesson. */
+/** The talk read from a file, a link or a lesson. */
 export interface OpenedTalk {
   talk: OwnTalk;
 }
 
-/** The files of somebody's own that a scene shows, as base64, by name. */
+/** The uploaded files that a scene shows, as base64, by name. */
 export interface ShownUploads {
   uploads: Record<string, string>;
 }
@@ -121,7 +121,7 @@ export interface WrittenPage {
   page: string;
 }
 
-/** A document as it is sent: of what other documents have too the browser may have been sent the parts before. */
+/** A document as it is sent; the browser may already have the parts that it shares with other documents. */
 export interface SentDocument {
   stages: Record<string, StageNumbers>;
   starts: Array<Selected>;
@@ -147,13 +147,13 @@ export interface SentDocument {
   other: SentOther | null;
 }
 
-/** The boxes of a scene: those of the line, and the rare ones. */
+/** The controls of a scene: the main ones in a line, and the rest. */
 export interface Settings {
   line: Array<Choice | Text | Button | Pills | Switch | Note>;
   more: Array<Choice | Text | Button | Pills | Switch | Note>;
 }
 
-/** A pass, and where one looks in it: all that the viewer is given. */
+/** A pass and where in it somebody is looking: all that the viewer needs. */
 export interface Document {
   stages: Record<string, Stage>;
   steps: Array<Step>;
@@ -184,7 +184,7 @@ export interface Document {
   other: OtherPass | null;
 }
 
-/** The part that the speaker alone is told. */
+/** What only the speaker gets. */
 export interface Audience {
   here: number;
   around: number;
@@ -194,26 +194,26 @@ export interface Audience {
   pressed: number;
 }
 
-/** A talk's title, its moments as its file has them, and the files of somebody's own that they show, by name. */
+/** A talk's title, its moments as in its file, and the uploaded files that they show, by name. */
 export interface OwnTalk {
   title: string;
   moment: Array<Record<string, unknown>>;
   uploads: Record<string, string>;
 }
 
-/** A pass but for its numbers, by a name; the parts are null where the browser has them. */
+/** A `PassShape` by name; its parts are null if the browser has them. */
 export interface SentShape {
   name: string;
   parts: PassShape | null;
 }
 
-/** The numbers of parameters, by a name; the parts are null where the browser has them. */
+/** `PassParameters` by name; its parts are null if the browser has them. */
 export interface SentParameters {
   name: string;
   parts: PassParameters | null;
 }
 
-/** Where one looks in a pass. */
+/** Where in a pass somebody is looking. */
 export interface Where {
   step: string;
   cell: Selected;
@@ -228,14 +228,14 @@ export interface Where {
   route: "every-step" | "short";
 }
 
-/** An act that is offered in words. */
+/** A link that performs an action. */
 export interface Offer {
   event: string;
   value: string | number | boolean | [string, string];
   label: string;
 }
 
-/** The verdict of the audit, or of a large pass the button that asks for it. */
+/** The audit's verdict; for a large pass, a button that runs it. */
 export interface Verdict {
   asks?: string;
   agrees?: boolean;
@@ -251,7 +251,7 @@ export interface Program {
   file: File | null;
 }
 
-/** A question that is answered by a click on a word or a cell of the picture, or on its label. */
+/** A question that is answered by clicking a word or a cell of the picture, or its label. */
 export interface Pick {
   kind: "pick";
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -259,7 +259,7 @@ export interface Pick {
   right: Array<number>;
 }
 
-/** A question with a few answers, as buttons; as lines of code where `is_code`. */
+/** A question with a few answers as buttons, or as lines of code. */
 export interface Choose {
   kind: "choose";
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -268,7 +268,7 @@ export interface Choose {
   isCode: boolean;
 }
 
-/** A question whose answer is a number: on a slider where it is a share, else typed. */
+/** A question whose answer is a number, typed, or set on a slider if it is a share. */
 export interface Fill {
   kind: "fill";
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -282,19 +282,19 @@ export interface Fill {
   unit: string;
 }
 
-/** The end of a lesson: a question to explain in one's own words, kept nowhere, and an answer to compare. */
+/** The end of a lesson: a question to explain in your own words, which is not saved, and an answer to compare. */
 export interface Ending {
   explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
-/** What a number that is asked for is computed from; the number itself is none of it. */
+/** The computation of a number that is asked for, without the number itself. */
 export interface Working {
   formula: string;
   tables: Array<WorkingTable>;
 }
 
-/** A word's shares beside those that a mistake with the mask gives it. */
+/** A word's attention weights beside those that a mistake with the mask gives. */
 export interface WrongMask {
   kind: "mistake";
   name: string;
@@ -309,7 +309,7 @@ export interface WrongMask {
   laws: Array<string>;
 }
 
-/** Random scores at one d_k after the other, for several divisors. */
+/** Random scores at increasing d_k, for several divisors. */
 export interface Sweep {
   kind: "sweep";
   nPairs: number;
@@ -333,14 +333,14 @@ export interface Words {
   unit: string;
 }
 
-/** The colours that numbers have. */
+/** The colours of numbers. */
 export interface Palette {
   negative: [number, number, number];
   positive: [number, number, number];
   share: [number, number, number];
 }
 
-/** A lesson in the list of all. */
+/** A lesson in the list of lessons. */
 export interface LessonEntry {
   id: string;
   name: string;
@@ -350,26 +350,26 @@ export interface LessonEntry {
   planned: Array<number>;
 }
 
-/** A question that the speaker asks of a cell: for its number, its share, or the word that its row is largest at. */
+/** A question on a cell: its number, its share, or the word with the largest number of its row. */
 export interface CellQuestion {
   kind: "number" | "share" | "word";
   cell: string;
 }
 
-/** The question of the place where a class is. */
+/** A round of answers to the current question. */
 export interface Round {
   number: number;
   isOpen: boolean;
 }
 
-/** The answer that a seat gave to a round of the question of a place. */
+/** A seat's answer in a round at a place. */
 export interface OwnAnswer {
   number: number;
   round: number;
   value: number;
 }
 
-/** A question that a scene has an answer to. */
+/** A question that can be asked about a scene. */
 export interface OfferedQuestion {
   ask: Record<string, unknown>;
   answer: string;
@@ -386,7 +386,7 @@ export interface StageNumbers {
   rule?: RuleNumbers;
 }
 
-/** The selected number, by its places, counted from 0. */
+/** The selected cell, as an index from 0 on each kind of axis. */
 export interface Selected {
   head: number;
   query: number;
@@ -404,34 +404,34 @@ export interface ChangeMade {
   index: Array<number | null>;
 }
 
-/** The movement of a stage by numbers set by hand. */
+/** How far numbers set by hand moved a stage. */
 export interface Moved {
   stage: string;
   text: string;
 }
 
-/** The slopes of a number. */
+/** The gradients of a number. */
 export interface Slopes {
   of: string;
   text: string;
   values: Record<string, Array<string | null>>;
 }
 
-/** The smallest changes that turn the order of a row of shares. */
+/** The smallest changes that reverse the order of a row of attention weights or probabilities. */
 export interface Flips {
   of: string;
   text: string;
   stages: Array<Flip>;
 }
 
-/** An act that is offered in words. */
+/** A link that performs an action. */
 export interface Door {
   event: string;
   value: string;
   label: string;
 }
 
-/** The model that answers, where the parameters are those of one. */
+/** The model whose parameters the pass has. */
 export interface Model {
   read: "each" | "last";
   answers: string;
@@ -442,7 +442,7 @@ export interface Model {
   verdict: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
-/** Two passes that mean something beside each other. */
+/** A pair of passes worth comparing. */
 export interface PairOffered {
   id: string;
   label: string;
@@ -462,7 +462,7 @@ export interface Next {
   kept: Array<Kept>;
 }
 
-/** A second pass, A, beside this one, B; its document has no pass beside it. */
+/** A second pass, A, compared with this one, B; its own document has no second pass. */
 export interface SentOther {
   between: Array<[string, string, string]>;
   parted: string;
@@ -525,7 +525,7 @@ export interface LayerOfModel {
   purpose: string;
 }
 
-/** A second pass, A, beside this one, B; its document has no pass beside it. */
+/** A second pass, A, compared with this one, B; its own document has no second pass. */
 export interface OtherPass {
   between: Array<[string, string, string]>;
   parted: string;
@@ -536,7 +536,7 @@ export interface OtherPass {
   document: Document;
 }
 
-/** A heading, of plain text. */
+/** A plain-text heading. */
 export interface Heading {
   kind: "heading";
   level: number;
@@ -549,7 +549,7 @@ export interface Paragraph {
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
 }
 
-/** A button that leads to another page, by the name of a door, and what is said of it. */
+/** A button that opens another page, with a text. */
 export interface DoorButton {
   kind: "door";
   door: string;
@@ -557,19 +557,19 @@ export interface DoorButton {
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
 }
 
-/** Pieces in a frame. */
+/** Framed pieces. */
 export interface Frame {
   kind: "box";
   pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
 }
 
-/** Pieces in columns, as many beside each other as have room. */
+/** Pieces in columns, as many side by side as fit. */
 export interface Columns {
   kind: "beside";
   columns: Array<Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>>;
 }
 
-/** One of several options, with the pieces of the chosen one below. */
+/** A choice, with the pieces of the chosen option below. */
 export interface Alternatives {
   kind: "choice";
   event: string;
@@ -599,7 +599,7 @@ export interface NumberTable {
   colours: [[number, number, number], [number, number, number]];
 }
 
-/** A number that somebody doesn't understand: where the class was, the cell, and how many don't. */
+/** A number that listeners marked as unclear: the address, the cell, and how many did. */
 export interface Pointed {
   at: string;
   cell: string;
@@ -611,7 +611,7 @@ export interface RuleNumbers {
   arrays: Record<string, RuleArray>;
 }
 
-/** A pass but for its numbers: the same for all passes that are alike. */
+/** A pass without its numbers: the same for all passes with the same settings and words. */
 export interface PassShape {
   stages: Record<string, StageShape>;
   steps: Array<Step>;
@@ -623,12 +623,12 @@ export interface PassShape {
   palette: Palette;
 }
 
-/** The numbers of a pass that passes of other words have too. */
+/** The numbers of parameters, which passes of other words share. */
 export interface PassParameters {
   stages: Record<string, StageValues>;
 }
 
-/** One of a list. */
+/** A choice from a list. */
 export interface Choice {
   kind: "choice";
   event: string;
@@ -653,7 +653,7 @@ export interface Text {
   words?: Array<string>;
 }
 
-/** Sends true. */
+/** A button, which sends true. */
 export interface Button {
   kind: "button";
   event: string;
@@ -662,7 +662,7 @@ export interface Button {
   sign: string;
 }
 
-/** A few words, one of which may be pressed. */
+/** A choice from a row of pills. */
 export interface Pills {
   kind: "pills";
   event: string;
@@ -673,7 +673,7 @@ export interface Pills {
   options: Array<Option>;
 }
 
-/** On or off. */
+/** A switch. */
 export interface Switch {
   kind: "switch";
   event: string;
@@ -682,7 +682,7 @@ export interface Switch {
   value: boolean;
 }
 
-/** A text between the boxes. */
+/** A text between the controls. */
 export interface Note {
   kind: "note";
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
@@ -695,20 +695,20 @@ export interface StageAudit {
   off: string;
 }
 
-/** A file to be saved. */
+/** A file to download. */
 export interface File {
   name: string;
   text: string;
 }
 
-/** A number of a pass within a text, which leads to its cell. */
+/** A number of a pass within a text, which links to its cell. */
 export interface NumberLink {
   text: string;
   cell: string;
   of: "A" | "B";
 }
 
-/** One of the answers that a person may give. */
+/** One of the answers to choose from. */
 export interface Candidate {
   label: string;
   feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -716,14 +716,14 @@ export interface Candidate {
   cell?: string;
 }
 
-/** A wrong number, and what it is the answer to. */
+/** A wrong number, and what it would be the answer to. */
 export interface Near {
   value: number;
   tolerance: number;
   feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
-/** Numbers that a number is computed from: a line for each of the places that it adds up over, or for each of them. */
+/** Numbers that another is computed from: a line per term of its sum, or per number. */
 export interface WorkingTable {
   heads: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string]>;
   lines: Array<Array<string>>;
@@ -737,7 +737,7 @@ export interface SweptDivisor {
   lengths: Array<SweptLength>;
 }
 
-/** A step on the map, with its stages. */
+/** A step and its stages on the map. */
 export interface MapColumn {
   step: string;
   title: string;
@@ -752,7 +752,7 @@ export interface TableSide {
   blocks: Array<Block>;
 }
 
-/** The smallest change that turns the order of a row, in one stage. */
+/** The smallest change of one stage that reverses the order of a row. */
 export interface Flip {
   stage: string;
   text: string;
@@ -775,7 +775,7 @@ export interface Training {
   writes: Writes | null;
 }
 
-/** The way in which a token is drawn. */
+/** The parameters of sampling a token. */
 export interface Drawing {
   temperature: number;
   top_k: number;
@@ -783,14 +783,14 @@ export interface Drawing {
   seed: number;
 }
 
-/** The writers to the residual stream at the last token, and what each adds to each logit. */
+/** What each writer to the residual stream at the last token adds to each logit. */
 export interface Writers {
   writers: Array<ResidualPart>;
   values: Array<string | null>;
   byKey: ByKey | null;
 }
 
-/** Texts that the model writes. */
+/** Texts that the model writes, such as names. */
 export interface Names {
   listed: Array<WrittenText>;
   text: string;
@@ -803,7 +803,7 @@ export interface Kept {
   saved: string;
 }
 
-/** The distance of a stage's numbers from those beside it. */
+/** How far a stage's numbers are from those of the other pass. */
 export interface StageDistance {
   text: string;
   other: number;
@@ -813,7 +813,7 @@ export interface StageDistance {
   of: number;
 }
 
-/** Sentences with slots, which the browser fills in for what is selected. */
+/** Sentences with slots that the browser fills in for the selected cell. */
 export interface Story {
   of: string;
   stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
@@ -827,7 +827,7 @@ export interface Axis {
   coordinates: Array<[string, number]>;
 }
 
-/** The cells that a cell is computed from, and the arrays that are read besides. */
+/** How a stage's cells are computed, and the arrays that this reads besides stages. */
 export interface Rule {
   result: string;
   sizes: Record<string, number>;
@@ -838,14 +838,14 @@ export interface Rule {
   arrays: Record<string, RuleArray>;
 }
 
-/** Matrices that are drawn as one equation: in one row with the same rows, in one column with the same columns. */
+/** Matrices drawn as one equation: those in a row share their rows, those in a column their columns. */
 export interface Picture {
   grid: Array<Array<Matrix | null>>;
   turns: boolean;
   aside: boolean;
 }
 
-/** Rows of a sheet, with one sentence. */
+/** Rows of the One word view with one sentence. */
 export interface Band {
   sentence: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
   label: string;
@@ -857,7 +857,7 @@ export interface Band {
   factors: boolean;
 }
 
-/** Where a number of the first band of a sheet is from: its word's row of what enters, times a matrix of parameters. */
+/** Where the query, key, value or output of a band comes from: a word's row times a matrix of parameters. */
 export interface Source {
   name: string;
   word: "key" | "query";
@@ -866,7 +866,7 @@ export interface Source {
   bands: Array<Band>;
 }
 
-/** One of several options, and the pieces that are shown where it is chosen. */
+/** An option, and the pieces that are shown if it is chosen. */
 export interface Alternative {
   value: string;
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
@@ -878,7 +878,7 @@ export interface RuleArray {
   values: Array<string | null>;
 }
 
-/** A stage but for its numbers. */
+/** A stage without its numbers. */
 export interface StageShape {
   symbol: string;
   title: string;
@@ -894,19 +894,19 @@ export interface StageShape {
   inMicrogpt: string;
 }
 
-/** The values of a parameter, which other passes have too. */
+/** The values of a parameter, which passes of other words share. */
 export interface StageValues {
   values: Array<string | null>;
 }
 
-/** One of a list. */
+/** An option of a list. */
 export interface ChoiceOption {
   value: string | number | boolean;
   label: string;
   group?: string;
 }
 
-/** One of a few words. */
+/** An option of a row of pills. */
 export interface Option {
   value: string | number | boolean;
   label: string;
@@ -942,13 +942,13 @@ export interface Block {
   stop: number;
 }
 
-/** A pattern in the attention to held-out sentences, as a share of it. */
+/** A pattern of attention to held-out sentences, with its share of all attention. */
 export interface Pattern {
   label: string;
   value: number;
 }
 
-/** The mean scores of words of one kind for those of another; colours reach to `limit` at every checkpoint. */
+/** Mean scores between kinds of words, in the same colours, up to `limit`, at every checkpoint. */
 export interface Kinds {
   title: string;
   rows: Array<string>;
@@ -971,14 +971,14 @@ export interface Writes {
   texts: Array<WrittenText>;
 }
 
-/** A writer to the residual stream. */
+/** What writes to the residual stream: a head, an MLP, the embedding. */
 export interface ResidualPart {
   label: string;
   cell: string;
   isHead: boolean;
 }
 
-/** From which key each head adds most. */
+/** The key from which each head adds most to each logit, and how much. */
 export interface ByKey {
   places: Array<Array<number>>;
   values: Array<string | null>;
@@ -990,7 +990,7 @@ export interface WrittenText {
   is: string;
 }
 
-/** The computation of the cells of one case. */
+/** How the cells of one case are computed. */
 export interface RuleVariant {
   lines: Array<RuleLine>;
   conclusion: string;
@@ -998,7 +998,7 @@ export interface RuleVariant {
   term: string;
 }
 
-/** The cells that a cell is computed from, once for all cells of a stage. */
+/** How the cells of a stage are computed from other cells, for all of them at once. */
 export interface RuleShape {
   result: string;
   sizes: Record<string, number>;

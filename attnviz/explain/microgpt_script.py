@@ -1,4 +1,4 @@
-"""microgpt's own Python: a pass as a script without any package, for someone who knows microgpt better than NumPy."""
+"""A pass as a script in microgpt's style, in plain Python, for readers who know microgpt better than NumPy."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from attnviz.core.trace import Layer, Trace
 from attnviz.models.statedict import IN_LAYER, state_dict
 
 NAME = "attnviz_microgpt.json"
-"""The file that the script reads."""
+"""The name of the file that the script reads."""
 
 NAMES = {
     "embeddings": "wte[token_id]",
@@ -44,7 +44,7 @@ NAMES = {
     "logits": "logits",
     "probabilities": "probs",
 }
-"""The names of stages in microgpt, where it has any; most of a block is its `x`, one after the other."""
+"""The names of stages in microgpt, where they have one; its `x` is many stages, one after another."""
 
 _SCRIPT = '''\
 import json
@@ -137,13 +137,13 @@ _REPEATED = re.compile(r" \(\d+\)$")
 
 
 def script(trace: Trace) -> str | None:
-    """The pass in the shape of microgpt, beside the file that `numbers` writes; it says how far its logits are off.
+    """The pass as a script in microgpt's style; it reads the file of `numbers` and prints how far its logits are off.
 
     Returns
     -------
     str or None
-        None where microgpt cannot make the pass: with other norms, other residuals or another mask than its own, or
-        with computed numbers that were set by hand.
+        None if microgpt can't compute the pass: with other norms, residuals or masks than its own, or with computed
+        numbers set by hand.
     """
     if not is_microgpt(trace):
         return None
@@ -155,7 +155,7 @@ def script(trace: Trace) -> str | None:
 
 
 def numbers(trace: Trace) -> bytes:
-    """The file of the script, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
+    """The script's file as JSON: parameters, tokens and logits, with only the pass's rows of `wte`."""
     tokens = list(trace.origin.rows)
     state = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
     rows = dict(zip(map(str, tokens), state["wte"], strict=True))
@@ -170,8 +170,8 @@ def numbers(trace: Trace) -> bytes:
     return json.dumps(written).encode()
 
 
-def called(trace: Trace) -> dict[str, str]:
-    """The names of a pass's stages in microgpt, where the pass has its shape; no number decides it."""
+def names_in_microgpt(trace: Trace) -> dict[str, str]:
+    """The names in microgpt of a pass's stages; none if the pass doesn't have its architecture."""
     if not has_its_shape(trace):
         return {}
     bases = {stage.name: split_layer(stage.name)[0] for stage in trace.stages}
@@ -179,7 +179,7 @@ def called(trace: Trace) -> dict[str, str]:
 
 
 def is_microgpt(trace: Trace) -> bool:
-    """Whether a pass is one that microgpt makes."""
+    """Whether microgpt can compute a pass."""
     return (
         has_its_shape(trace)
         and np.array_equal(trace["mask"].value, np.tri(trace["x"].shape[0], dtype=bool))
@@ -189,7 +189,7 @@ def is_microgpt(trace: Trace) -> bool:
 
 
 def has_its_shape(trace: Trace) -> bool:
-    """Whether a pass has the stages and the operations of one that microgpt makes."""
+    """Whether a pass has the stages and operations of microgpt's architecture."""
     return (
         all(name in trace for name in ("embedded", "positions", "logits"))
         and trace["x"].operation == RMSNorm()

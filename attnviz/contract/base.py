@@ -1,0 +1,117 @@
+"""What all messages are made of: base struct, common types, and `received`, which reads a message from a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct, defstruct
+
+
+class Sent(Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A part of a message to the browser, with exactly these fields."""
+
+
+def joined(name: str, doc: str, one: type[Sent], other: type[Sent], /, **fields: Any) -> type[Sent]:
+    """The two structs that the browser merges into one; `fields` are those that take parts from both."""
+    hints = get_type_hints(one, include_extras=True) | get_type_hints(other, include_extras=True) | fields
+    return defstruct(name, hints.items(), bases=(Sent,), namespace={"__doc__": doc}, module=other.__module__)
+
+
+NonEmpty = Annotated[str, Meta(min_length=1)]
+"""A non-empty text."""
+
+Size = Annotated[float, Meta(ge=0)]
+
+Name = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]
+"""The name of a stage."""
+
+Place = Annotated[int, Meta(ge=0)]
+"""An index from 0, or a count."""
+
+Layer = Annotated[int, Meta(ge=0)]
+"""Counted from 1; 0 outside layers, and in a pass of one layer."""
+
+Cell = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*\\[[0-9]+(,[0-9]+)*\\]$")]
+"""The address of a cell, such as `scores[0,2,1]`."""
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+_Byte = Annotated[int, Meta(ge=0, le=255)]
+Colour = tuple[_Byte, _Byte, _Byte]
+"""Red, green, blue."""
+
+Stories = Annotated[list[tuple[Literal["hidden", "unseeing", "set", "given", ""], str]], Meta(min_length=1)]
+"""Pairs of a case and the sentence for it, with slots."""
+
+
+class Story(Sent):
+    """Sentences with slots that the browser fills in for the selected cell.
+
+    Attributes
+    ----------
+    of
+        The stage that the cell belongs to.
+    """
+
+    of: Name
+    stories: Stories
+
+
+Style = Literal["", "strong", "em", "code", "math", "q", "k", "v", "output", "word", "verdict", "story"]
+Run = tuple[Style, str | Story]
+"""A text with one style, or a story."""
+
+Runs = list[Run]
+
+Values = Annotated[list[str | None], Meta(min_length=1)]
+"""Base64 of little-endian float64 in C order, one text per head if heads are the first axis; null if not sent."""
+
+
+ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
+
+Message = TypeVar("Message", bound=msgspec.Struct)
+
+_HIGH, _LOW, _HALF = (rb"u[dD][%b][0-9a-fA-F]{2}" % digits for digits in (b"89abAB", b"c-fC-F", b"89a-fA-F"))
+_ESCAPES = re.compile(rb"\\(?:%b\\%b|(%b)|.)" % (_HIGH, _LOW, _HALF), re.DOTALL)
+
+
+class RequestError(ValueError):
+    """A message that none of our pages sends."""
+
+
+def received(body: bytes, kind: type[Message]) -> Message:
+    """Decode the body of a request.
+
+    Raises
+    ------
+    RequestError
+        If it isn't a message of this kind.
+    """
+    try:
+        return msgspec.json.decode(_well_formed(body), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        kinds = [msgspec.structs.fields(each) for each in get_args(kind) or [kind]]
+        parts = " or ".join(f"{{{', '.join(part.encode_name for part in fields)}}}" for fields in kinds)
+        reason = "This is nested too deep" if isinstance(error, RecursionError) else error
+        raise RequestError(f"What is asked here is a page's own: {parts}. {reason}. Reload the page.") from None
+
+
+def _well_formed(body: bytes) -> bytes:
+    """Replace escaped lone surrogates by U+FFFD: an answer that quotes one could not be encoded."""
+    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], body)

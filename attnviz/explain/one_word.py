@@ -1,0 +1,449 @@
+"""The One word view: the bands of each step, with their sentences, and where queries, keys and values are from.
+
+A band is rows under the words: the row of a stage, which the selected query has; or a matrix, with a column at its
+left whose numbers its rows are multiplied by, or at its right, which its rows add up to. Each follows from a stage and
+what it reads, so a new operation between the scores and the softmax has a band, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from attnviz.contract.stages import Band, Matrix, Source
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.stage import Stage, split_layer
+from attnviz.core.trace import Trace
+from attnviz.explain.markup import Runs, runs
+from attnviz.explain.step import Step
+from attnviz.explain.steps import BAND_TEXTS, ENTERING, entry, stories_of, symbol
+from attnviz.explain.steps.scaling import is_unscaled, scale_in_words
+from attnviz.explain.steps.tokens import TOKENS
+from attnviz.explain.story import Story, selection_story, several_heads
+
+_WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
+
+
+def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
+    """The sentence beside the band of a stage; the stage's own stories if no step has one.
+
+    Parameters
+    ----------
+    trace : Trace
+    name : str
+    shows : str, optional
+        What is shown instead of the stage itself: an array of its rule, a sum, its sources.
+    **slots : str
+        The stages of further slots in its stories: `sum` is what a matrix's products add up to.
+    """
+    layer = trace.layer_of(name)
+    names = layer.names | slots
+    base, _ = split_layer(name)
+    keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
+    text, stories = next((BAND_TEXTS[key] for key in keys if key in BAND_TEXTS), ("{story}", ()))
+    stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
+    filled = {"{unit}": trace.origin.unit, "{scaling}": scale_in_words(layer.trace) if base == "scaled" else ""}
+    for slot, words in filled.items():
+        text, stories = (
+            text.replace(slot, words),
+            [dataclasses.replace(each, text=each.text.replace(slot, words)) for each in stories],
+        )
+    word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
+    of = layer.names["heads"] if base == "concat" else name  # whose numbers it copies side by side
+    return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=of))
+
+
+def marks(stage: Stage) -> str:
+    """The sentence that replaces a band's if something set numbers of the stage; else empty."""
+    if not stage.overridden_by:
+        return ""
+    return f"{'These numbers are' if stage.is_overridden_whole else 'What is marked is'} {stage.overridden_by}."
+
+
+def norm_bands(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The row before the norm, its squares with their sum, and the row after."""
+    read, kind = stage.inputs[0], type(stage.operation).__name__
+    after = "" if kind == "RMSNorm" else kind
+    yield Band([], entry(read).title, row_matrix(trace[read]))
+    squares = sentence(trace, stage.name, "#square" + f" of {after}" * bool(after))
+    yield Band(squares, "squares", row_matrix(stage, sums=True), array="#square")
+    yield Band(sentence(trace, stage.name, after, left=read), entry(stage.name).title, row_matrix(stage))
+
+
+def product_band(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
+    """A matrix of parameters, with the numbers that its rows are multiplied by."""
+    rows, columns = len(matrix.axes) - 2, len(matrix.axes) - 1
+    if result.operation.operands[1].transposed:
+        rows, columns = columns, rows
+    times = f"{split_layer(matrix.name)[0]} times {split_layer(left.name)[0]}"
+    text = sentence(trace, matrix.name, times, sum=result.name)
+    return Band(text, entry(matrix.name).title, Matrix(matrix.name, rows, columns), left=column_matrix(left))
+
+
+def contribution_bands(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """Each head's contribution to the output, and the bias."""
+    if not has_several_heads(trace, stage):
+        return
+    yield Band(sentence(trace, stage.name), entry(stage.name).title, Matrix(stage.name, 0, 2))
+    bias = trace.layer_of(stage.name).names.get("b_o")
+    if bias:
+        yield Band([], entry(bias).title, Matrix(bias, None, 0))
+
+
+def has_several_heads(trace: Trace, stage: Stage) -> bool:
+    """Whether the stage's layer has several heads."""
+    return several_heads(trace.layer_of(stage.name).trace)
+
+
+def dot_products_of(trace: Trace, stage: Stage) -> list[Stage]:
+    """The dot products of queries and keys in the stage's layer: the scores, or those of their two parts."""
+    layer = trace.layer_of(stage.name)
+    scores = layer.names.get("scores")
+    if scores is None:
+        return []
+    return [trace[scores]] if is_product(trace[scores]) else list(trace.inputs(scores))
+
+
+def follows_its_factors(trace: Trace, stage: Stage) -> bool:
+    """Whether the row of a product comes right after the band with its factors."""
+    parts = dot_products_of(trace, stage)
+    if stage not in parts or len(parts) == 1:
+        return True
+    order = list(trace.keys()).index
+    first, last = (
+        min(parts, key=lambda each: order(each.name)),
+        max(parts, key=lambda each: max(map(order, each.inputs))),
+    )
+    return stage is first is last
+
+
+def comparison_after(trace: Trace, stage: Stage) -> Stage | None:
+    """The comparison whose last input is this stage."""
+    order = list(trace.keys())
+    return next(
+        (each for each in dot_products_of(trace, stage) if max(each.inputs, key=order.index) == stage.name), None
+    )
+
+
+def is_query_or_key(trace: Trace, stage: Stage) -> bool:
+    """Whether a stage is queries or keys, compared as they are or after further stages."""
+    stages = tuple(each for scores in dot_products_of(trace, stage) for each in trace.inputs(scores.name)[:2])
+    while stages and stage not in stages:
+        stages = tuple(
+            each for after in stages for each in trace.inputs(after.name)[:1] if each.axes[:2] == after.axes[:2]
+        )
+    return bool(stages)
+
+
+def is_product(stage: Stage) -> bool:
+    """Whether a stage is a matrix product."""
+    return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}
+
+
+def is_norm(stage: Stage) -> bool:
+    """Whether a stage is the result of a norm."""
+    return isinstance(stage.operation, RMSNorm | LayerNorm)
+
+
+def is_output(stage: Stage) -> bool:
+    """Whether a stage is the output of a layer."""
+    return split_layer(stage.name)[0] == "output"
+
+
+def row_matrix(stage: Stage, *, sums: bool = False) -> Matrix:
+    """The row of a stage."""
+    return Matrix(stage.name, None, len(stage.axes) - 1, sums=sums)
+
+
+def column_matrix(stage: Stage) -> Matrix:
+    """The row of a stage as a column."""
+    return Matrix(stage.name, len(stage.axes) - 1, None)
+
+
+def transposed_matrix(stage: Stage) -> Matrix:
+    """The columns and rows of a stage."""
+    return Matrix(stage.name, len(stage.axes) - 1, len(stage.axes) - 2)
+
+
+def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
+    """Where the queries, keys and values of a step come from, and the output of several heads.
+
+    Only what a matrix makes has a source.
+    """
+    names = trace.layers[step.layer - 1].names
+    made = (
+        [trace[names[name]] for name in _NAMES if name in names] if _first_compared(trace, names) in step.stages else []
+    )
+    joined = [trace[name] for name in step.stages if is_output(trace[name]) and has_several_heads(trace, trace[name])]
+    return (
+        *(_source(trace, stage) for stage in made if is_product(stage)),
+        *(_join(trace, stage) for stage in joined if is_product(stage)),
+    )
+
+
+def formula(trace: Trace, stage: Stage) -> str:
+    """The formula of a stage, in symbols."""
+    return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
+
+
+def first_query_bands(trace: Trace) -> tuple[Band, ...]:
+    """The bands of how the first layer's query, or its latent, is made from the word's embedding."""
+    names = trace.layers[0].names
+    query = trace[names.get("q_compressed", names["q"])]
+    bands = _source(trace, query).bands if is_product(query) else ()
+    is_latent = "q_compressed" in names
+    return bands[: [band.factors for band in bands].index(True) + 1] if is_latent else bands
+
+
+def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
+    """The bands of how the query latent is made, without those on the first page."""
+    return tuple(band for band in _source(trace, stage).bands if band not in first_query_bands(trace))
+
+
+def _join(trace: Trace, output: Stage) -> Source:
+    """The source of the output: the heads side by side, times the output parameters."""
+    layer = trace.layer_of(output.name)
+    concat, w_o = trace.inputs(output.name)[:2]
+    return Source(
+        entry(w_o.name).title.lower(),
+        "query",
+        sentence(trace, output.name, "output from"),
+        formula(trace, output),
+        (
+            replace(
+                product_band(trace, w_o, concat, output),
+                sentence=sentence(trace, w_o.name, "w_o of heads", sum=output.name),
+            ),
+            *contribution_bands(trace, trace[layer.names["contributions"]]),
+            Band(sentence(trace, output.name), entry(output.name).title, row_matrix(output)),
+        ),
+    )
+
+
+def _source(trace: Trace, stage: Stage) -> Source:
+    base, _ = split_layer(stage.name)
+    enters, matrix, *bias = trace.inputs(stage.name)
+    is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or is_norm(enters))
+    added = enters.inputs if is_sum else []
+    bands = (
+        *(_norm_alone(trace, enters) if is_norm(enters) else ()),
+        *(Band([], entry(name).title, row_matrix(trace[name])) for name in added),
+        *((Band([], entry(enters.name).title, row_matrix(enters)),) if added else ()),
+        product_band(trace, matrix, enters, stage),
+        *(Band([], entry(each.name).title, row_matrix(each)) for each in bias),
+        Band(sentence(trace, stage.name, f"{base} sum"), entry(stage.name).title, row_matrix(stage), factors=True),
+        *(band for each in _stages_before_scores(trace, stage) for band in _changed_row(trace, each)),
+    )
+    word = stage.axes[-2]
+    return Source(_NAMES[base], word, sentence(trace, stage.name, f"{base} from"), formula(trace, stage), bands)
+
+
+_NAMES = {
+    "q_compressed": "query latent",
+    "compressed": "latent",
+    "q": "query",
+    "k": "key",
+    "v": "value",
+    "q_r": "position query",
+    "k_r": "position key",
+}
+
+
+def _first_compared(trace: Trace, names: Mapping[str, str]) -> str | None:
+    """The last input of the first comparison of a layer."""
+    parts, order = dot_products_of(trace, trace[names["attention"]]), list(trace.keys()).index
+    return min((max(each.inputs, key=order) for each in parts), key=order, default=None)
+
+
+def _stages_before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
+    """The stages between queries or keys and their dot products, in order."""
+    for each in trace:
+        if each.axes[:2] == stage.axes[:2] and each.axes[-1] != "key" and stage.name in each.inputs[:1]:
+            yield each
+            yield from _stages_before_scores(trace, each)
+
+
+def _changed_row(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The row of a query or key after an operation on it."""
+    if is_norm(stage):
+        _, *bands = norm_bands(trace, stage)
+        yield from bands
+    elif is_product(stage):
+        left, matrix = trace.inputs(stage.name)
+        yield product_band(trace, matrix, left, stage)
+        yield Band(
+            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"),
+            entry(stage.name).title,
+            row_matrix(stage),
+            factors=True,
+        )
+    else:
+        yield Band(
+            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, row_matrix(stage)
+        )
+
+
+def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The bands of a norm, without sentences."""
+    return (replace(band, sentence=[]) for band in norm_bands(trace, stage))
+
+
+def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
+    """The bands that a step adds to the One word view, if any."""
+    if step.id == TOKENS.id:
+        return first_query_bands(trace)
+    if step.id in {entering.id for entering in ENTERING} or _is_of_sources(step):
+        return ()
+    return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
+
+
+def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
+    """The page of the One word view that has the bands of a step.
+
+    A layer has one for its words and one for joining heads. Before them come pages for the first query and for latents:
+    pages that begin with "query" are not printed. An MLP has pages for its neurons, its output and the answer after it.
+    """
+    if step.id == TOKENS.id:
+        return "query-1"
+    layer = trace.layers[step.layer - 1].number
+    names = {split_layer(name)[0] for name in step.stages}
+    if names & _OF_QUERY_LATENT:
+        return f"query-{layer}"
+    if "latent" in names:
+        return f"query-latents-{layer}"
+    if names & _OF_NEURONS:
+        return f"neurons-{layer}"
+    if names & _OF_MLP:
+        return f"mlp-{layer}"
+    if "logits" in names and "mlp" in trace.layers[-1].trace:
+        return f"answer-{layer}"
+    is_of_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
+    return f"{'words' if is_of_words else 'join'}-{layer}"
+
+
+_OF_QUERY_LATENT = {"q_compressed", "q_latent"}
+_OF_NEURONS, _OF_MLP = {"mlp_norm", "hidden", "active"}, {"mlp", "mlp_residual"}
+
+
+def _is_of_sources(step: Step) -> bool:
+    """Whether the step is the norm before queries, keys and values, which is shown with their sources."""
+    return {split_layer(name)[0] for name in step.stages} == {"attn_norm"}
+
+
+def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+    base, _ = split_layer(stage.name)
+    if comparison := comparison_after(trace, stage):
+        yield _comparison(trace, comparison)
+    elif base == "q_compressed":
+        yield from query_latent_bands(trace, stage)
+    elif base == "latent":
+        yield Band(sentence(trace, stage.name, "latent of each"), entry(stage.name).title, transposed_matrix(stage))
+    elif (
+        base in ("v", "q_latent")
+        or is_query_or_key(trace, stage)
+        or (base == "scaled" and is_unscaled(trace.layer_of(stage.name).trace))
+    ):
+        return  # shown below the attention weights, with its source, beside the keys, or as the scores
+    elif base == "concat":
+        yield from _side_by_side(trace, stage)
+    elif base == "contributions":
+        yield from contribution_bands(trace, stage)
+    elif is_product(stage) and _reads_shares(trace, stage):
+        yield _weighted_sum(trace, stage)
+    elif stage.axes[-3:-1] == ("query", "key"):
+        yield Band(sentence(trace, stage.name), entry(stage.name).one, Matrix(stage.name, None, len(stage.axes) - 2))
+    elif stage.axes[-2] in ("query", "token"):
+        yield from _row(trace, step, stage)
+
+
+def _comparison(trace: Trace, comparison: Stage) -> Band:
+    """Each key below its word, with the query on the left."""
+    query, keys = trace.inputs(comparison.name)[:2]
+    text = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
+    return Band(text, entry(keys.name).title, transposed_matrix(keys), left=column_matrix(query))
+
+
+def _shows(keys: Stage, comparison: Stage) -> str:
+    base, scores = split_layer(keys.name)[0], split_layer(comparison.name)[0]
+    if scores != "scores":
+        return f"{base} in {scores}"
+    return base if base == "k" else f"{base} compared"
+
+
+def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+    """The selected query's row of a stage, after what it is computed from if that isn't shown yet."""
+    is_summed = is_product(stage) and not (has_several_heads(trace, stage) and is_output(stage))
+    if is_summed and stage.axes[-1] != "key":
+        left, matrix = trace.inputs(stage.name)[:2]
+        yield product_band(trace, matrix, left, stage)
+    is_added_up = is_summed and follows_its_factors(trace, stage)
+    slots = {}
+    if is_norm(stage):
+        yield from norm_bands(trace, stage)
+        return
+    if split_layer(stage.name)[0] in ("residual", "mlp_residual"):
+        slots = dict(zip(("left", "right"), stage.inputs, strict=True))
+        yield Band([], "what came in", row_matrix(trace[stage.inputs[0]]))
+    for bar in step.bars:
+        if bar.stage == stage.name and bar.array:
+            yield Band(
+                sentence(trace, stage.name, bar.array),
+                "exp(score − max)",
+                row_matrix(stage, sums=len(stage.inputs) == 1),
+                array=bar.array,
+            )
+    sums = entry(stage.name).scale == "share"
+    yield Band(
+        sentence(trace, stage.name, **slots),
+        _label(stage),
+        row_matrix(stage, sums=sums),
+        leftover=_sink_share(trace, stage),
+        factors=is_added_up,
+    )
+
+
+def _sink_share(trace: Trace, stage: Stage) -> Matrix | None:
+    """The sink's share of a row of attention, if the layer has sinks."""
+    base, _ = split_layer(stage.name)
+    taken = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
+    return Matrix(taken, None, None) if taken else None
+
+
+def _weighted_sum(trace: Trace, stage: Stage) -> Band:
+    """Each value below its word, with their weighted sum on the right."""
+    values = trace[stage.inputs[1]]
+    text = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
+    return Band(text, entry(values.name).title, transposed_matrix(values), right=column_matrix(stage))
+
+
+def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The attention weights of each of several heads, with its output on the right."""
+    if has_several_heads(trace, stage):
+        layer = trace.layer_of(stage.name)
+        heads, shares = trace[stage.inputs[0]], trace[layer.names["attention"]]
+        yield Band(
+            sentence(trace, stage.name),
+            entry(shares.name).title,
+            Matrix(shares.name, 0, 2),
+            right=Matrix(heads.name, 0, 2),
+        )
+
+
+def _reads_shares(trace: Trace, stage: Stage) -> bool:
+    return trace[stage.inputs[0]].axes[-1] == "key"
+
+
+def _label(stage: Stage) -> str:
+    """The sign of the operation on the row before, if it has one; else the row's label or title."""
+    signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
+    return next(filter(None, signs), entry(stage.name).label or entry(stage.name).title)
+
+
+def _columns(trace: Trace, slot: Matrix) -> str:
+    return trace[slot.stage].axes[slot.columns]
+
+
+def _by_head(band: Band) -> bool:
+    return band.right is not None and band.right.columns is not None

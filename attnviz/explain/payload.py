@@ -1,0 +1,271 @@
+"""What the viewer gets of a pass, as the structs of the contract: arrays, stages, steps, and the model."""
+
+import base64
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import UNSET, convert
+
+from attnviz.contract import stages as steps
+from attnviz.contract.models import Model, Training
+from attnviz.contract.stages import Axis as SentAxis
+from attnviz.contract.stages import (
+    RuleArray,
+    RuleLine,
+    RuleNumbers,
+    RuleShape,
+    RuleVariant,
+    StageNumbers,
+    StageShape,
+)
+from attnviz.core.operations.rule import Rule, Slot
+from attnviz.core.stage import Stage, split_layer
+from attnviz.core.trace import Trace
+from attnviz.explain.microgpt_script import names_in_microgpt
+from attnviz.explain.one_word import bands, formula, marks, page, sources
+from attnviz.explain.pictures import pictures
+from attnviz.explain.step import Step
+from attnviz.explain.steps import AXES, entry, steps_of, stories_of, symbol
+from attnviz.explain.steps.answer import verdict
+from attnviz.explain.wording import percent
+
+Chunks = list[str | None]
+
+
+class Sent(NamedTuple):
+    """The heads whose numbers are sent, and the queries of a stage that is sent row by row; None for all."""
+
+    heads: Collection[int] | None = None
+    queries: Collection[int] | None = None
+
+
+def chunks(values: np.ndarray, sent: Sequence[Collection[int] | None] = ()) -> Chunks:
+    """Encode an array in pieces that can be sent one by one.
+
+    Parameters
+    ----------
+    values : ndarray
+        Of float64, or booleans, which become 1 and 0.
+    sent : sequence of collections of int or None
+        For each of the first axes the indices to encode, None for all; there is a piece per index.
+
+    Returns
+    -------
+    list of str or None
+        Each piece, its first number alone if all have the same bits; None if it is not encoded.
+    """
+    return [
+        _chunk(values[places]) if all(of is None or at in of for at, of in zip(places, sent, strict=True)) else None
+        for places in np.ndindex(values.shape[: len(sent)])
+    ]
+
+
+def encoded(values: np.ndarray) -> str:
+    """Encode an array as base64 of little-endian float64 in C order."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def _chunk(values: np.ndarray) -> str:
+    bits = np.ascontiguousarray(values, dtype="<f8").view("<i8").ravel()
+    return encoded(values.ravel()[:1] if values.size and np.all(bits == bits[0]) else values)
+
+
+HIDES = ("masked", "attention")
+"""Stages whose cells at hidden keys are drawn as hidden."""
+
+ALL = Sent()
+"""Send all numbers of a pass."""
+
+_OF_HEADS = ("h", "(g r)")
+"""The beginning of the pattern of an array with a part for each head."""
+
+
+def stages(trace: Trace) -> dict[str, StageShape]:
+    """Every stage without its numbers, by name, in the order of the pass."""
+    shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
+    names = names_in_microgpt(trace)
+    return {stage.name: _stage(trace, stage, shown_in, names.get(stage.name, "")) for stage in trace.stages}
+
+
+def numbers(
+    trace: Trace, limits: Mapping[str, float], sent: Sent, whole: Collection[str] = ()
+) -> dict[str, StageNumbers]:
+    """The numbers of every stage and their origin; only those in `sent`, except for stages in `whole`."""
+    return {
+        stage.name: _numbers(trace, stage, limits[stage.name], sent, ALL if stage.name in whole else sent)
+        for stage in trace.stages
+    }
+
+
+def values(stage: Stage, sent: Sent = ALL) -> Chunks:
+    """The numbers of a stage, with a piece per head, or per head and query."""
+    return chunks(stage.value, sent[:2] if by_row(stage) else sent[:1] if stage.is_headed else ())
+
+
+def by_row(stage: Stage) -> bool:
+    """Whether a stage is sent row by row, as it has a matrix for each head and query."""
+    return stage.is_headed and len(stage.shape) > 3
+
+
+def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt: str) -> StageShape:
+    words = entry(stage.name)
+    rule = trace.rule(stage.name)
+    return StageShape(
+        symbol=symbol(stage),
+        title=words.title,
+        meaning=words.meaning,
+        one=words.one or words.title.lower(),
+        role=words.role,
+        scale=_scale(stage),
+        step=shown_in.get(stage.name, words.step),
+        axes=[
+            SentAxis(name=axis.name, title=AXES[axis.name], labels=axis.labels, coordinates=axis.coordinates)
+            for axis in trace.axes(stage.name)
+        ],
+        hidden_by=_hidden_by(trace, stage.name),
+        rule=None if rule is None else _rule(stage, rule),
+        stories=[(story.when, story.text) for story in stories_of(trace, stage.name)],
+        in_microgpt=in_microgpt,
+    )
+
+
+def _numbers(trace: Trace, stage: Stage, limit: float, sent: Sent, sent_of_it: Sent) -> StageNumbers:
+    rule = trace.rule(stage.name)
+    return StageNumbers(
+        limit=limit,
+        values=values(stage, sent_of_it),
+        overridden=sorted(_run(index, stage.shape) for index in stage.overridden),
+        overridden_by=stage.overridden_by or "set by hand",
+        recipe=stage.operation.recipe if stage.is_given else "",
+        marks=marks(stage),
+        rule=UNSET if rule is None else RuleNumbers(arrays=_arrays(rule, sent)),
+    )
+
+
+def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
+    """The cells whose index begins so: the flat index of the first, and their count."""
+    n = math.prod(shape[len(index) :])
+    return int(np.ravel_multi_index(index, shape[: len(index)])) * n, n
+
+
+def _hidden_by(trace: Trace, name: str) -> str:
+    """The stage whose -inf hides cells of this one; empty if none does."""
+    return trace.layer_of(name).names["masked"] if split_layer(name)[0] in HIDES else ""
+
+
+def _scale(stage: Stage) -> str:
+    """The colour scale of a stage: that of its entry, except for a mask of numbers."""
+    named = entry(stage.name).scale
+    return "signed" if named == "flag" and stage.value.dtype != bool else named
+
+
+def _rule(stage: Stage, rule: Rule) -> RuleShape:
+    def slot(of: Slot) -> tuple[str, str]:
+        source = stage.inputs[of.source] if isinstance(of.source, int) else of.source or stage.name
+        return source, of.pattern
+
+    return RuleShape(
+        result=rule.result,
+        sizes=rule.sizes,
+        slots={name: slot(of) for name, of in rule.slots.items()},
+        case=slot(rule.case) if rule.case else None,
+        until=slot(rule.until) if rule.until else None,
+        variants=[
+            RuleVariant(**vars(each) | {"lines": [RuleLine(**vars(line)) for line in each.lines]})
+            for each in rule.variants
+        ],
+    )
+
+
+def _arrays(rule: Rule, sent: Sent) -> dict[str, RuleArray]:
+    slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
+    patterns = {of.source: of.pattern for of in slots}
+    return {
+        name: RuleArray(values=chunks(array, sent[:1] if patterns[name].startswith(_OF_HEADS) else ()))
+        for name, array in rule.arrays.items()
+    }
+
+
+def _head_sentence(head: int, looks: Mapping[str, float], *, over: str, loss: float, without: float) -> str:
+    """A sentence on where a head looks, largest first, and on the model's loss without it.
+
+    Parameters
+    ----------
+    head : int
+        Counted from 1.
+    looks : mapping of str to float
+        The mean share of its attention, by what it looks at.
+    over : str
+        What the means are over.
+    loss, without : float
+        The model's loss on these texts, with and without this head.
+    """
+    most_first = sorted(looks.items(), key=lambda each: -each[1])
+    shares = ", ".join(f"{percent(share)} to {what}" for what, share in most_first)
+    change = "is" if abs(without - loss) >= 0.0005 else "stays"
+    then = f"{without:.3f} nats a letter, not {loss:.3f}" if change == "is" else f"{loss:.3f} nats a letter"
+    return f"On average over {over}, head {head} gives {shares}. Without it the loss {change} {then}."
+
+
+def model_data(trace: Trace, training: dict | None) -> Model | None:
+    """The model behind a pass, for the viewer; None if the pass belongs to no model that answers.
+
+    Parameters
+    ----------
+    training : dict or None
+        As `attnviz.models` gives it; None for a model that was built by hand.
+    """
+    origin = trace.origin
+    if not origin.read:
+        return None
+    return Model(
+        read=origin.read,
+        answers="probabilities",
+        right=origin.right,
+        guesses=origin.kind == "drawn",
+        is_open=origin.is_open,
+        verdict=verdict(trace),
+        training=training and convert(training | {"heads": _heads(training)}, Training),
+    )
+
+
+def _heads(training: dict) -> list[str]:
+    """A sentence on each head; none if that was not measured."""
+    parts, over = training["heads"], f"{training['heldOut']:,} {training['over']}"
+    heads = parts["heads"] if parts else []
+    return [
+        _head_sentence(number, head["looks"], over=over, loss=parts["loss"], without=head["loss"])
+        for number, head in enumerate(heads, start=1)
+    ]
+
+
+def step_data(trace: Trace, step: Step) -> steps.Step:
+    """A step of a trace for the viewer.
+
+    Its attention and heads are those of its layer, or of the last layer for a step outside layers.
+    """
+    names = trace.layers[step.layer - 1].names
+    of_sheet = bands(trace, step)
+    return steps.Step(
+        id=step.id,
+        layer=step.layer,
+        attention=names["attention"],
+        heads=names["heads"],
+        title=step.title,
+        heading=step.heading,
+        why=step.reason if of_sheet else [],
+        text=step.text,
+        notes=[note.text for note in step.notes],
+        stages=step.stages,
+        subject=step.subject or (step.stages or [trace.output.name])[-1],
+        pictures=pictures(trace, step.stages),
+        formulas=[formula(trace, trace[name]) for name in step.stages if trace[name].inputs],
+        numpy=[line for name in step.stages for line in trace.lines(name)],
+        page=page(trace, step, of_sheet),
+        bands=of_sheet,
+        sources=sources(trace, step),
+        arcs=step.arcs,
+        bars=[(bars.stage, bars.array) for bars in step.bars],
+    )
