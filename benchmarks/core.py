@@ -23,7 +23,7 @@ import numpy as np
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.trace import Trace
 from attnviz.scene.address import parse
-from attnviz.scene.resolution import settings_of
+from attnviz.scene.with_pass import settings_of
 from benchmarks.largest import ADDRESS
 
 try:

@@ -5,8 +5,8 @@ import json
 from documents import document, fitted_at
 from page import SENTENCE
 
-from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
+from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.shell import inert
 from attnviz.viewer.styles import STYLES, joined

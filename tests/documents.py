@@ -10,26 +10,24 @@ from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.answer import verdict
 from attnviz.scene.address import parse
-from attnviz.scene.compare.report import other_pass
+from attnviz.scene.compare import other_pass
 from attnviz.scene.document import document as scene_document
-from attnviz.scene.document.encoding import to_json
-from attnviz.scene.document.extras import Extras
-from attnviz.scene.document.template import template_of
-from attnviz.scene.resolution import both, pass_or_reason, placed
-from attnviz.scene.start import starts
+from attnviz.scene.document.encoding import template_of, to_json
+from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.with_pass import fit_to_pass, normalized_scenes, pass_or_reason, starts
 
 
 def fitted_at(written, make_pass=pass_or_reason):
     """The scene of an address beside its pass, with all that was mended."""
     parsed, notices = parse(written)
-    scene, other = both(parsed)
-    fitted = placed(scene, make_pass(scene), other and make_pass(other))
+    scene, other = normalized_scenes(parsed)
+    fitted = fit_to_pass(scene, make_pass(scene), other and make_pass(other))
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 
-def answer_bytes(session, view="pass", tab="tab", extras=None):
+def answer_bytes(session, view="pass", tab="tab", notes=None):
     """The answer for a session as it stands, byte for byte."""
-    return session.answer(session.resolved(), extras or Extras(), tab, view, session.number())
+    return session.answer(session.resolved(), notes or ReplyNotes(), tab, view, session.number())
 
 
 def document(fitted, *, arrival=0, **asked):
@@ -42,7 +40,7 @@ def document_bytes(fitted, *, arrival=0, **asked):
     given, a = {"arrival": arrival}, fitted.other
     if a:
         given |= {"other": other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
-    return scene_document.document_json(scene_document.body(fitted, Extras(**asked)), fitted, **given)
+    return scene_document.document_json(scene_document.body(fitted, ReplyNotes(**asked)), fitted, **given)
 
 
 def whole(given):
@@ -98,8 +96,8 @@ def with_verdict(trace, runs):
 
 def merged(one, other):
     """Both trees in one; where both say something, the other holds."""
-    both = one | other
+    normalized_scenes = one | other
     for name in one.keys() & other.keys():
         if isinstance(one[name], dict) and isinstance(other[name], dict):
-            both[name] = merged(one[name], other[name])
-    return both
+            normalized_scenes[name] = merged(one[name], other[name])
+    return normalized_scenes

@@ -14,7 +14,7 @@ from attnviz.contract.answer import ActsRequest
 from attnviz.contract.article import Article
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.acts.session import answer_to
+from attnviz.scene.actions.session import answer_to
 from attnviz.scene.document.controls import settings
 from attnviz.scene.document.reply import PARTS
 

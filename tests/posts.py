@@ -7,7 +7,7 @@ from documents import read
 
 from attnviz.app.server import acts_route
 from attnviz.app.state import tabs
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
 

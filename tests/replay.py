@@ -29,7 +29,7 @@ RECORD = [
 def replayed():
     """The answers to what is in the record."""
     from attnviz.contract.answer import ActsRequest
-    from attnviz.scene.acts.session import Session, answer_to
+    from attnviz.scene.actions.session import Session, answer_to
     from attnviz.scene.scene import FIRST_VISIT
 
     session = Session(FIRST_VISIT)

@@ -14,7 +14,7 @@ from attnviz.core.rng import stream
 from attnviz.core.stage import layered, split_layer
 from attnviz.lessons.reference import PATTERN, find
 from attnviz.models import MODELS
-from attnviz.models.yardsticks import FILE
+from attnviz.models.training import FILE
 
 PARTS = json.loads(FILE.read_text("utf-8"))
 

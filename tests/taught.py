@@ -6,9 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from alone import ALONE, MODULES, SHEET
 from tab import expect
 
-from attnviz.lessons.contents import contents
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
+from attnviz.lessons.lesson import LESSONS, contents, moment
 from attnviz.viewer.shell import inert
 
 PLACES = [(lesson, number) for lesson, own in LESSONS.items() for number in range(1, len(own.moment) + 1)]

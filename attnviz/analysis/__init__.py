@@ -1,1 +1,1 @@
-"""Questions that can be asked of a pass: its audit, its gradients, what differs, where a number comes from."""
+"""Analyses of a pass: audit, gradients, flips, comparison with another pass, and provenance of numbers."""

@@ -31,9 +31,9 @@ class StageAudit:
     ----------
     stage : str
     n_given : int
-        Cells that were typed, drawn or set by hand, so that there is nothing to recompute.
+        Given cells (typed, drawn or set by hand), which have nothing to recompute.
     n_made : int
-        All the others: each was recomputed.
+        Recomputed cells.
     n_agree : int
         Those of them that are within `tolerance` of the sum of their terms.
     largest_difference : float
@@ -95,11 +95,11 @@ class Audit:
 
     @property
     def first(self) -> StageAudit | None:
-        """The first stage with a number that does not agree: what went wrong went wrong there."""
+        """The first stage with a number that disagrees: the origin of the error."""
         return next((stage for stage in self.stages if stage.wrong), None)
 
     def sentence(self, trace: Trace) -> str:
-        """Say it in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
+        """The result in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
         counts = f"{self.n_agree:,} of {self.n_made:,} numbers agree"
         if not self.first:
             largest = f"{self.largest_difference:.0e}" if self.largest_difference else "0"
@@ -162,7 +162,7 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
 
 
 def tolerance(made_from: Terms) -> float:
-    """The distance that rounding alone can bring between a number and the sum of its terms: 8 n eps times their sizes.
+    """The largest rounding error of a sum of n terms: 8 n eps times their absolute sum.
 
     With u = eps / 2, the error of one rounding: n products added in any order,
     fused or not, are within n u S of their exact sum to first order, where S is

@@ -1,7 +1,4 @@
-"""Gradients: how far one number moves for a small step of any number before it.
-
-One pass back over the graph.
-"""
+"""Gradients of one cell with respect to every earlier stage, and the difference between two passes."""
 
 import operator
 from collections.abc import Sequence
@@ -13,11 +10,21 @@ from attnviz.core.graph import backward
 from attnviz.core.trace import Trace
 
 
+def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
+    """The difference of a stage between two traces: after - before.
+
+    0 where a key is hidden in both; -inf where it became hidden, inf where it became
+    visible. In a boolean mask these are -1 and 1.
+    """
+    old, new = (np.asarray(trace[name].value, dtype=np.float64) for trace in (before, after))
+    return np.subtract(new, old, out=np.zeros(new.shape), where=new != old)
+
+
 def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.ndarray]:
-    """The derivative of one cell with respect to every cell that it was made from.
+    """The derivatives of one cell with respect to every cell that it was computed from.
 
     A cell that was set by hand is a constant: it has a derivative, but what
-    would have made it has none through it.
+    would have computed it gets none through it.
 
     Parameters
     ----------
@@ -39,7 +46,7 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
     IndexError
         If the stage has no such cell.
     ArrayError
-        If a slope is too large for float64.
+        If a derivative overflows float64.
 
     Examples
     --------

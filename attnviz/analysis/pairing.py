@@ -1,4 +1,4 @@
-"""Pairing: two passes beside each other, place by place: which stages match, and how far apart their numbers are."""
+"""Pairing two passes place by place: which stages match, and how far apart their numbers are."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from attnviz.core.selection import Axis, Selection
 from attnviz.core.trace import Trace
 
 _WORDS = ("query", "key", "answer")
-"""The coordinates along which places are matched by what they are called."""
+"""The coordinates along which places are matched by label."""
 
 
 @dataclass(frozen=True)
 class StagePair:
-    """A stage of one pass beside that of another.
+    """A stage of one pass compared with that of another.
 
     Attributes
     ----------
     name : str
     n_numbers : int
-        How many of its numbers have one beside them; 0 where `other` says why.
+        How many of its numbers were matched; 0 if `other` says why not.
     n_other : int
-        How many of those are other numbers.
+        How many of those differ.
     n_hidden : int
-        How many of those hide a key in only one of the two.
+        How many of those are hidden in only one pass.
     largest : float
-        How far the others are apart at most.
+        The largest difference.
     tolerance : float
-        Numbers no further apart are the same.
+        Differences up to this count as equal.
     at : tuple of int
-        The cell of B that is furthest from that of A, one that hides a key before all others; () where none is.
+        The cell of B with the largest difference, hidden keys first; () if none differs.
     other : str
-        Why it has no number beside it; empty where it has.
+        Why it can't be matched; empty if it can.
     """
 
     name: str
@@ -55,14 +55,14 @@ class StagePair:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two passes, A and B, beside each other.
+    """Two passes, A and B, compared.
 
     Attributes
     ----------
     places : mapping of str to tuple of int or None
-        For the places of B along "query", "key" and "answer" those in A of the same name, or in whose place they are.
+        For B's places along "query", "key" and "answer" the matching places of A.
     stages : mapping of str to StagePair
-        Those of B in their order, and after them what A has alone.
+        B's stages in order, then those that only A has.
     """
 
     places: Mapping[str, tuple[int | None, ...]]
@@ -70,14 +70,14 @@ class Pairing:
 
     @property
     def first(self) -> StagePair | None:
-        """The first stage at which they part."""
+        """The first stage that differs."""
         return next((stage for stage in self.stages.values() if not stage.is_same), None)
 
 
 def pairing(a: Trace, b: Trace) -> Pairing:
-    """Pass B beside pass A: words are matched by their names, all other places as they are counted.
+    """Compare pass B with pass A: words are matched by label, other places by index.
 
-    A word that was replaced by another in its place is matched with that.
+    A replaced word is matched with its replacement.
 
     Examples
     --------
@@ -94,10 +94,10 @@ def pairing(a: Trace, b: Trace) -> Pairing:
 
 
 def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
-    """The share in the attention of a layer of B that is furthest from that in A; None where none differs.
+    """The attention weight of B that differs most from A's, in one layer or the last; None if none differs.
 
-    Without a layer it is one of the last. It is of the first head in which any differs, and of words that look at more
-    than one, where there is one: who sees itself alone gives it all.
+    Without a layer it is one of the last. It is in the first head that differs, and in a row of more
+    than one visible key if possible.
     """
     name = b.layers[layer - 1].names["attention"]
     if name not in a or not _stage(a, b, name).n_other:
@@ -112,8 +112,8 @@ def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
     return Selection(head=places[0][head], query=places[1][query], key=places[2][key])
 
 
-def is_row_apart(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
-    """Whether the selected query's row of a stage of attention is another in A, in the selected head."""
+def row_differs(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
+    """Whether the selected row of attention weights differs between A and B."""
     if name not in a or _stage(a, b, name).other:
         return True
     first, second, places = _beside(a, b, name)
@@ -131,7 +131,7 @@ def _places(a: Trace, b: Trace) -> dict[str, tuple[int | None, ...]]:
 
 
 def _places_beside(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
-    """For each of some words that of the same name; for one that was put in another's place, that place."""
+    """For each word the index of the same word in the other pass; a replaced word takes its replacement's."""
     named = {label: place for place, label in enumerate(of_a)}
     places = [named.get(label) for label in of_b]
     stay = [place for place, one in enumerate(places) if one is not None]
@@ -151,7 +151,7 @@ def _stage(a: Trace, b: Trace, name: str) -> StagePair:
 
 
 def _beside(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
-    """The numbers of a stage in both, place by place, and along each axis which places of B they are."""
+    """A stage's numbers in both passes, matched, and the indices of B along each axis."""
     matched = [_matched(*pair) for pair in zip(a.axes(name), b.axes(name), strict=True)]
     of_a, of_b = ([pair[side] for pair in matched] for side in (0, 1))
     first, second = (
@@ -169,14 +169,14 @@ def _unlike(a: Trace, b: Trace, name: str) -> str:
 
 
 def _is_alike(one: Axis, other: Axis) -> bool:
-    """Whether places of two axes can be matched: words by their names, others where there are as many."""
+    """Whether two axes can be matched: words by label, others if equally long."""
     if one.name != other.name:
         return False
     return one.coordinates[0][0] in _WORDS or (one.length, one.coordinates) == (other.length, other.coordinates)
 
 
 def _matched(one: Axis, other: Axis) -> tuple[list[int], list[int]]:
-    """The places of two axes that are beside each other."""
+    """The matched indices of two axes."""
     if one.coordinates[0][0] not in _WORDS:
         return list(range(one.length)), list(range(other.length))
     places = _places_beside(one.coordinates[0][0], one.labels, other.labels)
@@ -209,5 +209,5 @@ def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) 
 
 
 def _largest(sizes: np.ndarray) -> tuple[int, ...]:
-    """Where the largest of sizes is; () where all are 0."""
+    """The index of the largest size; () if all are 0."""
     return tuple(int(each) for each in np.unravel_index(sizes.argmax(), sizes.shape)) if sizes.any() else ()

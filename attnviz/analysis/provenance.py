@@ -1,4 +1,4 @@
-"""Trails: a cell, one of the cells that it was made from, one of those, and so on back towards the words.
+"""Trails: chains of cells, each computed from the next, back towards the words.
 
 In an address as `output[1,2]<concat[1,5]<heads[1,1,1]`, counted from 0 as in NumPy.
 """
@@ -14,19 +14,19 @@ MAX_TRAIL_CELLS = 24
 
 
 def format_trail(cells: Sequence[Cell]) -> str:
-    """The trail as it stands in an address."""
+    """The trail as written in an address."""
     return "<".join(map(str, cells))
 
 
 def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
-    """Read a trail, as far as each of its cells was made from the next.
+    """Read a trail, up to the first cell that wasn't computed from the next.
 
     Returns
     -------
     cells : tuple of Cell
         Empty if not even the first is a cell of the trace.
     notice : str
-        A sentence on where it was cut off, and why; empty if it was not.
+        A sentence on where it was cut off and why, or empty.
     """
     cells: list[Cell] = []
     for part in text.split("<", MAX_TRAIL_CELLS)[:MAX_TRAIL_CELLS]:

@@ -1,5 +1,10 @@
-"""The residual stream: logits as the sum of what wrote to it, what entered, each head and each neuron."""
+"""The residual stream of the last token: what each writer adds to a logit; and the multiplications that a KV cache
+saves.
+"""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -8,8 +13,40 @@ import numpy as np
 from attnviz.core.trace import Layer, Trace
 
 
+def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
+    """The multiplications in all matrix products of a pass over its first tokens.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of one sentence under a causal mask, so that no earlier row depends on a later token.
+    n_tokens : int
+        The number of tokens.
+    is_cached : bool
+        Whether the rows of all tokens but the last are cached, and with them their keys and values.
+
+    Examples
+    --------
+    >>> from attnviz.models import MODELS
+    >>> trace = MODELS["microgpt"].at(0).trace("ab")
+    >>> multiplications(trace, 3, is_cached=False), multiplications(trace, 3, is_cached=True)
+    (10800, 3600)
+    """
+    rows = 1 if is_cached else n_tokens
+    total = 0
+    for layer in trace.layers:
+        stages = layer.trace
+        for name in ("q", "k", "v"):
+            heads, d_model, width = stages[f"w_{name}"].shape
+            total += rows * heads * d_model * width
+        heads, _, width = stages["k"].shape
+        total += rows * heads * n_tokens * (width + stages["v"].shape[-1])  # scores, and what the heads collect
+        total += rows * sum(math.prod(stages[name].shape) for name in ("w_o", "w_hidden", "w_mlp") if name in stages)
+    return total + (rows * math.prod(trace["w_u"].shape) if "w_u" in trace else 0)
+
+
 class Part(NamedTuple):
-    """The part of the logits at a token that one writer adds.
+    """What one writer to the residual stream adds to the logits of a token.
 
     Attributes
     ----------
@@ -28,7 +65,7 @@ class Part(NamedTuple):
 
 
 def parts(trace: Trace, token: int) -> tuple[Part, ...]:
-    """The parts of the logits at a token: as the last layer's row is a sum, so are its products with their columns.
+    """What each writer adds to a token's logits: the final row is a sum, so its products with W^U are too.
 
     Parameters
     ----------
@@ -40,7 +77,7 @@ def parts(trace: Trace, token: int) -> tuple[Part, ...]:
     Returns
     -------
     tuple of Part
-        In the order of the pass; they add up to the logits. A neuron that passes on nothing is left out.
+        In the order of the pass; they add up to the logits. Inactive neurons are left out.
 
     Examples
     --------
@@ -57,7 +94,7 @@ def parts(trace: Trace, token: int) -> tuple[Part, ...]:
     return (entered, *(part for layer in trace.layers for part in _written(layer, token, w_u)))
 
 
-def can(trace: Trace) -> bool:
+def has_residual_stream(trace: Trace) -> bool:
     """Whether each layer adds to what entered it, and no number is set by hand where it does."""
     return "logits" in trace and all(_adds(layer) for layer in trace.layers)
 

@@ -1,4 +1,4 @@
-"""Sweep: scores of random queries and keys at one d_k after the other, and what a softmax makes of them."""
+"""A sweep over d_k: scores of random queries and keys, and their softmax."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIVISORS = {"root": math.sqrt, "none": lambda d_k: 1.0, "d_k": float}
 """The divisors of scores."""
 
 REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
-"""The reach of each histogram from 0, the same for all lengths; what is further out stands in its last bin."""
+"""The range of each histogram, for all lengths; numbers beyond it count in the last bin."""
 
 AVERAGES: dict[str, tuple[tuple[float, float], ...]] = {
     "root": (
@@ -62,7 +62,7 @@ AVERAGES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.17616, 0.138844),
     ),
 }
-"""The expected largest share of a row and slope of a share, by the divisor, for each of `LENGTHS`.
+"""The expected largest weight of a row and slope of a weight, by divisor, for each of `LENGTHS`.
 
 A query's scores are its length, which has a chi distribution, times six numbers of N(0, 1). They are the integrals over
 both, to about 1e-5. A mean of 2,000 rows may be off by 0.01, and so by a digit of a percentage.
@@ -71,7 +71,7 @@ both, to about 1e-5. A mean of 2,000 rows may be off by 0.01, and so by a digit 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """The scores and shares of one length and one divisor.
+    """The scores and weights for one length and one divisor.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class Swept:
     shares : ndarray (words,)
         Those of the first query among its six keys.
     largest : float
-        The largest share of a row, on average over all such rows (`AVERAGES`): how much its best key gets.
+        The mean of a row's largest weight, over all rows (`AVERAGES`).
     slope : float
-        That of a share with respect to its own score, p(1 - p), on average over all such shares.
+        The mean derivative of a weight with respect to its own score, p(1 - p).
     """
 
     d_k: int
@@ -99,7 +99,7 @@ class Swept:
 
 @cache
 def sweep() -> dict[str, tuple[Swept, ...]]:
-    """The sweep, by the divisor: 2,000 random queries, each with six keys; the pairs of the histogram have the first.
+    """The sweep by divisor: 2,000 random queries with six keys each; histograms show the first key's scores.
 
     A longer vector begins with the numbers of a shorter one.
     """

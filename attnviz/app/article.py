@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.app.loader import loader, runs
 from attnviz.app.state.setter import SceneSetter
 from attnviz.app.state.store import Shown
-from attnviz.articles.doors import Door
+from attnviz.articles.pieces import Door
 from attnviz.contract.article import Article, Piece
 from attnviz.scene.document.encoding import to_json
 

@@ -5,8 +5,8 @@ import streamlit as st
 from attnviz.app.loader import loader, runs
 from attnviz.app.state import tabs
 from attnviz.app.state.store import Shown
-from attnviz.lessons.contents import contents
-from attnviz.scene.document.extras import Extras
+from attnviz.lessons.lesson import contents
+from attnviz.scene.document.reply_notes import ReplyNotes
 
 _LOADER = loader("component")
 _ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
@@ -53,4 +53,4 @@ def draw_outlet() -> None:
 
 
 def _answer(shown: Shown, view: str) -> bytes:
-    return shown.session.answer(shown, Extras(notices=shown.notices), tabs.mine().token, view, shown.number)
+    return shown.session.answer(shown, ReplyNotes(notices=shown.notices), tabs.mine().token, view, shown.number)

@@ -1,1 +1,1 @@
-"""Articles: pages as data, which a component of our own draws; nothing of Streamlit."""
+"""Articles: pages of text and tables as data, without Streamlit."""

@@ -1,18 +1,84 @@
-"""What attention does not say: three measurements on the trained models, with their rows of attention and doors."""
+"""What attention doesn't say: measurements on trained models, and the article about them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.articles.doors import Door, door_to
-from attnviz.articles.matrix import Side
+from attnviz.articles.pieces import Door, Side, door_to
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
-from attnviz.models.evidence import MIN_SHARE, Evidence, Hidden, evidence, overlooked, text
-from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
+from attnviz.models.model import Model
+from attnviz.models.task import Batch
+from attnviz.models.tasks.toy import AT_FIRST_NOUN, AT_IT, AT_LAST, AT_SECOND_NOUN
+from attnviz.models.training import accuracy, forward_batch, stages_for
+
+Hidden = Literal["nothing", "right noun", "other noun"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A model's attention rows and answers for a batch of sentences, at the answering word.
+
+    Attributes
+    ----------
+    accuracy : float
+        The fraction of right answers.
+    right, other : ndarray (sentences,)
+        The answering word's attention weight on the right noun, and on the other.
+    """
+
+    accuracy: float
+    right: np.ndarray
+    other: np.ndarray
+
+    @property
+    def rather_right(self) -> float:
+        """The fraction of sentences in which the right noun gets more attention than the other."""
+        return float((self.right > self.other).mean())
+
+    @property
+    def most_telling(self) -> int:
+        """The index of the sentence in which the right noun gets the most attention."""
+        return int(self.right.argmax())
+
+
+MIN_SHARE = 0.2
+"""A right noun that gets less attention than this is overlooked."""
+
+
+def overlooked(model: Model, batch: Batch) -> tuple[str, ...]:
+    """The nouns that get little attention on average when they are right."""
+    right, nouns = evidence(model, batch).right, batch.answers[batch.is_target]
+    return tuple(noun for place, noun in enumerate(model.task.answers) if right[nouns == place].mean() < MIN_SHARE)
+
+
+def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence:
+    """Run sentences with two nouns through a model of one layer and one head; a hidden noun is hidden from all."""
+    right, other = _nouns(model, batch)
+    is_hidden = {"nothing": np.zeros_like(right), "right noun": right, "other noun": other}[hidden]
+    n_tokens = batch.tokens.shape[1]
+    visible = np.broadcast_to(~is_hidden[:, None, None, :], (len(right), 1, n_tokens, n_tokens))
+    arrays = forward_batch(stages_for(model, batch), model.arrays | {"mask": visible}, batch)
+    rows = arrays["attention"][:, 0][batch.is_target]
+    return Evidence(accuracy(arrays["probabilities"], batch), rows[right], rows[other])
+
+
+def _nouns(model: Model, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Masks of the right and of the other noun in each sentence, (sentences, tokens)."""
+    word_of = np.array([model.task.words.index(answer) for answer in model.task.answers])
+    right = batch.tokens == word_of[batch.answers[batch.is_target]][:, None]
+    is_noun = np.isin(np.arange(batch.tokens.shape[1]), (AT_FIRST_NOUN, AT_SECOND_NOUN))
+    return right, is_noun & ~right
+
+
+def text(model: Model, batch: Batch, place: int) -> str:
+    """The sentence at a place of a batch."""
+    return " ".join(model.task.words[token] for token in batch.tokens[place])
+
 
 TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"
@@ -27,7 +93,7 @@ INTRODUCTION = (
 
 
 class Rows(NamedTuple):
-    """The attention of one token of each of some passes: an array (passes, keys) and what its sides are."""
+    """One token's attention in each of several passes, (passes, keys), with labels."""
 
     values: np.ndarray
     passes: Side
@@ -35,14 +101,14 @@ class Rows(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Numbers in rows below a head, as they are written."""
+    """A table of texts with a header."""
 
     head: tuple[str, ...]
     rows: list[list[str]]
 
 
 class Measurement(NamedTuple):
-    """A measurement, in Markdown: before its rows of attention, and below them; and doors by their labels."""
+    """A measurement in Markdown: text above and below its attention rows, and links by label."""
 
     title: str
     text: str
@@ -59,14 +125,14 @@ def measurements() -> list[Measurement]:
 
 @cache
 def held_out(model: str, seed: int = 0, checkpoint: int | None = None, hidden: Hidden = "nothing") -> Evidence:
-    """The evidence of sentences of the model's own kind that it was not trained on."""
+    """Evidence from held-out sentences of the training distribution."""
     choice = MODELS[model]
     return evidence(choice.at(seed, checkpoint), choice.task.held_out(), hidden)
 
 
 @cache
 def second_nouns(model: str) -> Evidence:
-    """The evidence of all sentences in which "it" is the second noun."""
+    """Evidence from all sentences in which "it" is the second noun."""
     return evidence(MODELS[model].at(0, None), MODELS[SHORT_CUT].task.second_nouns())
 
 
@@ -81,7 +147,7 @@ def _other_attention() -> Measurement:
         f"{percent(1 - it.rather_right)} of the sentences it looks more at the *wrong* noun, and it is right all the "
         "same: what a word passes on counts, not only how much attention it gets."
     )
-    seed = unseeing()
+    seed = least_looking_seed()
     rows = {
         "“tired”": (_trace(READ_AT_LAST, TIRED), AT_LAST),
         "“it”": (_trace(READ_AT_IT, TIRED), AT_IT),
@@ -99,7 +165,7 @@ def _other_attention() -> Measurement:
     return Measurement("The same answers, other attention", paragraph, _rows(rows), (change, _no_look(seed)), doors)
 
 
-def unseeing() -> int:
+def least_looking_seed() -> int:
     """The seed whose model looks least at the noun that it answers with."""
     return min(
         MODELS[READ_AT_LAST].seeds,
@@ -108,7 +174,7 @@ def unseeing() -> int:
 
 
 def _no_look(seed: int) -> str:
-    """A model that answers with a noun without a look at it, and what another does without that look."""
+    """A model that answers with a noun without looking at it, and what another does when it can't look."""
     trace = _trace(READ_AT_LAST, TIRED, seed)
     look = trace["attention"].value[0, AT_LAST, AT_FIRST_NOUN]
     answer, share = _answer(trace)

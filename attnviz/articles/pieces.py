@@ -1,9 +1,25 @@
-"""Pieces of an article, made of texts in markup (`attnviz.explain.markup`)."""
+"""Pieces of an article: paragraphs, buttons, columns and matrices as data."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from attnviz.contract.article import Alternative, Columns, DoorButton, Frame, Paragraph, Piece
+import numpy as np
+
+from attnviz.contract.article import (
+    Alternative,
+    Block,
+    Columns,
+    DoorButton,
+    Frame,
+    NumberTable,
+    Paragraph,
+    Piece,
+    TableSide,
+)
 from attnviz.explain.markup import Runs, runs
+from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE
+from attnviz.scene.scene import Scene, parts_for_source
 
 
 def text(marked: str | Runs) -> Paragraph:
@@ -12,7 +28,7 @@ def text(marked: str | Runs) -> Paragraph:
 
 
 def door(name: str, label: str, marked: str | Runs = "") -> DoorButton:
-    """A button that leads to another page, by the name of a door, and what is said of it."""
+    """A button to another page, by the name of its link, with a text."""
     return DoorButton(name, label, _runs(marked))
 
 
@@ -21,15 +37,106 @@ def box(*pieces: Piece) -> Frame:
     return Frame(pieces)
 
 
-def beside(*columns: Sequence[Piece]) -> Columns:
-    """Pieces in columns, as many beside each other as have room."""
-    return Columns(columns)
+def columns(*parts: Sequence[Piece]) -> Columns:
+    """Pieces in columns, as many side by side as fit."""
+    return Columns(parts)
 
 
 def option(value: str, marked: str, pieces: Sequence[Piece]) -> Alternative:
-    """One of several options, and the pieces that are shown where it is chosen."""
+    """One of several options, and the pieces shown when it is selected."""
     return Alternative(value, _runs(marked), pieces)
 
 
 def _runs(marked: str | Runs) -> Runs:
     return runs(marked) if isinstance(marked, str) else marked
+
+
+Door = Mapping[str, object]
+"""The fields of the scene that a link sets."""
+
+
+def door_to(model: str, sentence: str, **parts: object) -> Door:
+    """The link to a model's sentence at the first step, with further fields of the scene."""
+    return parts_for_source(model) | {"step": Scene().step, "sentence": sentence} | parts
+
+
+STRONGEST = 0.6  # the page's own text can still be read on it
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows or the columns of a matrix.
+
+    Attributes
+    ----------
+    title : str
+        What they are.
+    labels : tuple of str
+        What each is called.
+    blocks : mapping of str to slice
+        Named ranges of them.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    blocks: Mapping[str, slice] = field(default_factory=dict)
+
+    def name(self, place: int) -> str:
+        """The name of a place, with its block."""
+        block = next((name for name, block in self.blocks.items() if block.start <= place < block.stop), "")
+        return f"{block} {self.labels[place]}".strip()
+
+    @property
+    def sent(self) -> TableSide:
+        """The struct that the browser receives."""
+        return TableSide(self.title, self.labels, [Block(name, at.start, at.stop) for name, at in self.blocks.items()])
+
+
+def matrix(
+    caption: str,
+    values: np.ndarray,
+    rows: Side,
+    columns: Side,
+    *,
+    is_share: bool = False,
+    limit: float | None = None,
+    marked: tuple[int, int] | None = None,
+) -> NumberTable:
+    """A matrix as a piece of an article.
+
+    Parameters
+    ----------
+    caption : str
+        A description for screen readers.
+    values : ndarray (rows, columns)
+    rows, columns : Side
+    is_share : bool
+        Whether its colours are those of attention, from 0 to 1.
+    limit : float, optional
+        The number with the full colour; by default the largest.
+    marked : tuple of int, optional
+        The row and column of the highlighted cell.
+    """
+    numbers = values.tolist()
+    finite = np.where(np.isfinite(values), values, 0)
+    return NumberTable(
+        caption=caption,
+        rows=rows.sent,
+        columns=columns.sent,
+        values=finite.tolist(),
+        texts=[list(map(format_number, line)) for line in numbers],
+        limit=(1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
+        marked=marked,
+        colours=(SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
+    )
+
+
+def format_number(value: float) -> str:
+    """A number short enough for its cell; empty for zero."""
+    if not math.isfinite(value):
+        text = "NaN" if math.isnan(value) else f"{value:g}".replace("inf", "∞")
+    elif abs(value) >= 1e5:
+        text = f"{value:.0e}".replace("+", "")
+    else:
+        text = f"{value:.0f}" if value == round(value) else f"{value:z.2f}"
+    return "" if value == 0 else text.replace("-", "−")

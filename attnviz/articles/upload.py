@@ -1,4 +1,4 @@
-"""Upload: what is replied to a file of somebody's own, as a function of the file and the pass that is shown."""
+"""Uploads: the reply to an uploaded file, a function of the file and the shown pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET
 
 from attnviz.articles import pieces
-from attnviz.articles.matrix import Side, format_number, matrix
+from attnviz.articles.pieces import Side, format_number, matrix
 from attnviz.checks.agreement import Agreement
 from attnviz.checks.uploads.comparison import OwnComparison, compared
 from attnviz.checks.uploads.examples import example_file
@@ -21,11 +21,11 @@ from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
 from attnviz.models import statefile
-from attnviz.models.built import Built
+from attnviz.models.model import Built
 from attnviz.scene.scene import Upload
 
 OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
-"""The names of the doors to the walkthrough: to one's own parameters, one's own model, and one's own code beside it."""
+"""Names of links to the walkthrough: uploaded parameters, an uploaded model, and the user's code compared."""
 
 _MODELS = ".json"
 
@@ -41,12 +41,12 @@ class Reply:
     pieces : list of Piece
         The comparison, or why there is none.
     uploads : tuple of Upload
-        What the walkthrough can show of the file: the arrays that a pass begins with and the stages that mistakes make
+        What the walkthrough can open: the arrays that a pass begins with and the stages that mistakes make
         otherwise, or a model.
     is_beside_shown : bool
-        Whether it was compared with the pass that the walkthrough shows.
+        Whether it was compared with the walkthrough's pass.
     example : bytes
-        The file of an example that was asked for without it; the browser keeps it, to send it again.
+        The file of a requested example; the browser keeps it for later requests.
     """
 
     pieces: list[Piece]
@@ -61,14 +61,14 @@ class Reply:
 
 
 def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
-    """The reply to a file: the same for the same file, in any process.
+    """The reply to a file, a pure function of its arguments.
 
     Parameters
     ----------
     request : OwnRequest
-        The file's name, and the answers to the questions about it.
+        The file's name, and the user's answers about it.
     content : bytes
-        The file; none for an example that is still to be made.
+        The file; empty to request an example.
     shown : Trace or None
         The pass that the walkthrough shows.
     """
@@ -86,7 +86,7 @@ def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
 
 
 def _of_model(choice: Built) -> Reply:
-    """The reply to a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
+    """The reply to an uploaded microgpt, which is offered if its first text makes a pass."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
     description = f"{n_numbers:,} numbers: {model.described}; {counted(len(choice.task.letters), 'letter')}, and BOS."
@@ -124,7 +124,7 @@ _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own
 
 
 def _words(result: OwnComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the rows and the columns of a stage are called, where these are words of the file; else nothing."""
+    """The row and column labels of a stage if they are words of the file; else empty."""
     trace = result.comparison.trace if result.parameters else None
     if trace is None or stage not in trace:
         return (), ()
@@ -133,7 +133,7 @@ def _words(result: OwnComparison, stage: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def _matrices(first: Agreement, words: tuple[tuple[str, ...], tuple[str, ...]]) -> list[Piece]:
-    """The worst cell of the first stage that differs and what is around it, theirs beside ours."""
+    """The cells around the largest error in the first differing stage, the user's next to attnviz's."""
     if first.value is None or first.expected is None or first.value.ndim < 2:
         return []
     theirs, ours = first.value.astype(float), np.broadcast_to(first.expected, first.value.shape).astype(float)
@@ -158,11 +158,11 @@ def _matrices(first: Agreement, words: tuple[tuple[str, ...], tuple[str, ...]]) 
     cell = ", ".join(map(_place, ("row", "column"), (row, column), words))
     at = f"{capital(cell)} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
     yours, expected = (float(each[(*head, row, column)]) for each in (theirs, ours))
-    return [pieces.beside(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
+    return [pieces.columns(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
 
 
 def _around(place: int, n: int, most: int) -> slice:
-    """As many places as are shown, with one of them among them."""
+    """The range of shown places around one place."""
     start = max(min(int(place) - most // 2, n - most), 0)
     return slice(start, min(start + most, n))
 
@@ -173,7 +173,7 @@ def _named(places: slice, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _place(axis: str, place: int, words: tuple[str, ...]) -> str:
-    """A row or a column by its number, with its word where it has one: labels of tokens without words are numbers."""
+    """A row or column by number, with its word if it has one."""
     word = words[place] if words else str(place + 1)
     return f"{axis} {place + 1}" + (f" (“{shortened(word)}”)" if word != str(place + 1) else "")
 
@@ -183,5 +183,5 @@ def _exact(value: float) -> str:
 
 
 def _plain(text: str) -> Piece:
-    """A paragraph in which nothing is markup: names from a file are in it."""
+    """A paragraph without markup, for names from a file."""
     return pieces.text([["", text]])

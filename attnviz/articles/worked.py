@@ -1,4 +1,4 @@
-"""The worked examples as pieces of an article: what each shows, what went wrong in it, where its numbers are from."""
+"""The article on the worked examples: what each shows, what went wrong in it, and its printed numbers."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,14 +6,12 @@ from functools import cache
 import numpy as np
 
 from attnviz.articles import pieces
-from attnviz.articles.doors import Door
+from attnviz.articles.pieces import Door
 from attnviz.contract.article import Alternative, Alternatives, Heading, Piece
 from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import Agreement, Number, PrintOut
-from attnviz.examples.variant import Variant
 from attnviz.explain.markup import runs
 from attnviz.explain.steps import STEPS, entry, steps_of
 from attnviz.scene.scene import parts_for_source, source_of
@@ -26,13 +24,13 @@ def agreement() -> Agreement:
 
 
 def article(chosen: str) -> tuple[list[Piece], dict[str, Door]]:
-    """All worked examples, of which one is chosen, and the doors in them."""
+    """All worked examples with one selected, and their links."""
     return [Alternatives("notebook", "Worked example", "lines", chosen, _options())], _doors()
 
 
 @cache
 def _options() -> list[Alternative]:
-    """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
+    """All worked examples as options, with the pieces shown when selected."""
     return [
         pieces.option(example.id, f"**{example.title}.** {example.summary}", _pieces(example))
         for example in EXAMPLES.values()
@@ -59,13 +57,13 @@ def _passes(example: Example) -> Iterator[Piece]:
 
 
 def _mistake(example: Example, number: int) -> Piece:
-    """A mistake, with the wrong number beside the right one, and a door to the step where they part."""
+    """A mistake with its wrong and right number, and a link to the step where they diverge."""
     mistake = example.mistakes[number]
     label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
     return pieces.box(
         pieces.text(f"**{mistake.title}**"),
         pieces.text(mistake.explanation),
-        pieces.beside(
+        pieces.columns(
             _side(["wrong", "✗ "], mistake.wrong),
             _side(["right", "✓ "], mistake.right),
         ),
@@ -85,7 +83,7 @@ def _digits(value: float) -> str:
 
 @cache
 def _doors() -> dict[str, Door]:
-    """Where each door leads: to what the example's description speaks of, or to the step where a mistake shows."""
+    """The target of each link: a pass of the example, or the step where a mistake shows."""
     doors = {}
     for example in EXAMPLES.values():
         for variant in example.variants:
@@ -128,7 +126,7 @@ def mark(number: Number) -> str:
 
 
 def _line(print_out: PrintOut) -> str:
-    """One print-out as an entry of a list, with its first number, or the first that does not agree."""
+    """A print-out as a list entry, with its first number or the first that disagrees."""
     n_agree = sum(number.agrees for number in print_out.numbers)
     first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
     tick = ":green[✓]" if print_out.agrees else ":red[✗]"

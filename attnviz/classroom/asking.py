@@ -15,14 +15,12 @@ from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
-from attnviz.lessons.naming import quoted_name
-from attnviz.lessons.questions.ask import Ask
-from attnviz.lessons.questions.number import Number, half_a_digit
-from attnviz.lessons.questions.share import Share, lead
-from attnviz.lessons.questions.word import Word
-from attnviz.lessons.reference import LessonError, Passes, Reference
+from attnviz.lessons.questions.numbers import Number, Share, half_a_digit, lead
+from attnviz.lessons.questions.picks import Word
+from attnviz.lessons.questions.spec import QuestionSpec
+from attnviz.lessons.reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.slots import format_number
-from attnviz.lessons.working import Form, form_within, rounding, working
+from attnviz.lessons.worked_solution import Form, form_within, rounding, worked_solution
 
 _SHARES = ("attention", "probabilities")
 _ROWS = ("scores", "scaled", "masked", "attention")
@@ -33,7 +31,7 @@ _SMALL = 0.05
 """How far off a number may be that is computed from few digits, as a part of it, before more are written."""
 
 
-def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns, Working | None]:
+def ask_of(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, Working | None]:
     """A question of a cell, how it is put, and what its number is computed from; a word is asked for without.
 
     Raises
@@ -62,7 +60,7 @@ def ask_of(question: CellQuestion, trace: Trace) -> tuple[Ask, LessonRuns, Worki
     ask = (
         Share(prompt="", of=of) if question.kind == "share" else Number(prompt="", of=of, tolerance=_leeway(cell, form))
     )
-    return ask, prompt, working(cell, form)
+    return ask, prompt, worked_solution(cell, form)
 
 
 def _hold_computed(cell: Reference) -> None:
@@ -101,7 +99,7 @@ def _leeway(cell: Reference, form: Form) -> float:
     return math.ceil(100 * off) / 100
 
 
-def question_of(ask: Ask, prompt: LessonRuns, passes: Passes) -> Question:
+def question_of(ask: QuestionSpec, prompt: LessonRuns, passes: Passes) -> Question:
     """The question with all its answers.
 
     Raises

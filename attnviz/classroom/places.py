@@ -15,17 +15,14 @@ from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Choose, Fill, Pick, Question
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import as_sent
-from attnviz.lessons.moment import moment as lesson_moment
+from attnviz.lessons.lesson import LESSONS, MomentSource, moment_data
+from attnviz.lessons.lesson import moment as lesson_moment
 from attnviz.lessons.reference import Passes
-from attnviz.lessons.slots import filled
-from attnviz.lessons.talk import TalkError, TalkMoment
-from attnviz.lessons.talk_moment import talk_moment
-from attnviz.lessons.written import WrittenMoment
+from attnviz.lessons.slots import fill_slots
+from attnviz.lessons.talk import TalkError, TalkMoment, talk_moment
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import to_json
-from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, is_uploaded
 
 MAX_PARAMETERS = 100
@@ -126,11 +123,11 @@ def _of_talk(text: str) -> bytes:
 
 
 def _of_scene(scene: Scene, question: CellQuestion | None) -> bytes:
-    resolved = ANSWERS.resolved(scene)
+    resolved = PASS_CACHE.resolved(scene)
     if resolved.trace is None:
         raise RoomError("There is no pass of these words.")
     passes = Passes(resolved)
-    sent = as_sent(WrittenMoment(at="", text=""), passes, filled)
+    sent = moment_data(MomentSource(at="", text=""), passes, fill_slots)
     if question is None:
         return to_json(sent)
     ask, prompt, sent.working = ask_of(question, resolved.trace)

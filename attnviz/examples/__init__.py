@@ -1,4 +1,4 @@
-"""Worked examples: five notebooks on attention, each as data and a few lines that call the core.
+"""Worked examples: five notebooks on attention, as data and a few calls of the core.
 
 >>> from attnviz.examples import EXAMPLES
 >>> EXAMPLES["002"].variant("softmax").trace["attention"].value[0, 1].round(4)

@@ -6,10 +6,8 @@ from attnviz.core.attention import attend
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.trace import Trace
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side, unshifted_softmax
+from attnviz.examples.example import Example, Mistake, Side, Variant, unshifted_softmax
 from attnviz.examples.printout import print_outs
-from attnviz.examples.variant import Variant
 
 D = 10
 CURRENT = np.ones((1, D))

@@ -1,12 +1,106 @@
-"""Worked examples: a notebook as its variants, print-outs and mistakes."""
+"""An example: a notebook's published pass as data, its variants and common mistakes."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from attnviz.core.selection import Selection
-from attnviz.examples.mistake import Mistake
+from attnviz.core.trace import Trace
 from attnviz.examples.printout import Agreement, Number, PrintOut
-from attnviz.examples.variant import Variant
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One pass of a worked example.
+
+    Attributes
+    ----------
+    id : str
+        Short, for addresses.
+    title : str
+    description : str
+        One sentence.
+    make : callable
+        Makes the pass, without arguments.
+    ours : bool
+        True for a pass that the notebook does not have.
+    """
+
+    id: str
+    title: str
+    description: str
+    make: Callable[[], Trace]
+    ours: bool = False
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The pass, made once."""
+        return self.make()
+
+    def cells(self, stage: str, *index: int | slice) -> Cells:
+        """Some cells of one of its stages, computed when called."""
+        return Cells(self, stage, index)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a stage of a variant: calling it gives their numbers."""
+
+    variant: Variant
+    stage: str
+    index: tuple[int | slice, ...]
+
+    def __call__(self) -> np.ndarray:
+        return self.variant.trace[self.stage].value[self.index]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two numbers of a mistake."""
+
+    what: str
+    compute: Callable[[], ArrayLike]
+
+    @cached_property
+    def value(self) -> np.ndarray:
+        """Its numbers, computed once; a wrong one may be NaN or inf, and does not warn."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.compute())
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake in a notebook: something it does or says that is wrong.
+
+    Attributes
+    ----------
+    title : str
+    explanation : str
+    variant : Variant
+        The pass to look at.
+    stage : str
+        The stage of it where wrong and right diverge.
+    wrong, right : Side
+        Their numbers differ; where a shape is in dispute, they are the shapes.
+    """
+
+    title: str
+    explanation: str
+    variant: Variant
+    stage: str
+    wrong: Side
+    right: Side
+
+
+def unshifted_softmax(scores: ArrayLike) -> np.ndarray:
+    """A softmax without shift, to show its overflow: exp of a score above 709.78 is inf, and inf / inf is NaN."""
+    exponentials = np.exp(np.asarray(scores, dtype=float))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -60,7 +154,7 @@ class Example:
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """Every number that the notebook printed, once and in its order, beside the computed one."""
+        """Every number that the notebook printed, in order, with the computed one."""
         return tuple(number for print_out in self.print_outs if not print_out.of for number in print_out.numbers)
 
     @cached_property

@@ -9,17 +9,15 @@ from attnviz.core.masks import causal
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side, unshifted_softmax
+from attnviz.examples.example import Example, Mistake, Side, Variant, unshifted_softmax
 from attnviz.examples.printout import print_outs, published
-from attnviz.examples.variant import Variant
 
 WORDS = ("I", "live", "in", "Montreal")
 SHAPE = (len(WORDS), 8)
 Q, K = (published("001", name).reshape(SHAPE) for name in "qk")
 VISIBLE = causal(len(WORDS), len(WORDS), 0)
 V_ERROR = 2.5e-7
-"""No rebuilt number of V is further off: the most that 4,000 ways of undoing the rounding of the prints moved one."""
+"""The largest error of a rebuilt number of V: the most that 4,000 ways to undo the prints' rounding moved one."""
 
 
 @cache
@@ -60,7 +58,7 @@ def _variances(stage: str) -> list[float]:
 
 
 def _transposed_softmax(scores: np.ndarray) -> np.ndarray:
-    """The notebook's way, for showing: `.T` turns all axes round, so a batch is divided by the wrong sums."""
+    """The notebook's softmax: `.T` reverses all axes, so a batch is divided by the wrong sums."""
     exponentials = np.exp(scores)
     return (exponentials.T / exponentials.sum(axis=-1)).T
 

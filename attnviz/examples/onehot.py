@@ -9,10 +9,8 @@ from attnviz.core.attention import attend
 from attnviz.core.parameters import Parameters
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import print_outs
-from attnviz.examples.variant import Variant
 
 VOCABULARY = 10
 _floats = np.random.RandomState(57)

@@ -1,4 +1,4 @@
-"""Print-outs: what a notebook printed, number by number, beside what is computed here."""
+"""Print-outs: the numbers that a notebook printed, compared with those computed here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = Literal["computed", "input", "label"]
 
 @dataclass(frozen=True)
 class Number:
-    """One published number beside the computed one.
+    """A published number and the computed one.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Agreement:
 
     @property
     def n_apart(self) -> int:
-        """Those that don't: they cannot come from the code that the notebook shows."""
+        """Those that disagree: they can't come from the code that the notebook shows."""
         return self.n_numbers - self.n_agree
 
 
@@ -171,7 +171,7 @@ def recorded(example: str) -> tuple[dict, ...]:
 
 
 def published(example: str, name: str) -> np.ndarray:
-    """The numbers of a print-out, for those that are also inputs, or go into others."""
+    """The published numbers of a print-out that serves as an input."""
     return np.array(next(each["published"] for each in recorded(example) if each["name"] == name).split(), dtype=float)
 
 

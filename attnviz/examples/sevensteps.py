@@ -8,10 +8,8 @@ from attnviz.core.attention import attend
 from attnviz.core.parameters import Parameters
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import print_outs
-from attnviz.examples.variant import Variant
 
 WORDS = ("I", "love", "Transformers")
 D_MODEL, N_HEADS, D_K = 4, 2, 2

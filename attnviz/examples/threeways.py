@@ -10,10 +10,8 @@ from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.rng import torch_linear, torch_rand, torch_seeded
 from attnviz.core.trace import Trace
-from attnviz.examples.example import Example
-from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import print_outs
-from attnviz.examples.variant import Variant
 
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
 X = np.array(

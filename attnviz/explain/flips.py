@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from attnviz.analysis.flips.contest import Contest
-from attnviz.analysis.flips.flip import Flip, StageFlip
-from attnviz.analysis.flips.search import BELOW, TRIAL_SIZES
+from attnviz.analysis.flips import BELOW, TRIAL_SIZES, Flip, StageFlip
+from attnviz.analysis.row_ranking import RowRanking
 from attnviz.core.graph import leading_to
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
@@ -18,7 +17,7 @@ FAILED = (
 """What replaces the headline and the list if the search raised an error."""
 
 
-def headline(trace: Trace, contest: Contest) -> str:
+def headline(trace: Trace, contest: RowRanking) -> str:
     """The text above the list of flips: who leads now, or that nobody does."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
@@ -35,7 +34,7 @@ def headline(trace: Trace, contest: Contest) -> str:
     return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
 
 
-def sentences(trace: Trace, contest: Contest, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
+def sentences(trace: Trace, contest: RowRanking, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
     """A sentence per stage, or one for several stages if the same change of each has the same effect.
 
     So it is if a stage is passed on or added to another, such as embeddings and the input.
@@ -66,16 +65,16 @@ def _same(others: Sequence[StageFlip]) -> list[str]:
     return [f"The same change does it in {' and in '.join(names)}."] if names else []
 
 
-def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
+def sentence(trace: Trace, contest: RowRanking, stage_flip: StageFlip) -> str:
     """A sentence on the change that flips a contest in one stage and on the last value that doesn't; or on none.
 
     Examples
     --------
-    >>> from attnviz.analysis.flips.contest import contest_of
-    >>> from attnviz.analysis.flips.flip import flips
+    >>> from attnviz.analysis.row_ranking import ranking_of
+    >>> from attnviz.analysis.flips import flips
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
-    >>> contest = contest_of(trace, "probabilities", (11, 0))
+    >>> contest = ranking_of(trace, "probabilities", (11, 0))
     >>> scores = next(each for each in flips(trace, contest) if each.stage == "scores")
     >>> sentence(trace, contest, scores)
     'scores[head 1, tired, animal] from 56.71 to 30.15 turns the answer to “horse”; at 30.16 “animal” stays ahead.'
@@ -93,7 +92,7 @@ def sentence(trace: Trace, contest: Contest, stage_flip: StageFlip) -> str:
     return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
 
 
-def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
+def _turning(trace: Trace, contest: RowRanking, flip: Flip) -> str:
     leader, winner = _leader(trace, contest), _label(trace, contest, flip.winner)
     turns = f"turns the answer to {winner}" if _is_answer(trace, contest) else f"puts {winner} ahead of {leader}"
     if trace[flip.cell.stage].value.dtype == bool:
@@ -118,19 +117,19 @@ def _written(value: float, stays: float, turns: float) -> str:
     return text.replace("e+", "e").replace("-", "−")
 
 
-def _is_answer(trace: Trace, contest: Contest) -> bool:
+def _is_answer(trace: Trace, contest: RowRanking) -> bool:
     return trace[contest.stage].axes[-1] == "answer"
 
 
-def _leader(trace: Trace, contest: Contest) -> str:
+def _leader(trace: Trace, contest: RowRanking) -> str:
     return _label(trace, contest, contest.leader)
 
 
-def _label(trace: Trace, contest: Contest, place: int) -> str:
+def _label(trace: Trace, contest: RowRanking, place: int) -> str:
     return f"“{trace.label(trace[contest.stage].axes[-1], place)}”"
 
 
-def _where(trace: Trace, contest: Contest) -> str:
+def _where(trace: Trace, contest: RowRanking) -> str:
     """The row in words."""
     *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
     return f"For “{query}”{''.join(f' in {each}' for each in head)}"

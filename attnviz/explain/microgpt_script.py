@@ -10,7 +10,7 @@ from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Layer, Trace
-from attnviz.models.statedict import IN_LAYER, state_dict
+from attnviz.models.statefile import IN_LAYER, state_dict
 
 NAME = "attnviz_microgpt.json"
 """The name of the file that the script reads."""

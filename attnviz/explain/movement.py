@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnviz.analysis.differences import difference
+from attnviz.analysis.gradients import difference
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
 from attnviz.core.operations.softmax import Softmax

@@ -1,1 +1,1 @@
-"""Lessons: paths of moments, each a pass, a few sentences about its numbers, and perhaps a question."""
+"""Lessons and talks: lists of moments, each a pass with a few sentences and perhaps a question."""

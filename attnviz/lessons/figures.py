@@ -1,23 +1,131 @@
-"""Figures: what a lesson may name of a pass and its model besides cells, `count.parameters`, `loss.pairs`."""
+"""Figures: counts, losses and other numbers of a pass that a lesson's text may name, and attention weights under a
+wrong mask.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.analysis.pairing import pairing
+from attnviz.analysis.stream import multiplications
+from attnviz.checks.causes.masking import of_the_mask
+from attnviz.checks.nodes import attention_with, exact_nodes
+from attnviz.checks.unseeing import UNSEEING, filled
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
-from attnviz.lessons.mistaken import mistaken_figure
 from attnviz.lessons.reference import LessonError, Of, Passes
-from attnviz.models.recorded import Recorded
-from attnviz.models.training import accuracy, passed, stages_for
-from attnviz.models.yardsticks import recorded
-from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import choice_of
+from attnviz.models.trained import TrainedModel
+from attnviz.models.training import accuracy, forward_batch, recorded_parts, stages_for
+from attnviz.scene.scene import model_choice
+from attnviz.scene.with_pass import SceneWithPass
+
+OF_THE_MASK = {
+    "multiplied": ("mask multiplied", "The scores are multiplied by the mask: a hidden one becomes 0, not −∞."),
+    "after": ("mask after the softmax", "The softmax comes first; hidden shares are set to 0 after it."),
+    "further": ("mask off by one", "The mask is off by one: each word also sees the next."),
+    "inverted": ("mask inverted", "The mask is inverted: what should be hidden is visible, and nothing else is."),
+}
+"""The mistakes with the mask, by name in lessons, and the sentence on each."""
+
+OF_AN_EMPTY_ROW = {
+    "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
+    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
+}
+"""What other libraries give a query that sees no key."""
+
+MISTAKES = (*OF_THE_MASK, *OF_AN_EMPTY_ROW)
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class MistakenRow:
+    """A row of attention weights, right and with a mistake.
+
+    Attributes
+    ----------
+    sentence : str
+        What went wrong.
+    query : int
+    hidden : ndarray of bool (keys,)
+    right, wrong : ndarray (keys,)
+        Of the first head.
+    library : str
+        The library with these weights; empty for a mistake.
+    """
+
+    sentence: str
+    query: int
+    hidden: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+    library: str = ""
+
+    @property
+    def laws(self) -> list[str]:
+        """The laws that the wrong weights break, in sentences."""
+        if np.isnan(self.wrong).any():
+            return ["Every share is a number."]
+        broken = []
+        if not self.hidden.all() and abs(self.wrong.sum() - 1) > _SAME:
+            broken.append("Every row adds up to 1.")
+        if (abs(self.wrong[self.hidden]) > _SAME).any():
+            broken.append("A hidden key’s value changes nothing: its share is 0.")
+        if (abs(self.wrong[~self.hidden & (self.right > 0)]) < _SAME).any():
+            broken.append("A visible key has a share of more than 0.")
+        return broken
+
+
+def with_mistake(trace: Trace, mistake: str, word: str) -> MistakenRow:
+    """A word's attention weights under a mistake with the mask.
+
+    Raises
+    ------
+    LessonError
+        If the pass has no such word, or its mask allows no such mistake.
+    """
+    if word not in trace.labels["query"]:
+        raise LessonError(f"A mistake is shown for a word of the sentence; got {word!r}.")
+    query = trace.labels["query"].index(word)
+    attention = trace["attention"].value
+    hidden, library = np.isneginf(trace["masked"].value[0, query]), ""
+    if mistake in OF_AN_EMPTY_ROW:
+        nature, sentence, library = OF_AN_EMPTY_ROW[mistake]
+        if not hidden.all():
+            raise LessonError(f"{mistake} is of a word that sees no key; “{word}” sees some.")
+        nodes = {"attention": filled(exact_nodes(trace)["attention"], nature, "scaled")}
+    else:
+        id, sentence = OF_THE_MASK[mistake]
+        mistakes = of_the_mask(trace)
+        if id not in mistakes:
+            raise LessonError("A mistake with the mask needs one that hides something; this hides nothing.")
+        nodes = mistakes[id].nodes
+    return MistakenRow(sentence, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query], library)
+
+
+def mistaken_figure(name: str, trace: Trace) -> float:
+    """A figure of a mistake by name: `after.cat.sum`, or `multiplied.cat.sat` for the weight of “sat”.
+
+    Raises
+    ------
+    LessonError
+        If there is none.
+    """
+    mistake, _, rest = name.partition(".")
+    word, _, of = rest.partition(".")
+    if mistake not in MISTAKES:
+        raise LessonError(f"A mistake is one of {', '.join(MISTAKES)}; got {mistake!r}.")
+    row = with_mistake(trace, mistake, word)
+    if of == "sum":
+        return math.fsum(row.wrong)
+    if of not in trace.labels["key"]:
+        raise LessonError(f"A figure of a mistake is of a word, or the sum; got {of!r}.")
+    return float(row.wrong[trace.labels["key"].index(of)])
+
 
 Figure = float | int | str
 
@@ -25,7 +133,7 @@ MUTED = {"without_attention": "attention", "without_mlp": "the MLP"}
 
 
 def figure(name: str, passes: Passes) -> Figure:
-    """A figure by its name; after "A." that of the pass beside the one shown.
+    """A figure by its name; with "A." that of the compared pass.
 
     Raises
     ------
@@ -53,12 +161,12 @@ def figure(name: str, passes: Passes) -> Figure:
 
 
 def differing(passes: Passes, stage: str = "attention") -> int:
-    """How many numbers of a stage are others than those of the same words in the pass beside it."""
+    """How many numbers of a stage differ from those of the same words in the compared pass."""
     return pairing(passes.trace("A"), passes.trace()).stages[stage].n_other
 
 
 def mask_of(trace: Trace) -> np.ndarray:
-    """Which pairs of a query and a key are visible, in the first head and layer: finite after the mask."""
+    """The visible pairs of query and key in the first head and layer: finite after the mask."""
     return np.isfinite(trace.layers[0].trace["masked"].value[0])
 
 
@@ -68,8 +176,8 @@ def answer_of(trace: Trace) -> str:
 
 
 def n_parameters(resolved: SceneWithPass) -> int:
-    """How many numbers a model was given, the whole table of its words; without one, the matrices of the pass."""
-    choice = choice_of(resolved.scene)
+    """The number of a model's parameters, with all embeddings; without a model, those of the pass."""
+    choice = model_choice(resolved.scene)
     if choice:
         arrays = choice.at(resolved.scene.model_seed, resolved.scene.checkpoint).arrays
         return sum(array.size for array in arrays.values())
@@ -77,7 +185,7 @@ def n_parameters(resolved: SceneWithPass) -> int:
     return sum(stage.size for stage in given if stage.name.startswith("w_"))
 
 
-def training(resolved: SceneWithPass) -> Recorded:
+def training(resolved: SceneWithPass) -> TrainedModel:
     """The trainings of the scene's model.
 
     Raises
@@ -85,14 +193,14 @@ def training(resolved: SceneWithPass) -> Recorded:
     LessonError
         If it has none.
     """
-    choice = choice_of(resolved.scene)
-    if not isinstance(choice, Recorded):
+    choice = model_choice(resolved.scene)
+    if not isinstance(choice, TrainedModel):
         raise LessonError("A loss is that of a model that was trained; this pass has none.")
     return choice
 
 
 def _loss(what: str, resolved: SceneWithPass) -> float:
-    """The loss on held-out texts at the end of training: of the whole model, or without a part of it."""
+    """The loss on held-out texts after training: of the whole model, or without a part."""
     choice, seed = training(resolved), resolved.scene.model_seed
     if what == "untrained":
         return choice.curve(seed)[0][1]
@@ -102,7 +210,7 @@ def _loss(what: str, resolved: SceneWithPass) -> float:
         return choice.task.yardsticks["pairs of letters"]
     if what == "here":
         return next(loss for step, loss, _ in choice.curve(seed) if step == _steps(resolved))
-    ended = recorded()[seed]
+    ended = recorded_parts()[seed]
     if what == "model":
         return ended["loss"]
     if what in MUTED:
@@ -117,16 +225,16 @@ LOOKS = {"itself": "the letter itself", "before": "the letter before", "earlier"
 
 
 def _looks(what: str, resolved: SceneWithPass) -> float:
-    """Where a head of a language model looks on average over held-out texts: `head_2.before`."""
+    """Where a head of a language model looks on average on held-out texts: `head_2.before`."""
     head, _, where = what.removeprefix("head_").partition(".")
-    heads = recorded()[resolved.scene.model_seed]["heads"]
+    heads = recorded_parts()[resolved.scene.model_seed]["heads"]
     if where not in LOOKS or head not in map(str, range(1, len(heads) + 1)):
         raise LessonError(f"A head looks at one of {', '.join(LOOKS)}, as in looks.head_2.before; got {what!r}.")
     return heads[int(head) - 1]["looks"][LOOKS[where]]
 
 
 def _accuracy(what: str, resolved: SceneWithPass) -> float:
-    """The part of held-out texts that a model answers right, or the model without what a layer writes."""
+    """The accuracy on held-out texts, of the model or without one layer's output."""
     choice, seed = training(resolved), resolved.scene.model_seed
     model, batch = choice.at(seed), choice.task.held_out()
     if what != "model":
@@ -135,11 +243,11 @@ def _accuracy(what: str, resolved: SceneWithPass) -> float:
             raise LessonError(f"An accuracy is that of model or without_layer_1; got {what!r}.")
         without = model.arrays | {silenced: np.zeros_like(model.arrays[silenced])}
         model = model.with_arrays(without, model.kind)
-    return accuracy(passed(stages_for(model, batch), model.arrays, batch)["probabilities"], batch)
+    return accuracy(forward_batch(stages_for(model, batch), model.arrays, batch)["probabilities"], batch)
 
 
 def _steps(resolved: SceneWithPass) -> int:
-    """After how many steps of training the model is that is shown."""
+    """The training steps of the shown checkpoint."""
     place = resolved.scene.checkpoint
     return training(resolved).checkpoints(resolved.scene.model_seed)[-1 if place is None else place]
 

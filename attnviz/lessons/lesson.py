@@ -1,15 +1,165 @@
-"""Lesson: a list of moments, as people write it in TOML, one file each."""
+"""Lessons as written in TOML, and their moments as the browser receives them, each with its pass."""
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
+from msgspec import Meta, Struct
 
-from attnviz.lessons.slots import SLOT
-from attnviz.lessons.written import Written, WrittenMoment
+from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
+from attnviz.contract.lesson import (
+    Ending,
+    LessonEntry,
+    LessonRuns,
+    LessonsPage,
+    Moment,
+    Sweep,
+    SweptDivisor,
+    SweptLength,
+    WrongMask,
+)
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
+from attnviz.lessons.figures import MISTAKES, with_mistake
+from attnviz.lessons.questions import AnyQuestion
+from attnviz.lessons.reference import LessonError, Passes
+from attnviz.lessons.slots import SLOT, fill_slots
+from attnviz.scene.address import parse, query
+from attnviz.scene.document.encoding import Json, to_json
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.scene import Scene, Upload
+
+LABELS = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
+
+Mistake = Literal[MISTAKES]
+Divisor = Literal[tuple(LABELS)]
+
+
+class PictureSource(
+    Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"
+):
+    """A picture as written in a lesson's file."""
+
+
+class MistakePicture(PictureSource, tag="mistake", frozen=True):
+    """A word's attention weights next to those under a mistake.
+
+    Attributes
+    ----------
+    of
+        The mistake, as in `with_mistake`.
+    word
+        The query.
+    """
+
+    of: Mistake
+    word: str
+
+    def drawn(self, passes: Passes) -> WrongMask:
+        """As the browser reads it."""
+        trace = passes.trace()
+        row = with_mistake(trace, self.of, self.word)
+        total = math.fsum(row.wrong)
+        return WrongMask(
+            name=row.sentence,
+            query=self.word,
+            sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
+            words=list(trace.labels["key"]),
+            hidden=row.hidden.tolist(),
+            right=row.right.tolist(),
+            wrong=[None if math.isnan(share) else share for share in row.wrong.tolist()],
+            right_sum=math.fsum(row.right),
+            wrong_sum=None if math.isnan(total) else total,
+            laws=row.laws,
+        )
+
+
+class SweepPicture(PictureSource, tag="sweep", frozen=True):
+    """Random scores for increasing d_k.
+
+    Attributes
+    ----------
+    d_k, divisor
+        What is asked about.
+    offered
+        The divisors to choose from, without those that a later moment asks about.
+    """
+
+    d_k: int = 1
+    divisor: Divisor = "none"
+    offered: tuple[Divisor, ...] = tuple(LABELS)
+
+    def drawn(self, passes: Passes) -> Sweep:
+        """As the browser reads it."""
+        swept = sweep()
+        divisors = [
+            SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=[_length(each) for each in swept[id]])
+            for id, label in LABELS.items()
+        ]
+        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, offered=list(self.offered), d_k=self.d_k)
+
+
+def _length(swept: Swept) -> SweptLength:
+    return SweptLength(
+        d_k=swept.d_k,
+        spread=swept.spread,
+        expected=swept.expected,
+        counts=swept.counts.tolist(),
+        shares=swept.shares.tolist(),
+        largest=swept.largest,
+        slope=swept.slope,
+    )
+
+
+AnyPicture = MistakePicture | SweepPicture
+"""A picture of either kind, by its tag."""
+
+
+Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARACTERS)]
+
+
+class FileStruct(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A struct read from a lesson's or talk's file; unknown fields are errors."""
+
+
+class MomentSource(FileStruct, frozen=True):
+    """A moment as written in a file.
+
+    Attributes
+    ----------
+    at
+        The address of its scene.
+    text, after
+        The texts before and with the answer, with slots.
+    title
+        Its title, or empty.
+    ask
+        Its question.
+    says_words_alone
+        Whether the picture shows only the sentence until the answer is shown.
+    picture
+        A picture instead of the pass: a mistake with the mask, or the sweep of d_k.
+    notes
+        For the speaker.
+    """
+
+    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
+    text: Text = ""
+    after: Text = ""
+    title: Text = ""
+    ask: AnyQuestion | None = None
+    says_words_alone: bool = False
+    picture: AnyPicture | None = None
+    notes: Text = ""
+
 
 FOLDER = Path(__file__).parent
 
@@ -17,37 +167,37 @@ _WORDS_A_MINUTE = 180
 _MINUTES_A_QUESTION = 0.25
 
 
-class LessonMoment(WrittenMoment, frozen=True):
+class LessonMoment(MomentSource, frozen=True):
     """A moment of a lesson.
 
     Attributes
     ----------
     claims
-        What its texts say in words or digits, as expressions: they are true of its passes (`test_lesson_claims`).
+        Expressions for what its texts claim; tests check them against its passes.
     """
 
     claims: tuple[str, ...] = ()
 
 
-class WrittenEnding(Written, frozen=True):
-    """A question to explain in one's own words, and an answer to compare."""
+class WrittenEnding(FileStruct, frozen=True):
+    """The final question, to be explained in your own words, and an answer to compare."""
 
     explain: str
     answer: str
 
 
-class Lesson(Written, frozen=True):
+class Lesson(FileStruct, frozen=True):
     """A lesson.
 
     Attributes
     ----------
     title
     says
-        What one knows after it, in a sentence.
+        What it teaches, in a sentence.
     moment
         Its moments, in order.
     ending
-        What its last moment ends with.
+        The final question and answer.
     """
 
     title: str
@@ -57,7 +207,7 @@ class Lesson(Written, frozen=True):
 
     @property
     def minutes(self) -> int:
-        """How long it takes, about: to read it, and to think about its questions."""
+        """The approximate time to read it and answer its questions."""
         texts = " ".join(f"{each.text} {each.after} {each.ask.prompt if each.ask else ''}" for each in self.moment)
         n_words = len(SLOT.sub("0", texts).split())
         n_questions = sum(each.ask is not None for each in self.moment)
@@ -72,3 +222,91 @@ LESSONS: dict[str, Lesson] = {
     re.sub("^[0-9]+-", "", file.stem): _read(file) for file in sorted(FOLDER.glob("[0-9]*-*.toml"))
 }
 """All lessons by their ids, in order."""
+
+
+_SESSION = "lessons"
+"""The session name under which all moments are requested from the cache."""
+
+
+def passes_at(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Passes:
+    """The passes of a moment's address; `uploads` are the files it shows, by source.
+
+    Raises
+    ------
+    LessonError
+        If any part would be corrected with a notice.
+    """
+    scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)), uploads)
+    resolved = PASS_CACHE.resolved(scene)
+    complaints = (*notices, *resolved.notices, *resolved.refused)
+    if complaints or resolved.trace is None:
+        raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(complaints)}")
+    return Passes(resolved)
+
+
+def moment(lesson: str, number: int) -> bytes:
+    """A moment of a lesson as JSON, as `contract.lesson` declares it.
+
+    Parameters
+    ----------
+    lesson : str
+        Its id.
+    number : int
+        Counted from 1.
+
+    Raises
+    ------
+    KeyError
+        If there is no such moment.
+    """
+    n_moments = len(LESSONS[lesson].moment)
+    if number not in range(1, n_moments + 1):
+        raise KeyError(f"{lesson} has {n_moments} moments; got {number}")
+    return to_json(_moment(LESSONS[lesson], number))
+
+
+def moments_of(lesson: str) -> list[Moment]:
+    """All moments of the lesson with this id."""
+    return [_moment(LESSONS[lesson], number) for number in range(1, len(LESSONS[lesson].moment) + 1)]
+
+
+def _moment(lesson: Lesson, number: int) -> Moment:
+    made = lesson.moment[number - 1]
+    passes = passes_at(made.at)
+    return moment_data(made, passes, fill_slots, _ending(lesson, passes) if number == len(lesson.moment) else None)
+
+
+def moment_data(
+    made: MomentSource, passes: Passes, fill: Callable[[str, Passes], LessonRuns], ending: Ending | None = None
+) -> Moment:
+    """A moment as the browser receives it; `fill` fills the slots of its texts."""
+    return Moment(
+        title=made.title,
+        text=fill(made.text, passes),
+        after=fill(made.after, passes),
+        question=made.ask.question(passes) if made.ask else None,
+        covers=sorted(made.ask.covers(passes)) if made.ask else [],
+        asked_cell=made.ask.asked_cell(passes) if made.ask else None,
+        answer_cell=made.ask.answer_cell(passes) if made.ask else None,
+        says_words_alone=made.says_words_alone,
+        at=urlencode(query(passes.b.scene)),
+        notes=made.notes,
+        ending=ending,
+        working=None,
+        picture=made.picture.drawn(passes) if made.picture else None,
+        document=Json(PASS_CACHE.document_json(passes.b, _SESSION)),
+    )
+
+
+def _ending(lesson: Lesson, passes: Passes) -> Ending:
+    return Ending(explain=fill_slots(lesson.ending.explain, passes), answer=fill_slots(lesson.ending.answer, passes))
+
+
+@cache
+def contents() -> bytes:
+    """The list of lessons as JSON."""
+    entries = [
+        LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
+        for name, each in LESSONS.items()
+    ]
+    return to_json(LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()))))

@@ -1,4 +1,6 @@
-"""References: cells of a pass as a lesson names them, `attention[head 2, tired, the (2)]`, and `*` for a whole axis."""
+"""References: cells of a pass named as a lesson names them, `attention[head 2, tired, the (2)]`, and the words for
+them in sentences.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.core.stage import Stage
+from attnviz.contract.base import ORDINALS
+from attnviz.core.stage import Stage, split_layer
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.scene.resolution import SceneWithPass
+from attnviz.scene.with_pass import SceneWithPass
 
 PATTERN = re.compile(r'(?:(?P<of>[AB])\.)?(?P<stage>[a-z]\w*)\[(?P<names>(?:"[^"]*"|[^\]"])*)\]')
 """A reference within a text."""
@@ -23,12 +26,12 @@ Of = Literal["A", "B"]
 
 
 class LessonError(ValueError):
-    """A lesson's file doesn't agree with its pass. Only who writes a lesson meets it: the tests open them all."""
+    """A lesson's file doesn't fit its pass. Only lesson writers see it: the tests open all lessons."""
 
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """The passes of a moment: B, and perhaps another beside it, A."""
+    """The passes of a moment: B, and A if it compares two."""
 
     b: SceneWithPass
 
@@ -38,7 +41,7 @@ class Passes:
         Raises
         ------
         LessonError
-            If there is none beside the pass.
+            If the moment has no pass A.
         """
         side = self.b if of == "B" else self.b.other
         if side is None:
@@ -86,7 +89,7 @@ class Reference:
         Raises
         ------
         LessonError
-            If it is of several.
+            If it is more than one cell.
         """
         if not self.is_cell:
             raise LessonError(f"A single cell is asked for; {self.stage.name} has * in its place.")
@@ -113,8 +116,8 @@ def find(text: str, passes: Passes) -> Reference:
     Parameters
     ----------
     text : str
-        A stage, and in brackets a name for each axis: a word, in quotes where it has a comma or a bracket; "head 2"; a
-        place, counted from 1; or * for all. The head is left out where there is one.
+        A stage, and in brackets a name per axis: a word, quoted if it has a comma or bracket; "head 2"; a
+        place, counted from 1; or * for all. The head may be omitted if there is only one.
     passes : Passes
 
     Raises
@@ -146,3 +149,61 @@ def _place(name: str, labels: tuple[str, ...], text: str) -> int | None:
     if name.isdecimal() and 0 < int(name) <= len(labels):
         return int(name) - 1
     raise LessonError(f"{text}: {name!r} is none of {', '.join(labels)}.")
+
+
+_NOUNS = {
+    "scores": "score",
+    "scaled": "scaled score",
+    "masked": "score",
+    "attention": "share",
+    "logits": "logit",
+    "probabilities": "probability",
+}
+_NAMED = ("head", "group")  # whose labels have the noun already
+_WORDS = ("query", "key", "token", "context token", "answer")
+
+
+def ordinal(n: int) -> str:
+    """The ordinal of n, in words if small."""
+    if n <= len(ORDINALS):
+        return ORDINALS[n - 1]
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def noun(stage: str) -> str:
+    """The noun for a number of a stage."""
+    return _NOUNS.get(split_layer(stage)[0], "number")
+
+
+def is_of_words(of: Reference, axis: int) -> bool:
+    """Whether an axis of a stage has words as labels."""
+    return of.stage.axes[axis] in _WORDS
+
+
+def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
+    """A slot for the label of a place along an axis: a word in quotation marks, a number after what it counts."""
+    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{_before(of, axis)}{{{slot}}}"
+
+
+def place_name(of: Reference, axis: int, place: int) -> str:
+    """The name of a place along an axis: a word, "head 2", "dimension 3"."""
+    label = of.label(axis, place)
+    return label if is_of_words(of, axis) else f"{_before(of, axis)}{label}"
+
+
+def quoted_name(of: Reference, axis: int, place: int) -> str:
+    """The name of a place along an axis within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
+    name = place_name(of, axis, place)
+    return f"“{name}”" if is_of_words(of, axis) else name
+
+
+def counted(of: Reference, axis: int) -> str:
+    """The noun for places along an axis without words."""
+    name = of.stage.axes[axis]
+    return name if name in (*_NAMED, "neuron") else "dimension"
+
+
+def _before(of: Reference, axis: int) -> str:
+    """The noun before the label of a place."""
+    return "" if of.stage.axes[axis] in _NAMED else f"{counted(of, axis)} "

@@ -1,21 +1,166 @@
-"""Slots: a lesson's text, in which `{scaled[tired, animal]}` is that number of the pass, and leads to it."""
+"""Slots: in a lesson's text `{scaled[tired, animal]}` becomes that number of the pass; expressions too."""
 
 from __future__ import annotations
 
+import ast
+import math
+import operator
 import re
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
+from attnviz.analysis.sweep import sweep
 from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
 from attnviz.explain.markup import runs
 from attnviz.explain.wording import percent
-from attnviz.lessons.expression import EXPRESSION_ERRORS, SAME, Value, value
+from attnviz.lessons.figures import figure
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
+
+Value = float | int | str | bool | np.ndarray
+
+SAME = 1e-12
+"""Relative tolerance within which two numbers are equal."""
+
+
+EXPRESSION_ERRORS = (ValueError, ArithmeticError, TypeError, AttributeError, LookupError, RecursionError, MemoryError)
+"""What a user's expression may raise: a LessonError, or an arithmetic error."""
+
+
+def evaluate(text: str, passes: Passes) -> Value:
+    """The value of an expression in the passes of a moment.
+
+    Raises
+    ------
+    LessonError
+        If it names something missing from the passes, or is no expression.
+    """
+    cells: dict[str, Value] = {}
+
+    def named(match) -> str:
+        reference = find(match[0], passes)
+        name = f"cell_{len(cells)}"
+        cells[name] = float(reference.cell.value) if reference.is_cell else reference.values
+        return name
+
+    try:
+        tree = ast.parse(PATTERN.sub(named, text).strip(), mode="eval").body
+    except SyntaxError:
+        raise LessonError(f"An expression is arithmetic of cells and figures; got {text!r}.") from None
+    return _Evaluated(text, passes, cells)(tree)
+
+
+def holds(claim: str, passes: Passes) -> bool:
+    """Whether a claim, an expression that compares, is true of the passes of a moment."""
+    truth = evaluate(claim, passes)
+    if not isinstance(truth, bool):
+        raise LessonError(f"A claim compares, as in attention[a, b] > 0.5; got {claim!r}.")
+    return truth
+
+
+def is_equal(one: Value, other: Value) -> bool:
+    """Whether two values are the same but for rounding."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return math.isclose(one, other, rel_tol=SAME, abs_tol=SAME)
+
+
+def _rank(of: float, among: np.ndarray) -> int:
+    """The rank of a number among others, largest first, counted from 1."""
+    return int((among > of).sum()) + 1
+
+
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_COMPARISONS: dict[type, Callable[[Value, Value], bool]] = {
+    ast.Gt: lambda one, other: bool(one > other) and not math.isclose(one, other, rel_tol=SAME),
+    ast.Lt: lambda one, other: bool(one < other) and not math.isclose(one, other, rel_tol=SAME),
+    ast.Eq: is_equal,
+    ast.NotEq: lambda one, other: not is_equal(one, other),
+}
+
+
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    """The softmax of scores."""
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def _spread(shares: np.ndarray) -> float:
+    """The entropy of a row of weights, relative to that of an even row."""
+    seen = shares[shares > 0]
+    return float(-(seen * np.log(seen)).sum() / math.log(len(seen))) if len(seen) > 1 else 0.0
+
+
+def _back(shares: np.ndarray) -> float:
+    """How many places before the last one a row of weights looks, on average."""
+    return float((shares * np.arange(len(shares))[::-1]).sum())
+
+
+def _swept(divisor: str, d_k: int, what: str) -> float:
+    """A number of the sweep of d_k: its spread, the expected one, largest or slope."""
+    rows = [each for each in sweep()[divisor] if each.d_k == d_k]
+    if not rows or what not in ("spread", "expected", "largest", "slope"):
+        raise LessonError(f"A sweep has spread, expected, largest or slope of one of its d_k; got {what!r} of {d_k!r}.")
+    return getattr(rows[0], what)
+
+
+_FUNCTIONS = {
+    "abs": abs,
+    "back": _back,
+    "exp": math.exp,
+    "log": math.log,
+    "max": lambda many: float(np.max(many)),
+    "mean": lambda many: float(np.mean(many)),
+    "min": lambda many: float(np.min(many)),
+    "percent": lambda share: math.floor(100 * share + 0.5),
+    "rank": _rank,
+    "overlap": lambda one, other: float(np.minimum(one, other).sum()),
+    "round": round,
+    "softmax": softmax,
+    "spread": _spread,
+    "sqrt": math.sqrt,
+    "sweep": _swept,
+    "sum": lambda many: float(np.sum(many)),
+}
+
+
+class _Evaluated:
+    """An expression's value, from its tree."""
+
+    def __init__(self, text: str, passes: Passes, cells: dict[str, Value]) -> None:
+        self._text, self._passes, self._cells = text, passes, cells
+
+    def __call__(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=constant) if isinstance(constant, int | float | str):
+                return constant
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                return self._computed(type(op), self(left), self(right))
+            case ast.Compare(left=first, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
+                values = [self(each) for each in (first, *others)]
+                pairs = zip(values, ops, values[1:], strict=False)
+                return all(_COMPARISONS[type(op)](one, other) for one, op, other in pairs)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*map(self, args))
+            case ast.Name(id=name) if name in self._cells:
+                return self._cells[name]
+            case ast.Name() | ast.Attribute():
+                return figure(ast.unparse(node), self._passes)
+        raise LessonError(f"An expression is arithmetic of cells and figures; got {self._text!r}.")
+
+    def _computed(self, op: type[ast.operator], one: Value, other: Value) -> Value:
+        if isinstance(one, str) or isinstance(other, str):
+            raise LessonError(f"Numbers are computed with, not texts; got {self._text!r}.")
+        return _ARITHMETIC[op](one, other)
+
 
 SLOT = re.compile(r"\{(?P<of>[^{}:]+)(?::(?P<form>[^{}]+))?\}")
 _OURS = re.compile(r"\{slot_(\d+)\}")
-"""A slot within a strong text, which is one run."""
+"""A placeholder for a slot within bold text, which is a single run."""
 _IN_WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
@@ -28,7 +173,7 @@ _MOST_BELOW = 99
 
 
 def _fraction(number: float) -> str:
-    """The fraction of small numbers that a number is, as 3/7.
+    """A number as a fraction with a small denominator, such as 3/7.
 
     Raises
     ------
@@ -50,11 +195,11 @@ _FORMS: dict[str, Callable[[float], str]] = {
     "Word": lambda n: in_words(n).capitalize(),
     "nats": lambda number: f"{number:.3f}",
 }
-"""How a number is written, by what follows the colon of its slot."""
+"""Number formats, by what follows the colon in a slot."""
 
 
-def filled(text: str, passes: Passes) -> LessonRuns:
-    """A text of a lesson as runs; a slot that names one cell leads to it, another is text.
+def fill_slots(text: str, passes: Passes) -> LessonRuns:
+    """A lesson's text as runs; a slot that names one cell becomes a link to it.
 
     Raises
     ------
@@ -71,8 +216,8 @@ def filled(text: str, passes: Passes) -> LessonRuns:
     return [tuple(run) for run in runs(SLOT.sub(named, text), **quantities)]
 
 
-def filled_where_it_fits(text: str, passes: Passes) -> LessonRuns:
-    """The same of a text of somebody's own: a slot for which the passes have nothing stands as it was typed."""
+def fill_known_slots(text: str, passes: Passes) -> LessonRuns:
+    """A user's text as runs; a slot that doesn't fit the passes stays as typed."""
     quantities: list[list] = []
 
     def named(slot: re.Match[str]) -> str:
@@ -84,13 +229,14 @@ def filled_where_it_fits(text: str, passes: Passes) -> LessonRuns:
 
     made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(quantities)})
     return [
-        (style, _OURS.sub(lambda slot: _text_of(quantities[int(slot[1])]), run) if isinstance(run, str) else run)
+        (
+            style,
+            _OURS.sub(lambda slot: getattr((text := quantities[int(slot[1])][1]), "text", text), run)
+            if isinstance(run, str)
+            else run,
+        )
         for style, run in made
     ]
-
-
-def _text_of(run: list) -> str:
-    return getattr(run[1], "text", run[1])
 
 
 def format_number(number: Value, form: str = "") -> str:
@@ -101,28 +247,28 @@ def format_number(number: Value, form: str = "") -> str:
 
 
 def link(of: Reference, form: str = "") -> list:
-    """The number of a cell as a run, which leads to it."""
+    """The number of a cell as a run that links to it."""
     cell = of.cell
     return ["number", NumberLink(text=format_number(float(cell.value), form), cell=str(cell), of=of.of)]
 
 
 def sentence(text: str, **parts: Reference | str | list) -> LessonRuns:
-    """A sentence of our own, in whose slots stand a person's words, the numbers of cells or other runs.
+    """A fixed sentence whose slots take words, linked numbers of cells or other runs.
 
-    A share is written in per cent.
+    Weights and probabilities are written in per cent.
     """
     numbers = {name: link(each, form_of(each)) for name, each in parts.items() if isinstance(each, Reference)}
     return [tuple(run) for run in runs(text, **parts | numbers)]
 
 
 def form_of(of: Reference) -> str:
-    """How a number of a stage is written: a share in per cent."""
+    """The number format of a stage: weights and probabilities in per cent."""
     return "%" if of.stage.name.startswith(("attention", "probabilities")) else ""
 
 
 def quantity(of: str, form: str, passes: Passes) -> list:
-    """A cell or an expression as a run: a cell's leads to it."""
+    """A cell or an expression as a run; a cell's number is linked."""
     if PATTERN.fullmatch(of):
         return link(find(of, passes), form)
-    number = value(of, passes)
+    number = evaluate(of, passes)
     return ["", format_number(number, form)]

@@ -1,16 +1,25 @@
-"""Talk: a list of moments of somebody's own, as a file in TOML and as JSON, read as strictly as a lesson's."""
+"""Talks: lists of moments that people write, as TOML files or JSON, and these moments as the browser receives them."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import math
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 from msgspec import Meta, field
 
+from attnviz.checks.uploads.packing import packed, unpacked
+from attnviz.checks.uploads.stages import LACKING
+from attnviz.contract.lesson import Fill, Moment, Question
+from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import (
     MAX_FILE_SIZE,
     MAX_TALK_BYTES,
@@ -19,9 +28,64 @@ from attnviz.core.limits import (
     MAX_TALK_UPLOAD_CHARACTERS,
     MAX_TEXT_CHARACTERS,
 )
-from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.talk_uploads import MAX_IN_MOMENT, UploadName, Uploads, check_size
-from attnviz.lessons.written import Text, Written, WrittenMoment
+from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
+from attnviz.lessons.questions.picks import Extreme
+from attnviz.lessons.reference import LessonError, Passes, find
+from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots
+from attnviz.scene.scene import Scene, Upload, source_of_upload
+
+MAX_IN_MOMENT = 3
+"""The most uploads in one moment: those of two passes, and the user's own stages."""
+
+UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
+Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * MAX_TALK_MOMENTS)]
+"""Each file as base64, by its name."""
+
+
+def of_scene(scene: Scene) -> dict[str, str]:
+    """The uploads that a scene and its compared scene show; equal files have equal names."""
+    scenes = [each for each in (scene, scene.other) if each is not None]
+    files = (file for each in scenes for file in (each.upload, each.code))
+    return dict(_named(file) for file in files if file is not None and file is not LACKING)
+
+
+def _named(upload: Upload) -> tuple[str, str]:
+    content = packed(upload)
+    return f"own-{hashlib.sha256(content).hexdigest()[:16]}", base64.b64encode(content).decode()
+
+
+def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
+    """The named files, each under its key in a scene.
+
+    Raises
+    ------
+    OwnArraysError
+        If one isn't there, or is broken.
+    """
+    files = (_read(name, uploads) for name in names)
+    return {source_of_upload(each): each for each in files}
+
+
+def _read(name: str, uploads: Mapping[str, str]) -> Upload:
+    if name not in uploads:
+        raise OwnArraysError("The numbers of this moment are not in the talk. Open the file that has them.")
+    try:
+        content = base64.b64decode(uploads[name], validate=True)
+    except ValueError:
+        raise OwnArraysError("The numbers of a talk are base64 of an .npz; these are not.") from None
+    return unpacked(content)
+
+
+def check_size(uploads: Mapping[str, str]) -> None:
+    """Raise unless all files of a talk together are within the limit of one upload.
+
+    Raises
+    ------
+    OwnArraysError
+    """
+    if sum(map(len, uploads.values())) > MAX_TALK_UPLOAD_CHARACTERS:
+        raise OwnArraysError(f"A talk holds at most {MAX_FILE_SIZE} of somebody's own numbers; this one has more.")
+
 
 _QUOTED = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
@@ -37,23 +101,23 @@ class TalkError(ValueError):
     """A file or link that is no talk, or has a moment that doesn't fit its pass."""
 
 
-class TalkMoment(WrittenMoment, frozen=True):
+class TalkMoment(MomentSource, frozen=True):
     """A moment of a talk.
 
     Attributes
     ----------
     minutes
-        How long it is to take; 0 where nobody has said.
+        The planned duration; 0 if not set.
     uploads
-        The names of the files of somebody's own that it shows.
+        The names of the uploads that it shows.
     """
 
     minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
     uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()
 
 
-class Talk(Written, frozen=True):
-    """A talk of somebody's own.
+class Talk(FileStruct, frozen=True):
+    """A talk written by a user.
 
     Attributes
     ----------
@@ -61,7 +125,7 @@ class Talk(Written, frozen=True):
     moment
         Its moments, in order.
     uploads
-        The files of somebody's own that they show, by their names. In all they are no larger than a file of arrays.
+        The uploads that they show, by name; together no larger than one file of arrays.
 
     Raises
     ------
@@ -77,9 +141,9 @@ class Talk(Written, frozen=True):
         check_size(self.uploads)
 
 
-def as_talk(lesson: Lesson) -> Talk:
+def lesson_as_talk(lesson: Lesson) -> Talk:
     """A lesson as the start of a talk: its moments without its claims and its ending."""
-    fields = WrittenMoment.__struct_fields__
+    fields = MomentSource.__struct_fields__
     moments = (TalkMoment(**{name: getattr(each, name) for name in fields}) for each in lesson.moment)
     return Talk(title=lesson.title, moment=tuple(moments))
 
@@ -111,7 +175,7 @@ def read(content: bytes) -> Talk:
 
 
 def read_json(content: bytes) -> Talk:
-    """The talk of a text in JSON, as a link has it: without files of somebody's own.
+    """The talk in a link's JSON, which has no uploads.
 
     Raises
     ------
@@ -154,7 +218,7 @@ def _too_large(n_bytes: int) -> str:
 
 
 def _without_uploads(text: str) -> tuple[str, list[str]]:
-    """A talk's file with a mark in place of each file in it, and these: `tomllib` would take seconds for them."""
+    """A talk's file with placeholders for its embedded files, and the files: `tomllib` would take seconds on them."""
     packed: list[str] = []
 
     def marked(line: re.Match) -> str:
@@ -166,12 +230,12 @@ def _without_uploads(text: str) -> tuple[str, list[str]]:
 
 
 def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
-    """The content of a talk's file with the files in it in place of their marks.
+    """A talk's content with the files put back.
 
     Raises
     ------
     TalkError
-        If what looked like its table of files is in a text.
+        If the apparent table of files is part of a text.
     """
     table = content.get("uploads", {})
     marks = {f"#{place}": each for place, each in enumerate(packed)}
@@ -192,7 +256,7 @@ def _converted(parsed: Any) -> Talk:
 
 
 def check_moment(moment: TalkMoment) -> None:
-    """Hold what its types don't say: no text is too long, and each number is one.
+    """Raise if a text is too long or a number isn't finite.
 
     Raises
     ------
@@ -221,3 +285,66 @@ def _value(part: Any) -> str:
     if isinstance(part, str):
         return json.dumps(part, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(part)
+
+
+def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it; `uploads` are the talk's files.
+
+    Raises
+    ------
+    TalkError
+        If its address doesn't open without correction, or its question doesn't fit the pass.
+    """
+    check_moment(made)
+    passes = talk_passes(made.at, made.uploads, uploads)
+    try:
+        with np.errstate(all="ignore"):
+            sent = moment_data(made, passes, fill_known_slots)
+        check_answer(sent.question)
+        if isinstance(made.ask, Extreme):
+            sent.asked_cell = _neutral(made.ask, passes)
+        return sent
+    except TalkError:
+        raise
+    except LessonError as error:
+        raise TalkError(f"This doesn’t fit the pass: {str(error)[:400]}") from None
+    except EXPRESSION_ERRORS:
+        raise TalkError("This pass has no answer to the question: choose another one.") from None
+
+
+def _neutral(ask: Extreme, passes: Passes) -> str | None:
+    """A neutral selection until the answer is shown: the collected one may give it away."""
+    row = find(ask.of, passes)
+    axis = row.index.index(None)
+    place = (row.index[axis - 1] or 0) if axis else 0  # a word's own place in its row
+    return str(row.cells[min(place, len(row.cells) - 1)]) if row.of == "B" else None
+
+
+def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] = MappingProxyType({})) -> Passes:
+    """The passes of an address that may have been edited, with the talk's named files.
+
+    Raises
+    ------
+    TalkError
+        If it doesn't open without correction.
+    """
+    try:
+        return passes_at(at, by_source(names, uploads))
+    except (LessonError, OwnArraysError) as error:
+        raise TalkError(str(error)[:400]) from None
+    except ValueError:
+        raise TalkError("The address of a moment has parameters, as in model=who-is-it&view=sheet.") from None
+
+
+def check_answer(question: Question | None) -> None:
+    """Raise unless the answer of a number question is a number.
+
+    Raises
+    ------
+    TalkError
+    """
+    if not isinstance(question, Fill):
+        return
+    numbers = [question.right, question.tolerance, *(each.value for each in question.nears)]
+    if isinstance(question.right, bool) or not all(map(math.isfinite, numbers)) or question.tolerance < 0:
+        raise TalkError("The answer to this question is no number that somebody could give: choose another one.")

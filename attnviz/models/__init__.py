@@ -8,20 +8,19 @@
 """
 
 from attnviz.models import byhand
-from attnviz.models.built import Built
-from attnviz.models.choice import Choice
+from attnviz.models.model import Built, PickableModel
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recorded import Recorded
 from attnviz.models.statefile import microgpt
+from attnviz.models.trained import TrainedModel
 
-MODELS: dict[str, Choice] = {
-    "microgpt": Recorded(RECIPES["microgpt"], RECIPES["microgpt-own"]),
-    "who-is-it": Recorded(RECIPES["who-is-it"]),
-    "mirror": Recorded(RECIPES["mirror"]),
-    "recall": Recorded(RECIPES["recall"]),
+MODELS: dict[str, PickableModel] = {
+    "microgpt": TrainedModel(RECIPES["microgpt"], RECIPES["microgpt-own"]),
+    "who-is-it": TrainedModel(RECIPES["who-is-it"]),
+    "mirror": TrainedModel(RECIPES["mirror"]),
+    "recall": TrainedModel(RECIPES["recall"]),
     "by-hand": Built(byhand.MODEL),
-    "at-it": Recorded(RECIPES["at-it"]),
-    "short-cut": Recorded(RECIPES["short-cut"]),
+    "at-it": TrainedModel(RECIPES["at-it"]),
+    "short-cut": TrainedModel(RECIPES["short-cut"]),
 }
 """All models by their ids, which stand in addresses."""
 

@@ -2,7 +2,7 @@
 
 from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recording import record, record_parts
+from attnviz.models.trained import record, record_parts
 
 for recipe in RECIPES.values():
     record(recipe)

@@ -1,12 +1,17 @@
-"""Continuation: which token comes next, of the probabilities that a model gives to each."""
+"""Continuing a text: how the next token is drawn from the probabilities, and whole texts written that way."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.core.errors import ArrayError
 from attnviz.core.rng import stream
+from attnviz.models.model import Model
+from attnviz.models.task import Batch
+from attnviz.models.training import forward_batch, stages_for
 
 OFFERED = {
     "temperature": (0.25, 0.5, 0.75, 1.0, 1.5, 2.0),
@@ -14,21 +19,21 @@ OFFERED = {
     "top_p": (1.0, 0.95, 0.9, 0.75, 0.5),
     "seed": range(1000),
 }
-"""The values of each part of a drawing. A top_k of 0 and a top_p of 1 leave all in."""
+"""The range of each sampling setting; a top_k of 0 and a top_p of 1 keep all tokens."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The way in which the next token is drawn.
+    """How the next token is sampled.
 
     Attributes
     ----------
     temperature : float
-        Logits are divided by it: below 1 what is probable becomes more so, above 1 less.
+        The divisor of the logits; below 1 it sharpens the distribution, above 1 it flattens it.
     top_k : int
-        Only so many of the most probable are drawn from; 0 for all.
+        The number of most probable tokens to keep; 0 for all.
     top_p : float
-        Only the most probable are drawn from, as few as have this probability together.
+        Keep the fewest most probable tokens that together have this probability.
     seed : int
     """
 
@@ -38,8 +43,8 @@ class Drawing:
     seed: int = 0
 
 
-def weighed(probabilities: np.ndarray, drawing: Drawing) -> np.ndarray:
-    """With which probability each token is drawn: by temperature, then top-k, then top-p, and scaled to a sum of 1.
+def filtered_probabilities(probabilities: np.ndarray, drawing: Drawing) -> np.ndarray:
+    """The sampling probabilities: temperature, then top-k, then top-p, normalised to a sum of 1.
 
     Top-k is from Fan et al. 2018 (arXiv:1805.04833), top-p from Holtzman et al. 2020 (arXiv:1904.09751). Of tokens
     that are equally probable the earlier ones stay.
@@ -47,12 +52,12 @@ def weighed(probabilities: np.ndarray, drawing: Drawing) -> np.ndarray:
     Parameters
     ----------
     probabilities : (tokens,) array
-        Where all are 0, as may be where they were set by hand, so is what comes of them.
+        May be all 0 if set by hand; then the result is too.
     drawing : Drawing
 
     Examples
     --------
-    >>> weighed(np.array([0.5, 0.3, 0.2]), Drawing(top_k=2)).round(3).tolist()
+    >>> filtered_probabilities(np.array([0.5, 0.3, 0.2]), Drawing(top_k=2)).round(3).tolist()
     [0.625, 0.375, 0.0]
     """
     given = np.clip(probabilities, 0.0, None)
@@ -67,20 +72,74 @@ def weighed(probabilities: np.ndarray, drawing: Drawing) -> np.ndarray:
     return weights / (weights.sum() or 1.0)
 
 
-def chosen(probabilities: np.ndarray, drawing: Drawing | None, place: int) -> int:
-    """The token that comes next: the most probable without a drawing, the first of several.
+def drawn_token(probabilities: np.ndarray, drawing: Drawing | None, place: int) -> int:
+    """The next token: sampled, or without a drawing the most probable (the first if several are).
 
     Parameters
     ----------
     probabilities : (tokens,) array
     drawing : Drawing or None
     place : int
-        How many tokens there are before it. What is drawn depends on that and the seed alone.
+        The number of tokens before it; the draw depends only on this and the seed.
     """
     if drawing is None:
         return int(probabilities.argmax())
-    weights = weighed(probabilities, drawing)
+    weights = filtered_probabilities(probabilities, drawing)
     if not weights.any():
         return int(probabilities.argmax())
     point = stream(f"token {place}", drawing.seed).random_sample()
     return min(int(np.searchsorted(np.cumsum(weights), point, side="right")), int(np.flatnonzero(weights)[-1]))
+
+
+def names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
+    """`count` sampled texts from consecutive seeds, each identical to sampling it alone.
+
+    All texts grow by one token per step, so a batch has one length; finished texts leave it.
+
+    Parameters
+    ----------
+    model : Model
+        A model of an open task, whose last answer is the end.
+    drawing : Drawing
+    count : int
+
+    Raises
+    ------
+    ArrayError
+        If numbers overflow float64 while sampling.
+    """
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            return _names(model, drawing, count)
+    except FloatingPointError:
+        raise ArrayError(
+            "A text that it writes has numbers beyond float64 (1.8e308); give smaller parameters."
+        ) from None
+
+
+def _names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
+    words, end = model.task.words, len(model.task.answers) - 1
+    tokens, texts = np.full((count, 1), words.index(model.task.begin)), [""] * count
+    going = list(range(count))
+    for place in range(model.longest - 1):
+        batch = Batch(tokens, tokens, np.ones(tokens.shape, dtype=bool))
+        rows = forward_batch(stages_for(model, batch), model.arrays, batch)["probabilities"][:, -1]
+        drawn = [
+            drawn_token(row, replace(drawing, seed=drawing.seed + number), place)
+            for number, row in zip(going, rows, strict=True)
+        ]
+        tokens, going = _longer(tokens, going, drawn, texts, model.task.answers, end)
+        if not going:
+            break
+    return tuple(texts)
+
+
+def _longer(
+    tokens: np.ndarray, going: list[int], drawn: list[int], texts: list[str], answers: Sequence[str], end: int
+) -> tuple[np.ndarray, list[int]]:
+    """The texts that continue, each with its new token."""
+    on = [at for at, answer in enumerate(drawn) if answer != end]
+    for at in on:
+        texts[going[at]] += answers[drawn[at]]
+    longer = np.concatenate([tokens[on], np.array([[drawn[at]] for at in on]).reshape(-1, 1)], axis=1)
+    return longer, [going[at] for at in on]

@@ -1,10 +1,11 @@
-"""Model: words, answers and parameters, and the pass they make of a text."""
+"""Models: parameters with a task, the pass of a sentence, and what a person can pick them by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -29,7 +30,7 @@ WHERE_FROM = {
 
 
 MAX_NAMED_WORDS = 8
-"""The most words that a model doesn't know that are named."""
+"""The most unknown words that an error lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +44,15 @@ class Model:
     layers : tuple of Parameters
     unembedding : ndarray (d_model, answers)
     positions : ndarray (places, d_model), optional
-        The vector that is added at each place; without it the order of the words is not seen.
+        The vector added at each position; without it word order is invisible.
     residual : bool, or one for each layer
         Whether a layer adds its output to what entered it.
     causal : bool
-        Whether a token sees none after it.
+        Whether tokens only see earlier tokens and themselves.
     norm : RMSNorm or LayerNorm, optional
-        What stands right after the embeddings, before attention and before the MLP of each layer.
+        The norm after the embeddings, before attention and before each MLP.
     activation : ReLU or GELU
-        What stands between the two matrices of an MLP.
+        The activation of the MLPs.
     kind : {"drawn", "learnt", "built"}
         Where the parameters are from.
     """
@@ -90,7 +91,7 @@ class Model:
 
     @property
     def longest(self) -> int:
-        """The most tokens that a text may have, the one that all begin with included."""
+        """The most tokens of a text, including the one that all texts begin with."""
         return MAX_TOKENS if self.positions is None else len(self.positions)
 
     @property
@@ -116,7 +117,7 @@ class Model:
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All parameters by the names of their stages; of the embedding and positions a text has some rows."""
+        """All parameters by stage name; of embeddings and positions a text uses some rows."""
         given = {"embeddings": self.embedding, "positions": self.positions}
         for number, layer in enumerate(self.layers, start=len(self.layers) > 1):
             given |= {layered(field.name, number): getattr(layer, field.name) for field in fields(layer)}
@@ -143,7 +144,7 @@ class Model:
         Raises
         ------
         SettingsError
-            If there are none, too many, or others than the model knows.
+            If there are no words, too many, or unknown ones.
         """
         if not isinstance(text, str):
             raise SettingsError(f"sentence must be text; got {type(text).__name__}.")
@@ -154,7 +155,7 @@ class Model:
         return (*self._begun(typed), *typed)
 
     def room(self, text: str) -> int:
-        """The number of a text's tokens that the model has places for, besides the one that all begin with."""
+        """The number of a text's tokens that fit, besides the one that all texts begin with."""
         return self.longest - len(self._begun(self.typed(text)))
 
     def leading(self, text: str) -> str:
@@ -164,7 +165,7 @@ class Model:
         return self.task.spoken(typed[:most]) if is_spoken else leading(text, most, self.typed)
 
     def unknown(self, text: str) -> tuple[str, ...]:
-        """The words of a text that the model doesn't know, in small letters, each once."""
+        """The words of a text that the model doesn't know, in lower case, each once."""
         return tuple(word for word in dict.fromkeys(self.typed(text)) if word not in self.task.words)
 
     def typed(self, text: str) -> tuple[str, ...]:
@@ -172,7 +173,7 @@ class Model:
         return self.task.split(text)
 
     def _begun(self, typed: Sequence[str]) -> tuple[str, ...]:
-        """The word that all texts begin with, if there is one and it was not typed."""
+        """The word that all texts begin with, if any and not typed."""
         return (self.task.begin,) * (bool(self.task.begin) and typed[:1] != (self.task.begin,))
 
     def _check(self, text: str) -> None:
@@ -231,3 +232,77 @@ class Model:
         rows = tuple(task.words.index(token) for token in tokens)
         of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
         return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit, rows)
+
+
+class PickableModel(Protocol):
+    """A model that a person can pick: all its seeds and checkpoints.
+
+    Attributes
+    ----------
+    task : Task
+    seeds : sequence of int
+        The seeds that it was trained from; a single 0 without training.
+    """
+
+    task: Task
+    seeds: Sequence[int]
+
+    def checkpoints(self, seed: int) -> Sequence[int]:
+        """The training steps of each checkpoint; a single 0 without training."""
+
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
+        """The model of a checkpoint, counted from 0; the last for None."""
+
+    def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
+        """The training curve and the measures at a checkpoint, as plain data; None without training."""
+
+    def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
+        """What is known of a sampled text: trained on, held out, or new."""
+        return self.task.met(text)
+
+    def seed_label(self, seed: int) -> str:
+        """The label of a seed."""
+        return str(seed)
+
+    @property
+    def title(self) -> str:
+        """The name of its task."""
+        return self.task.title
+
+    @property
+    def summary(self) -> str:
+        """The sentence on its attention."""
+        return self.task.summary
+
+    @property
+    def words_by_kind(self) -> Mapping[str, tuple[str, ...]]:
+        """All words that it knows."""
+        return self.task.words_by_kind
+
+    @property
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """Some texts, each after a short label."""
+        return self.task.examples
+
+    @property
+    def given(self) -> str:
+        """Its fixed settings, in words."""
+        return self.at(self.seeds[0], None).described
+
+
+class Built(PickableModel):
+    """A pickable model without training: one seed, one checkpoint."""
+
+    seeds = (0,)
+
+    def __init__(self, model: Model):
+        self.model, self.task = model, model.task
+
+    def checkpoints(self, seed: int) -> Sequence[int]:
+        return (0,)
+
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
+        return self.model
+
+    def training_data(self, seed: int, checkpoint: int | None = None) -> None:
+        return None

@@ -8,11 +8,10 @@ import numpy as np
 
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.rng import stream
-from attnviz.models.recipe import Recipe
 from attnviz.models.task import Answers, Batch, Learnable
 from attnviz.models.tasks.names import LONGEST, Names
-from attnviz.models.tasks.recall import PAIRS, Recall
-from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
+from attnviz.models.tasks.toy import N_TEXTS, N_TOKENS, PAIRS, Recall, Reference
+from attnviz.models.training import Recipe
 
 LENGTH = 8
 HELD_OUT = 512

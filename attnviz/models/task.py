@@ -12,14 +12,14 @@ import numpy as np
 from attnviz.core.tokens import tokenize
 
 Answers = tuple[str | None, ...]
-"""For each token the right answer; None where nothing is asked, or nobody knows."""
+"""The right answer for each token; None where nothing is asked or it is unknown."""
 
 Looks = tuple[tuple[int, int], ...]
 """For each of several layers the place of a query, and that of the key which it looks at for the layer's purpose."""
 
 
 def most_probable(shares: np.ndarray) -> np.ndarray:
-    """The most probable answers of each row; several, where they differ by rounding alone."""
+    """The most probable answers of each row; several if they differ only by rounding."""
     largest = shares.max(axis=-1, keepdims=True)
     return shares >= largest - 1e-9 * np.abs(largest)
 
@@ -32,7 +32,7 @@ class Task(Protocol):
     title : str
         The name of the task.
     summary : str
-        What is seen in a model that does it, in one sentence.
+        What its attention shows, in one sentence.
     question : str
         What a model answers, with `{sentence}` for the words.
     about : str
@@ -48,9 +48,9 @@ class Task(Protocol):
     begin : str
         The word that every text begins with, whether typed or not; empty if there is none.
     unit : str
-        What one of its tokens is called.
+        The noun for a token.
     is_open : bool
-        Whether it is asked what comes next, which nobody knows: no answer is right, and no text is another's.
+        Whether it asks for the next token, so that no answer is right or wrong.
     """
 
     title: str
@@ -84,14 +84,14 @@ class Task(Protocol):
         return ""
 
     def notes(self, text: str) -> tuple[str, ...]:
-        """A sentence on each thing that is read otherwise than it was typed, and that its answer depends on."""
+        """Notices on text that is read differently than typed and affects the answer."""
         return ()
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """The right answers, one for each token; all None where the tokens are no text of the task."""
 
     def looks(self, tokens: Sequence[str]) -> Looks:
-        """The key that each query looks at in each of several layers, as places; none where nobody knows."""
+        """The query and key that each layer's purpose is about; empty if unknown."""
         return ()
 
 
@@ -123,11 +123,11 @@ class Learnable(Task, Protocol):
     Attributes
     ----------
     kinds : pair of (kinds of queries, kinds of keys), or None
-        Which kinds of words are compared by their mean scores, where these are the same in every text.
+        Kinds of words whose mean scores are compared, if these are the same in every text.
     yardsticks : mapping of str to float
-        The losses on the held-out texts of what one may compare a model with, by their names.
+        Baseline losses on held-out texts, by name.
     measured : str
-        What patterns are means over, but for how many there are.
+        What patterns are averaged over.
     """
 
     kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
@@ -138,7 +138,7 @@ class Learnable(Task, Protocol):
         """Texts to train with."""
 
     def held_out(self) -> Batch:
-        """Texts to measure with, always the same ones; random ones may come up in a batch by chance."""
+        """Texts to measure with, always the same; random training texts may repeat some by chance."""
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
         """Means over the attention to a batch: their names and values.

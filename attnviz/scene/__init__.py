@@ -1,1 +1,1 @@
-"""The scene: all that a person looks at, as one value that an address holds."""
+"""The scene: what a person looks at, as one value that an address holds."""

@@ -1,4 +1,4 @@
-"""Addresses: a scene as the parameters of one, and back. No other module knows what a parameter is called."""
+"""Addresses: a scene as URL parameters, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.core.coerce import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
-from attnviz.scene.reading import has_options
+from attnviz.scene.reading import has_options, normalized
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
@@ -31,7 +31,6 @@ from attnviz.scene.scene import (
     with_options,
     with_uploads,
 )
-from attnviz.scene.settled import settled
 
 Query = Mapping[str, str | Sequence[str]]
 
@@ -41,8 +40,8 @@ _COUNT = re.compile("[0-9]{1,9}")
 def query(scene: Scene) -> dict[str, str]:
     """The parameters of the scene's address, in a fixed order.
 
-    Those are left out that say what is seen first of the same source. A model
-    is always named, and so is one's own sentence: an address without either is
+    Parameters with the source's default values are left out. A model
+    is always named, and so is a typed sentence: an address without either is
     that of a first visit, or of earlier versions, which had no models.
     """
     is_model = scene.source in MODELS
@@ -86,7 +85,7 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
 
 
 def _writes(source: str) -> bool:
-    """Whether a model writes the sentence itself, so that its address always says how far it has come."""
+    """Whether the model generates the text, so that the address must always hold it."""
     return source in MODELS and MODELS[source].task.is_open
 
 
@@ -94,7 +93,7 @@ _AS_IT_IS = "same"
 
 
 def _other_text(scene: Scene, other: Scene) -> str:
-    """The differences of another scene, as parameters within those of this one's address; one without text it lacks."""
+    """The other scene's differences from this one, as one parameter's text; empty values mark missing parameters."""
     current, others = query(pinned(scene)), query(other)
     otherwise = {name: others.get(name, "") for name in {**current, **others} if current.get(name) != others.get(name)}
     return urlencode(otherwise) or _AS_IT_IS
@@ -105,7 +104,7 @@ _OF_A_TALK = {"present", "reveal", "route"}
 
 
 class Parsed(NamedTuple):
-    """A scene that was read; and of each value that was mended the rule, what came and what is used."""
+    """A parsed scene, and one notice per corrected value: the rule, what was given, what is used."""
 
     scene: Scene
     notices: tuple[str, ...]
@@ -134,7 +133,7 @@ def parse(written: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) 
 
 
 def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene:
-    """The scene of these parameters, without another beside it."""
+    """The scene of these parameters, without the one to compare with."""
     model = _model(texts, notices)
     scene = of_model(model) if model else Scene()
     brought = ("source", "context") if model else ()
@@ -153,13 +152,13 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
     notices += _left_out(scene, texts)
     if model and not has_options(scene):
         scene = replace(scene, **_training(texts, notices))
-    scene, mended = settled(scene)
+    scene, mended = normalized(scene)
     notices += mended
     return scene
 
 
 def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene | None:
-    """The scene that is written so beside that of an address."""
+    """The scene to compare with, if the address has one."""
     decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
     try:
         otherwise = dict(parse_qsl(texts["beside"], keep_blank_values=True, max_num_fields=len(PARAMETERS)))
@@ -175,8 +174,8 @@ def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices
     return pinned(parsed.scene)
 
 
-def looking(scene: Scene, written: Query) -> Scene:
-    """The scene, looked at as the viewer's own parameters of an address say; all other parts stay."""
+def with_view(scene: Scene, written: Query) -> Scene:
+    """The scene with only its view parameters taken from an address."""
     looked = replace(scene, **{part: getattr(Scene(), part) for part in LOOKED_AT})
     for name in VIEWERS:
         if name in written:
@@ -202,7 +201,7 @@ def _begins_talk(scene: Scene) -> bool:
 
 
 def _unknown(names: Sequence[str]) -> list[str]:
-    """A sentence on names that are no parameters, however many there are."""
+    """A notice on unknown parameter names."""
     some = ", ".join(f"“{cleaned(name[:40])}”" for name in names[:5])
     if len(names) > 1:
         return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
@@ -217,7 +216,7 @@ def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
 
 
 def _model(texts: Mapping[str, str], notices: list[str]) -> str:
-    """The id of the model that is named; empty where there is none, or it doesn't exist."""
+    """The id of the named model; empty if none is named or it doesn't exist."""
     named = texts.get("model", "")
     model = next((each for each in MODELS if each == named.strip().casefold()), "")
     if not model and "model" in texts:
@@ -230,7 +229,7 @@ def _model(texts: Mapping[str, str], notices: list[str]) -> str:
 
 
 def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
-    """A sentence on the settings that the scene's pass has no use for."""
+    """A notice on settings that don't affect the scene's pass."""
     if scene.source == OWN:
         return []
     if scene.source in READY_MADE:

@@ -1,4 +1,4 @@
-"""Parameters: what each parameter of an address is called, and how its text is read, whatever it holds."""
+"""URL parameters: their names, and readers that correct any bad value with a notice."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.scene import OWN, OWN_CODE, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
 
 OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
-"""The parameters that are settings, and their names in `Settings`."""
+"""Parameters that are settings, with their names in `Settings`."""
 
 _FIELDS = {"cell": "selection", "ask": "question"}
-"""The scene's fields that are called otherwise than the parameter."""
+"""Parameters whose scene field has a different name."""
 
 _FORMER = FORMER | {
     "your own sentence": OWN,
@@ -29,7 +29,7 @@ _FORMER = FORMER | {
 
 
 def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
-    """The value of a parameter; of several the last, as in a form."""
+    """The value of a parameter; the last one if it is repeated."""
     if isinstance(value, str):
         return value
     if len(value) > 1:
@@ -38,7 +38,7 @@ def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
 
 
 def _choice(name: str, text: str, allowed: Sequence[str], default: str, notices: list[str]) -> str:
-    """The allowed text that was written, in any case; of an address of before, what stands for it now."""
+    """The allowed value, ignoring case; values of old addresses are translated."""
     written = text.strip().casefold()
     choice = next((each for each in allowed if each.casefold() == _FORMER.get(written, written)), None)
     if choice is None:
@@ -147,7 +147,7 @@ def _code(text: str, notices: list[str]) -> dict:
 
 
 def drawing_in(message: object) -> Drawing | None:
-    """The drawing of the next token that a message or an address describes; ValueError if it describes none."""
+    """The sampling settings in a message or an address; ValueError if they are invalid."""
     if message is None:
         return None
     if not isinstance(message, dict) or message.keys() != OFFERED.keys():
@@ -179,10 +179,10 @@ READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "draw": _draw,
     **{name: _chosen(name, _FIELDS.get(name, name), allowed) for name, allowed in CHOICES.items()},
 }
-"""The readers of the other parameters: from a text the scene's field and value; mended with a notice."""
+"""Readers of the other parameters: from a text to the scene's field and value, corrected with a notice."""
 
 PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *READERS)
 """The names of all parameters."""
 
 LOOKED_AT = tuple(_FIELDS.get(name, name) for name in VIEWERS)
-"""The parts of a scene that `VIEWERS` stand for."""
+"""The scene fields of the `VIEWERS` parameters."""

@@ -1,72 +1,83 @@
-"""Reading: who reads the sentence of a scene: its model, or where that doesn't know a word, random parameters."""
+"""How a scene's sentence is read: by its model, or with random parameters where the model lacks a word; and the scene
+with every part made to fit.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attnviz.core.integer_example import (
+    INTEGER_EXAMPLE,
+    INTEGER_RULE,
+    N_DRAWS,
+    draw_integer_example,
+    suits_integer_example,
+)
 from attnviz.core.limits import MAX_TOKENS
-from attnviz.core.tokens import tokenize
-from attnviz.models.choice import Choice
-from attnviz.models.model import Model
-from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, choice_of, lacks_file
+from attnviz.core.tokens import leading, tokenize
+from attnviz.explain.wording import counted
+from attnviz.models.model import Model, PickableModel
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene, lacks_file, model_choice
 
 
-def model_of(choice: Choice) -> Model:
-    """A model of a choice: all that were trained for it know the same words, and have as many places."""
+def any_model_of(choice: PickableModel) -> Model:
+    """Any one of a choice's models: all share vocabulary and context length."""
     return choice.at(choice.seeds[0])
 
 
-def unknown(scene: Scene) -> tuple[str, ...]:
-    """The words of the sentence that the scene's model doesn't know, in small letters; none where there is no model."""
-    choice = choice_of(scene)
-    return model_of(choice).unknown(scene.sentence) if choice else ()
+def unknown_words(scene: Scene) -> tuple[str, ...]:
+    """The words that the scene's model doesn't know, in lower case; empty without a model."""
+    choice = model_choice(scene)
+    return any_model_of(choice).unknown(scene.sentence) if choice else ()
 
 
 def reading_model(scene: Scene) -> Model | None:
-    """The model that reads the sentence; None where it has random parameters, and in a worked example."""
-    choice = choice_of(scene)
-    return model_of(choice) if choice and not unknown(scene) else None
+    """The model that reads the sentence; None for random parameters and worked examples."""
+    choice = model_choice(scene)
+    return any_model_of(choice) if choice and not unknown_words(scene) else None
 
 
 def has_options(scene: Scene) -> bool:
-    """Whether the sentence has random parameters, so that the scene's options decide its pass."""
+    """Whether the pass has random parameters, so that the scene's options matter."""
     return scene.source not in READY_MADE and not lacks_file(scene) and reading_model(scene) is None
 
 
 def source_name(scene: Scene) -> str:
-    """The name of a scene's source, as within a sentence."""
+    """The name of a scene's source, for use within a sentence."""
     if scene.source == OWN_PARAMETERS:
         return "somebody's own numbers"
     if scene.source in SOURCES:
         example, variant = SOURCES[scene.source]
         return f"{example.title}, {variant.title}"
-    return "random parameters" if has_options(scene) else choice_of(scene).title
+    return "random parameters" if has_options(scene) else model_choice(scene).title
 
 
 def words_in(scene: Scene) -> Sequence[str]:
-    """The words of the sentence, as the scene's pass has them; of a long one, more than the pass."""
+    """The sentence's tokens as the scene's pass splits it, before it is cut to the pass's length."""
     model = reading_model(scene)
     return model.typed(scene.sentence) if model else tokenize(scene.sentence)
 
 
-def joined(scene: Scene, words: Sequence[str]) -> str:
-    """A sentence of such words, as one types it for the scene's pass: letters of a name have no spaces."""
+def join_words(scene: Scene, words: Sequence[str]) -> str:
+    """Tokens joined into a sentence, without spaces where each letter is a token."""
     model = reading_model(scene)
     return (model and model.task.spoken(words)) or " ".join(words)
 
 
 def is_spoken(scene: Scene) -> bool:
-    """Whether each character of the sentence is a token, spaces too."""
+    """Whether each character of the sentence is a token, including spaces."""
     model = reading_model(scene)
     return model is not None and model.task.spoken(words_in(scene)) == scene.sentence != ""
 
 
 def without_end(scene: Scene) -> str:
-    """The sentence without spaces at its end, unless its model reads them."""
+    """The sentence without trailing spaces, unless its model reads them."""
     stripped = scene.sentence.rstrip()
     return stripped if words_in(replace(scene, sentence=stripped)) == words_in(scene) else scene.sentence
 
 
-def shortened(scene: Scene) -> str:
+def without_last_token(scene: Scene) -> str:
     """The sentence without its last word."""
     text, n_words = scene.sentence, len(words_in(scene))
     while text and len(words_in(replace(scene, sentence=text))) == n_words:
@@ -74,13 +85,67 @@ def shortened(scene: Scene) -> str:
     return without_end(replace(scene, sentence=text))
 
 
-def room(scene: Scene) -> int:
-    """The number of the sentence's tokens that the scene's pass has places for; the rest isn't read."""
+def capacity(scene: Scene) -> int:
+    """The number of the sentence's tokens that the pass can hold; the rest isn't read."""
     model = reading_model(scene)
     return model.room(scene.sentence) if model else MAX_TOKENS
 
 
-def spaced(scene: Scene) -> str:
-    """The sentence, so that random parameters read as many words in it as its model does: "abc" becomes "a b c"."""
+def with_spaces(scene: Scene) -> str:
+    """The sentence split for random parameters as its model splits it: "abc" becomes "a b c"."""
     words = words_in(scene)
     return scene.sentence if len(words) == len(tokenize(scene.sentence)) else " ".join(words)
+
+
+def normalized(scene: Scene) -> tuple[Scene, list[str]]:
+    """The scene with every setting made to fit, and a notice for each correction."""
+    if scene.source in READY_MADE:
+        scene = replace(scene, sentence=Scene().sentence, hidden=None)
+    if scene.source != OWN:
+        scene = replace(scene, context="")
+    model, is_random = model_choice(scene), has_options(scene)
+    if not is_random:
+        scene = replace(scene, options=Options())
+    if not model or is_random:
+        scene = replace(scene, model_seed=Scene().model_seed, checkpoint=None)
+        return _whole(scene) if scene.options.initialiser == INTEGER_EXAMPLE else (scene, [])
+    seed, of_seed = _seed(model, scene.model_seed)
+    checkpoint, of_checkpoint = _checkpoint(model, seed, scene.checkpoint)
+    return replace(scene, model_seed=seed, checkpoint=checkpoint), of_seed + of_checkpoint
+
+
+def _whole(scene: Scene) -> tuple[Scene, list[str]]:
+    """Check the initialiser "whole": it needs few words, and a seed that gives whole numbers."""
+    options = scene.options
+    if not suits_integer_example(scene.sentence, scene.context):
+        normal = Options().initialiser
+        n = len(tokenize(leading(scene.sentence, MAX_TOKENS)))
+        notice = f"{INTEGER_RULE}; got {counted(n, 'word')}, using initialiser={normal}."
+        return replace(scene, options=replace(options, initialiser=normal)), [notice]
+    seed = draw_integer_example(tokenize(scene.sentence), options.d_model, options.seed).seed
+    if seed == options.seed:
+        return scene, []
+    rule = f"None of {N_DRAWS:,} draws from the seed {options.seed} is easy to compute by hand"
+    return replace(scene, options=replace(options, seed=seed)), [f"{rule}; using the seed {seed}."]
+
+
+def _seed(model: PickableModel, seed: int) -> tuple[int, list[str]]:
+    """The nearest seed that the model was trained from."""
+    if seed in model.seeds:
+        return seed, []
+    nearest = min(model.seeds, key=lambda each: abs(each - seed))
+    known = ", ".join(map(str, model.seeds))
+    return nearest, [f"The seeds of “{model.title}” are {known}; got {seed}, using {nearest}."]
+
+
+def _checkpoint(model: PickableModel, seed: int, checkpoint: int | None) -> tuple[int | None, list[str]]:
+    """A checkpoint of the training; None for the last."""
+    steps = model.checkpoints(seed)
+    last = len(steps) - 1
+    if checkpoint and not last:
+        notice = f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
+        return None, [notice]
+    if checkpoint is not None and checkpoint > last:
+        rule = f"“{model.title}” has the checkpoints 0 to {last}; got {checkpoint}"
+        return None, [f"{rule}, using the last, after {steps[-1]:,} steps of training."]
+    return None if checkpoint == last else checkpoint, []

@@ -14,54 +14,53 @@ from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
 from attnviz.examples import EXAMPLES
-from attnviz.examples.example import Example
-from attnviz.examples.variant import Variant
+from attnviz.examples.example import Example, Variant
 from attnviz.explain.steps import STEPS
 from attnviz.models import MODELS
-from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
+from attnviz.models.model import PickableModel
 
 OWN = "own-sentence"
 
 
 def source_of(example: Example, variant: Variant) -> str:
-    """The key of a pass of a worked example, in a scene and in an address."""
+    """The source key of a worked example's pass."""
     return f"{example.id} {variant.id}"
 
 
 SOURCES = {
     source_of(example, variant): (example, variant) for example in EXAMPLES.values() for variant in example.variants
 }
-"""The passes of the worked examples by what stands for them."""
+"""The worked examples' passes by source key."""
 
 OWN_PARAMETERS = "own-parameters"
-"""The source of a pass that somebody gave the arrays of. They are in no address."""
+"""The source of uploaded arrays, which no address holds."""
 
 OWN_MODEL = "own-microgpt"
-"""The source of a model that somebody gave a file of, which is in no address either."""
+"""The source of an uploaded model, which no address holds."""
 
 OWN_CODE = "own-code"
-"""The key of the stages that somebody's code computed, among what they gave."""
+"""The key of stages computed by the user's code."""
 
-Upload = OwnParameters | Choice | OwnStages
-"""Arrays, a model or stages that somebody gave."""
+Upload = OwnParameters | PickableModel | OwnStages
+"""What a user can upload: arrays, a model, or stages computed by their code."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
-"""The sources that bring their words and settings with them."""
+"""Sources with their own words and settings."""
 
 SENTENCE = "the cat sat on the mat"
 Options = make_dataclass(
     "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
 )
-"""The settings besides the sentences, as they are named and preset in `Settings`."""
+"""The settings besides the sentences, with the names and defaults of `Settings`."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that decides what is on the screen, whatever page shows it.
+    """Everything that decides what is on the screen, on any page.
 
-    A scene can be had of any address, compared, changed with `dataclasses.replace`,
-    kept in a list or shown beside another. It holds no pass: `resolve` makes that.
+    A scene can be read from any address, compared and changed with `dataclasses.replace`.
+    It holds no pass: `scene.with_pass.resolve` computes that.
 
     Attributes
     ----------
@@ -69,49 +68,49 @@ class Scene:
         `OWN`, which has random parameters; a model's id in `MODELS`; a worked example's key in `SOURCES`; or
         `OWN_PARAMETERS`.
     sentence, context : str
-        As they were typed, so perhaps empty or too long for a pass; no context is "".
+        As typed, so possibly empty or too long for a pass; "" is no context.
     options : Options
-        The other settings of random parameters: those of one's own sentence, and of one that a model can't read.
+        The other settings, for passes with random parameters.
     model_seed : int
         Which training of a model is shown.
     checkpoint : int or None
-        How far it has been trained: the place of a checkpoint; None is the last.
+        The index of a checkpoint in its training; None is the last.
     changes : tuple of Change
         The numbers set by hand.
     selection : Selection or None
-        None where nobody has picked a number (see `attnviz.scene.start`).
+        None until a number is selected (see `attnviz.scene.with_pass`).
     picked : str
-        The stage whose cell was picked last, or "".
+        The stage of the cell selected last, or "".
     step : str
         The id of a step of the walkthrough.
     trail : tuple of str
-        The addresses of cells that were unfolded one after the other; empty where none is.
+        The addresses of the unfolded cells, in order.
     question : one of QUESTIONS
-        What is asked of a number.
+        The question shown for the selected number.
     order : one of ORDERS
-        In which order its terms are listed.
+        The order of its terms.
     view : one of VIEWS
-        How one looks at it.
+        The view of the pass.
     present : bool
         Whether the picture fills the screen, for a projector.
     reveal : int or None
         How much of a step is shown while presenting, counted in reveals from 0; None shows all of it.
     notebook : str
-        The id of the worked example that is read about.
+        The id of the worked example on that page.
     other : Scene or None
-        A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
+        The compared scene, A; this one is B. Reduced to what decides a pass (see `pinned`).
     compare : one of COMPARISONS
-        How the two are looked at.
+        How the two are compared.
     route : one of ROUTES
         Where a presenter's remote leads.
     drawing : Drawing or None
-        How the next letter is drawn, where a model says what may come next; None for the most probable.
+        How a language model's next token is sampled; None for the most probable.
     hidden : CustomMask or None
-        The mask that somebody painted, in place of that of the settings or the model.
-    upload : OwnParameters, Choice or None
+        A painted mask, which replaces that of the settings or the model.
+    upload : OwnParameters, PickableModel or None
         The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
     code : OwnStages or None
-        The stages of the pass that are as somebody's code computed them, which no address holds either.
+        Stages computed by the user's code, which no address holds either.
     """
 
     source: str = OWN
@@ -136,11 +135,11 @@ class Scene:
     route: str = ROUTES[0]
     drawing: Drawing | None = None
     hidden: CustomMask | None = None
-    upload: OwnParameters | Choice | None = None
+    upload: OwnParameters | PickableModel | None = None
     code: OwnStages | None = None
 
 
-DECIDING = (
+PASS_FIELDS = (
     "source",
     "sentence",
     "context",
@@ -152,49 +151,49 @@ DECIDING = (
     "upload",
     "code",
 )
-"""The parts of a scene that decide the numbers of its pass."""
+"""The fields of a scene that decide the numbers of its pass."""
 
 
-def choice_of(scene: Scene) -> Choice | None:
-    """The model that a scene is of; None where it is of none, or of one of somebody's own that is not here."""
+def model_choice(scene: Scene) -> PickableModel | None:
+    """The scene's model; None if it has none, or if an uploaded one is missing."""
     return scene.upload if scene.source == OWN_MODEL else MODELS.get(scene.source)
 
 
 def source_of_upload(upload: Upload) -> str:
-    """The key of what somebody gave in their tab, which has one of each kind: the source of a scene, or `OWN_CODE`."""
+    """The key of an upload; a tab holds one of each kind."""
     if isinstance(upload, OwnStages):
         return OWN_CODE
     return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
 
 
 def is_uploaded(scene: Scene) -> bool:
-    """Whether a scene is of a file of somebody's own, here or not."""
+    """Whether a scene depends on an upload, present or not."""
     return scene.source in (OWN_PARAMETERS, OWN_MODEL) or scene.code is not None
 
 
 def lacks_file(scene: Scene) -> bool:
-    """Whether a scene is of a file of somebody's own that is not here."""
+    """Whether a scene depends on an upload that is missing."""
     return (scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None) or scene.code is LACKING
 
 
 def with_uploads(scene: Scene, uploads: Mapping[str, Upload]) -> Scene:
-    """The scene with what somebody gave for it."""
+    """The scene with its uploads filled in."""
     code = None if scene.code is None else uploads.get(OWN_CODE, LACKING)
     return replace(scene, upload=uploads.get(scene.source), code=code)
 
 
 def pinned(scene: Scene) -> Scene:
-    """A scene with all that decides its pass, and nothing of how one looks at it."""
-    return Scene(**{name: getattr(scene, name) for name in DECIDING})
+    """A scene reduced to what decides its pass."""
+    return Scene(**{name: getattr(scene, name) for name in PASS_FIELDS})
 
 
 def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
-    """The scene with the pass of B, and that of A beside it."""
-    return replace(scene, other=a, **{name: getattr(b, name) for name in DECIDING})
+    """The scene showing pass B, with pass A to compare."""
+    return replace(scene, other=a, **{name: getattr(b, name) for name in PASS_FIELDS})
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
-    """The options with other values of some; others become the nearest that fit: heads divide `d_model`.
+    """The options with new values; others move to the nearest that fit (heads divide `d_model`).
 
     RoPE is off where heads are of one dimension.
     """
@@ -206,9 +205,9 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
 
 
 def parts_for_source(source: str) -> dict[str, object]:
-    """The parts of a scene that show another source, a model with its first example.
+    """The fields that switch a scene to another source; a model starts with its first example.
 
-    What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
+    Hand-set numbers, selections and the checkpoint belong to the old pass and are reset.
     """
     first = Scene()
     names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload", "code")

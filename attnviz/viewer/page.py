@@ -17,12 +17,11 @@ from attnviz.checks.wording.report import Comparison
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
-from attnviz.scene.compare.code import furthest_apart
-from attnviz.scene.compare.report import other_pass
+from attnviz.scene.compare import furthest_apart, other_pass
 from attnviz.scene.document.document import body, document_json
-from attnviz.scene.document.extras import Extras
-from attnviz.scene.resolution import SceneWithPass
+from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene, pinned
+from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.shell import filled
 
 USUAL_BYTES = 800_000
@@ -138,7 +137,7 @@ def _page_of(trace: Trace | Comparison) -> Page:
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **looks)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
-    document = _document(SceneWithPass(scene, trace, trace, other=a), Extras(whole=True))
+    document = _document(SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True))
     result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(
@@ -149,12 +148,12 @@ def _page_of(trace: Trace | Comparison) -> Page:
     return result
 
 
-def _document(resolved: SceneWithPass, extras: Extras) -> bytes:
+def _document(resolved: SceneWithPass, notes: ReplyNotes) -> bytes:
     """The document of a pass, with that of the one beside it, if there is one."""
-    made, a = body(resolved, extras), resolved.other
+    made, a = body(resolved, notes), resolved.other
     if a is None:
         return document_json(made, resolved)
-    beside = other_pass(a, resolved, document_json(body(a, extras), a))
+    beside = other_pass(a, resolved, document_json(body(a, notes), a))
     return document_json(made, resolved, other=beside, other_trace=a.trace)
 
 

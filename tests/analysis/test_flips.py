@@ -11,10 +11,8 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.flips.contest import Contest, between, contest_of
-from attnviz.analysis.flips.flip import Flip, StageFlip, flips
-from attnviz.analysis.flips.row import OneRow
-from attnviz.analysis.flips.search import Smallest
+from attnviz.analysis.flips import Flip, SmallestFlip, StageFlip, flips
+from attnviz.analysis.row_ranking import OneRow, RowRanking, between, ranking_of
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
 from attnviz.core.graph import leading_to
@@ -82,14 +80,14 @@ def test_of_a_model_s_answer_one_side_of_each_threshold_stays_and_the_other_turn
         trace = trace_of_model(*case)
         last = len(trace["probabilities"].value) - 1
         for query in {last, last // 2} if trace.origin.read == "each" else {last}:
-            both_sides_hold(trace, contest_of(trace, "probabilities", (query, 0)))
+            both_sides_hold(trace, ranking_of(trace, "probabilities", (query, 0)))
 
 
 @of_each("seed", range(8))
 def test_of_two_shares_one_side_of_each_threshold_stays_and_the_other_turns(seed):
     options = {"n_heads": 2, "context": "le chat noir" if seed % 2 else None, "mask": "none" if seed % 2 else "causal"}
     trace = trace_of(Settings("the cat sat on the mat", seed=seed, **options))
-    both_sides_hold(trace, contest_of(trace, "attention", (seed % 2, 3, seed % 3)))
+    both_sides_hold(trace, ranking_of(trace, "attention", (seed % 2, 3, seed % 3)))
 
 
 def test_what_was_tried_and_turns_it_is_never_said_not_to():
@@ -97,10 +95,10 @@ def test_what_was_tried_and_turns_it_is_never_said_not_to():
     model, n_tied = MODELS["by-hand"].at(0), 0
     for text in ("a b c a b", "b a a"):
         trace = model.trace(text)
-        contest = contest_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
+        contest = ranking_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
         row, turned = OneRow(trace, contest.stage, contest.row), flips(trace, contest)
         for each in turned:
-            found = Smallest(row, contest, trace[each.stage]).interval()
+            found = SmallestFlip(row, contest, trace[each.stage]).interval()
             assert (found is None) == (each.flip is None), each.stage
             if each.flip and each.flip.between:
                 n_tied += each.flip.between == "tie"
@@ -115,7 +113,7 @@ def test_what_was_tried_and_turns_it_is_never_said_not_to():
 def test_a_threshold_beside_which_no_short_number_stands_is_told_by_itself():
     """The leader is ahead of a rival between two numbers that differ in their fourteenth digit."""
     trace = trace_of(Settings("a b"))
-    contest = contest_of(trace, "attention", (0, 1, 0))
+    contest = ranking_of(trace, "attention", (0, 1, 0))
     cell = trace["scores"].cell((0, 1, contest.leader))
     flip = Flip(cell, -3291.0123456789, -3291.0123456788, contest.rivals[0], "sharp")
     leader, rival = (f"“{trace.label('key', place)}”" for place in (contest.leader, contest.rivals[0]))
@@ -128,7 +126,7 @@ def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
     """Of a word's vector both a query and a key are made, so that it acts on their score as a square."""
     how = {"initialiser": "standard normal", "positions": "sinusoidal", "mask": "window", "mask_size": 1}
     trace = trace_of(Settings("bites on slow", d_model=2, n_heads=2, seed=11, **how))
-    contest = contest_of(trace, "attention", (1, 2, 1))
+    contest = ranking_of(trace, "attention", (1, 2, 1))
     for name in ("embeddings", "positions", "x"):
         flip = found_in(trace, contest)[name].flip
         assert abs(flip.turns - flip.cell.value) < 1.18
@@ -137,7 +135,7 @@ def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
 
 def test_what_repeats_a_change_is_said_in_one_sentence_with_it():
     trace = trace_of(replace(OWN, n_heads=2))
-    contest = contest_of(trace, "attention", (0, 3, 0))
+    contest = ranking_of(trace, "attention", (0, 3, 0))
     found = found_in(trace, contest)
     listed = sentences(trace, contest, tuple(found.values()))
     assert [each.stage for each, _ in listed] == [name for name in found if name not in ("x", "masked")]
@@ -178,7 +176,7 @@ PASSES = {
 @of_each("case", PASSES)
 def test_no_number_of_a_whole_stage_turns_anything_with_a_smaller_change(case):
     trace, name, index = case
-    contest = contest_of(trace, name, index)
+    contest = ranking_of(trace, name, index)
     found = found_in(trace, contest)
     assert list(found) == [stage.name for stage in leading_to(trace.stages, name)][:-1]
     for stage in (trace[each] for each in found):
@@ -189,7 +187,7 @@ def test_no_number_of_a_whole_stage_turns_anything_with_a_smaller_change(case):
 
 def test_a_number_set_by_hand_keeps_what_it_is_while_others_are_tried():
     trace = small(3).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
-    found = found_in(trace, contest_of(trace, "probabilities", (2, 0)))
+    found = found_in(trace, ranking_of(trace, "probabilities", (2, 0)))
     assert not any(found[name].flip for name in ("x", "q", "scores", "attention", "v")), "nothing gets past the heads"
     assert found["heads"].flip
     assert found["output"].flip
@@ -200,7 +198,7 @@ def test_a_hidden_key_gets_a_larger_share_from_the_mask_alone():
     scaled = trace["scaled"].value[0, 2]
     seen, hidden = int(scaled[:3].argmin()), 3 + int(scaled[3:].argmax())
     contest = between(trace, "attention", (0, 2), hidden, seen)
-    assert contest == Contest("attention", (0, 2), seen, (hidden,))
+    assert contest == RowRanking("attention", (0, 2), seen, (hidden,))
     found = found_in(trace, contest)
     assert {name for name, each in found.items() if each.flip} == {"mask"}
     assert found["mask"].flip.cell.index == (2, hidden)
@@ -212,23 +210,23 @@ def test_a_contest_is_of_all_answers_or_of_a_share_and_the_largest_other_one():
     trace = trace_of_model("who-is-it", TIRED)
     row = trace["attention"].value[0, 11]
     first, second = (int(place) for place in np.argsort(-row)[:2])
-    assert contest_of(trace, "attention", (0, 11, 6)) == Contest("attention", (0, 11), first, (6,))
-    assert contest_of(trace, "attention", (0, 11, first)) == Contest("attention", (0, 11), first, (second,))
-    assert len(contest_of(trace, "probabilities", (11, 4)).rivals) == 11
-    assert contest_of(trace, "scores", (0, 11, 6)) is None
-    assert contest_of(trace_of(Settings("cat")), "attention", (0, 0, 0)) is None
+    assert ranking_of(trace, "attention", (0, 11, 6)) == RowRanking("attention", (0, 11), first, (6,))
+    assert ranking_of(trace, "attention", (0, 11, first)) == RowRanking("attention", (0, 11), first, (second,))
+    assert len(ranking_of(trace, "probabilities", (11, 4)).rivals) == 11
+    assert ranking_of(trace, "scores", (0, 11, 6)) is None
+    assert ranking_of(trace_of(Settings("cat")), "attention", (0, 0, 0)) is None
 
 
 def test_where_nobody_is_ahead_there_is_nothing_to_turn():
     trace = attend(np.ones((2, 2)), parameters=Parameters())
-    contest = contest_of(trace, "attention", (0, 1, 0))
+    contest = ranking_of(trace, "attention", (0, 1, 0))
     assert flips(trace, contest) == ()
     assert headline(trace, contest).endswith("there is nothing to turn.")
 
 
 def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeypatch):
     trace = trace_of(Settings("the cat sat", d_model=4, n_heads=1))
-    contest = contest_of(trace, "attention", (0, 1, 0))
+    contest = ranking_of(trace, "attention", (0, 1, 0))
     monkeypatch.setattr(Trace, "with_change", lambda self, *_: self)
     wrong = [each for each in flips(trace, contest) if each.is_unconfirmed]
     assert wrong
@@ -240,7 +238,7 @@ def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeyp
 
 def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
     trace = trace_of(Settings(" ".join(f"w{i}" for i in range(60)), d_model=128, n_heads=4))
-    contest = contest_of(trace, "attention", (1, 7, 3))
+    contest = ranking_of(trace, "attention", (1, 7, 3))
     found = found_in(trace, contest)
     assert MAX_FLIP_NUMBERS < 128 * 60 * 2 * 128 * 60
     assert found["x"] == StageFlip("x", None, 0.0)
@@ -251,16 +249,16 @@ def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
 @pytest.mark.parametrize("size", [1e-160, 1e150, 1e300])
 def test_numbers_near_the_ends_of_float64_raise_nothing(size):
     trace = attend(draw(5)((3, 2)), parameters=Parameters()).with_change("scores", (0, 1, 1), size)
-    both_sides_hold(trace, contest_of(trace, "attention", (0, 1, 0)))
+    both_sides_hold(trace, ranking_of(trace, "attention", (0, 1, 0)))
     large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
-    both_sides_hold(large, contest_of(large, "attention", (0, 1, 0)))
+    both_sides_hold(large, ranking_of(large, "attention", (0, 1, 0)))
 
 
 def test_where_no_share_is_said_to_turn_an_answer_every_share_from_0_to_1_keeps_the_leader_ahead_or_ties():
     """Layer 2 of the model that is built by hand copies c, all of it: without that share all answers tie."""
     trace = trace_of_model("by-hand", "a b c a b")
     last = len(trace["logits"].value) - 1
-    contest = contest_of(trace, "probabilities", (last, 0))
+    contest = ranking_of(trace, "probabilities", (last, 0))
     found = found_in(trace, contest)["attention_2"]
     assert found.flip is None
     assert sentence(trace, contest, found).endswith("nothing that was tried turns it, a share from 0 to 1.")
@@ -316,7 +314,7 @@ def last_contest(sentence, options):
     trace = trace_of(Settings(**{"sentence": sentence, "d_model": 4} | options))
     name = trace.layers[-1].names["attention"]
     n_heads, n_queries, _ = trace[name].shape
-    return trace, contest_of(trace, name, (n_heads - 1, n_queries - 1, 0))
+    return trace, ranking_of(trace, name, (n_heads - 1, n_queries - 1, 0))
 
 
 def test_every_option_is_among_them_and_means_something():
@@ -412,7 +410,7 @@ def test_under_each_pair_of_options_a_plain_search_finds_no_smaller_change_in_a_
     stage = row.stages[nth % (len(row.stages) - 1)]
     if not contest.is_won(trace[contest.stage].value[contest.row]):
         return
-    found, plain = Smallest(row, contest, stage).interval(), plain_search(trace, contest, stage)
+    found, plain = SmallestFlip(row, contest, stage).interval(), plain_search(trace, contest, stage)
     assert (found is None) == (plain is None), stage.name
     if found and stage.value.dtype != bool:
         assert found.high <= plain * 1.001, stage.name

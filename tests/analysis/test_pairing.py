@@ -19,14 +19,12 @@ from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.selection import Axis
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.compare.report import differing, distance, parted
-from attnviz.scene.document.document import imprint, where
-from attnviz.scene.resolution import resolve
+from attnviz.scene.compare import differences, distance, first_difference, pairs_of
+from attnviz.scene.document.document import caption, where
 from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
-from attnviz.scene.start import selected, starts
+from attnviz.scene.with_pass import resolve, selected, starts
 
 TAB = "0123456789abcdef" * 2
 SIX = Scene(options=Options(mask="causal"))
@@ -221,17 +219,22 @@ def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
 def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
     a, b = traces("six words: mask")
     hidden = sum(one != other for _, one, other in looped(a, b, "mask"))
-    assert parted(pairing(a, b)) == f"They part at the mask: {hidden} of 36 hidden in only one of them."
+    assert first_difference(pairing(a, b)) == f"They part at the mask: {hidden} of 36 hidden in only one of them."
     a, b = traces("changed: change")
     ((_, one, other),) = [each for each in looped(a, b, "scores") if each[1] != each[2]]
-    assert parted(pairing(a, b)) == f"They part at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
-    assert parted(pairing(*traces("a model: words"))) == "Word by word they hold the same numbers."
-    assert parted(pairing(*traces("the same"))) == "They hold the same numbers."
-    assert parted(pairing(*traces("other sizes"))) == "They part at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
+    assert (
+        first_difference(pairing(a, b)) == f"They part at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
+    )
+    assert first_difference(pairing(*traces("a model: words"))) == "Word by word they hold the same numbers."
+    assert first_difference(pairing(*traces("the same"))) == "They hold the same numbers."
+    assert (
+        first_difference(pairing(*traces("other sizes")))
+        == "They part at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
+    )
 
 
 def test_what_differs_is_said_of_each_in_its_own_place():
-    said = {name: differing(*map(resolve, PAIRS[name])) for name in PAIRS}
+    said = {name: differences(*map(resolve, PAIRS[name])) for name in PAIRS}
     assert said["six words: mask"] == [("Mask", "none", "causal")]
     assert said["six words: scaled"] == [("Divide scores by √d_k", "yes", "no")]
     assert said["two layers: training"] == [("Training", "none", "600 steps")]
@@ -258,7 +261,7 @@ def test_what_differs_is_said_of_a_and_of_b():
     made = set()
     for name, (a, b) in PAIRS.items():
         for one, other in ((a, b), (b, a)):
-            for part, *said in differing(resolve(one), resolve(other)):
+            for part, *said in differences(resolve(one), resolve(other)):
                 if part in OF_A_SCENE and not {one.source, other.source} & {*SOURCES}:
                     assert said == [OF_A_SCENE[part](each) for each in (one, other)], (name, part)
                     made.add(part)
@@ -271,10 +274,10 @@ def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
     first = fitted_at({"model": "who-is-it"})
     for address in others:
         other = fitted_at(address)
-        named = next(names for part, *names in differing(first, other) if part == "Source")
+        named = next(names for part, *names in differences(first, other) if part == "Source")
         for name, each in zip(named, (first, other), strict=True):
-            assert name.lower() in imprint(each.scene).lower()
-    given = imprint(Scene(source=OWN_PARAMETERS))
+            assert name.lower() in caption(each.scene).lower()
+    given = caption(Scene(source=OWN_PARAMETERS))
     assert given == "Somebody's own numbers."
 
 
@@ -283,13 +286,13 @@ def test_the_line_on_paper_says_what_made_the_pass():
         trained = fitted_at({"model": "recall", "seed": str(seed), "checkpoint": str(checkpoint)})
         training = document(trained)["model"]["training"]
         made = f"seed {seed}, after {training['checkpoints'][training['at']]} steps of training"
-        assert imprint(trained.scene) == f"Model: {MODELS['recall'].title} ({made})."
+        assert caption(trained.scene) == f"Model: {MODELS['recall'].title} ({made})."
     own = {"sentence": "the cat sat", "heads": "4", "mask": "window", "mask_size": "2", "alibi": "true", "seed": "7"}
-    assert imprint(fitted_at(own).scene) == (
+    assert caption(fitted_at(own).scene) == (
         f"Random parameters. d_model: 8, Heads: 4, Mask: window, Mask size: 2, Seed: 7, {OPTIONS['alibi'].label}: yes."
     )
     for hidden, said in (("010.000.000", " A painted mask."), ("", "")):
-        assert imprint(fitted_at({"sentence": "the cat sat", "hidden": hidden}).scene).partition("42.")[2] == said
+        assert caption(fitted_at({"sentence": "the cat sat", "hidden": hidden}).scene).partition("42.")[2] == said
 
 
 @of_each("name", [*PAIRS])
@@ -318,10 +321,11 @@ def test_a_link_gives_the_same_picture_in_another_process():
     place.do("pair", "mask")
     address = query(place.scene)
     source = (
-        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.resolution import resolve; "
-        "from attnviz.scene.document.extras import Extras; from attnviz.scene.document.reply import Has, reply; "
-        f"has = Has('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
-        "sys.stdout.buffer.write(reply(resolve(scene), Extras(), has))"
+        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.with_pass import resolve; "
+        "from attnviz.scene.document.reply_notes import ReplyNotes; "
+        "from attnviz.scene.document.reply import ClientState, reply; "
+        f"client = ClientState('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
+        "sys.stdout.buffer.write(reply(resolve(scene), ReplyNotes(), client))"
     )
     done = subprocess.run([sys.executable, "-c", source, json.dumps(address)], capture_output=True, check=True)
     theirs, ours = read(done.stdout)["pass"], read(answer_bytes(place, tab=TAB))["pass"]

@@ -20,7 +20,7 @@ PASSES = {
 
 @of_each("trace", PASSES)
 def test_the_parts_of_every_logit_add_up_to_it(trace):
-    assert stream.can(trace)
+    assert stream.has_residual_stream(trace)
     logits = trace["logits"]
     for token in range(logits.shape[0]):
         parts = stream.parts(trace, token)
@@ -35,7 +35,7 @@ def test_whatever_is_set_by_hand_the_parts_add_up_or_there_are_none(name):
     for stage in PASSES[name].stages:
         number = 0 if stage.value.dtype == bool else 0.7
         trace = PASSES[name].with_change(stage.name, (0,) * len(stage.shape), number)
-        if stream.can(trace):
+        if stream.has_residual_stream(trace):
             add_up.add(stage.name)
             total = sum(part.values for part in stream.parts(trace, 0))
             assert total == pytest.approx(trace["logits"].value[0], rel=0, abs=1e-12), stage.name
@@ -54,6 +54,6 @@ def test_what_the_neurons_write_is_what_goes_with_them():
 
 
 def test_what_adds_nothing_up_has_no_parts():
-    assert not stream.can(TRACES["two layers built by hand"])
-    assert not stream.can(PASSES["microgpt"].with_change("mlp", (0, 0), 1.0))
-    assert not stream.can(TRACES["plain"])
+    assert not stream.has_residual_stream(TRACES["two layers built by hand"])
+    assert not stream.has_residual_stream(PASSES["microgpt"].with_change("mlp", (0, 0), 1.0))
+    assert not stream.has_residual_stream(TRACES["plain"])

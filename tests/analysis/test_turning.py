@@ -7,10 +7,8 @@ import pytest
 from test_flips import small
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.flips.contest import between, contest_of
-from attnviz.analysis.flips.flip import flips
-from attnviz.analysis.flips.row import OneRow
-from attnviz.analysis.flips.search import BELOW, TRIAL_SIZES
+from attnviz.analysis.flips import BELOW, TRIAL_SIZES, flips
+from attnviz.analysis.row_ranking import OneRow, between, ranking_of
 from attnviz.explain.flips import headline, sentence
 from attnviz.explain.steps import full_title
 from attnviz.explain.wording import percent
@@ -29,7 +27,7 @@ CONTESTS = {
 
 def contest_in(name):
     trace, stage, index = CONTESTS[name]
-    return trace, contest_of(trace, stage, index)
+    return trace, ranking_of(trace, stage, index)
 
 
 def size(text):
@@ -143,7 +141,7 @@ def test_a_key_is_said_to_be_shown_where_that_turns_it():
 
 def test_where_nothing_turns_it_what_is_said_to_be_tried_is_tried(monkeypatch):
     trace = small(3, mask=np.tri(3, dtype=bool)).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
-    contest = contest_of(trace, "probabilities", (2, 0))
+    contest = ranking_of(trace, "probabilities", (2, 0))
     tried, compute = {}, OneRow.rows
 
     def rows(self, name, values):

@@ -14,8 +14,8 @@ from attnviz.app.server import acts_route
 from attnviz.app.state import tabs
 from attnviz.contract.answer import MAX_ACTS, read_request
 from attnviz.contract.base import RequestError
-from attnviz.scene.acts import NAMES
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions import ACTION_NAMES
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 from attnviz.viewer.bundle import module
 
@@ -190,7 +190,7 @@ def test_nobody_passes_for_another_tab(tab):
 
 PART = st.sampled_from(["tab", "address", "look", "view", "acts", "templates"])
 LISTS = st.lists(
-    st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
+    st.tuples(st.sampled_from(ACTION_NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )
 
 

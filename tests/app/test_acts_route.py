@@ -14,9 +14,9 @@ from attnviz.app import streamlit_private
 from attnviz.app.server import acts_route
 from attnviz.app.state import arrival, tabs
 from attnviz.scene.document import pass_cache
-from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.resolution import placed
+from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.with_pass import fit_to_pass
 from attnviz.viewer.script import SCRIPTS
 
 
@@ -50,7 +50,7 @@ def test_half_a_character_is_a_mark_that_stands_for_it(tab):
 
 def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
     made = []
-    monkeypatch.setattr(pass_cache, "placed", lambda *given: made.append(given[0]) or placed(*given))
+    monkeypatch.setattr(pass_cache, "fit_to_pass", lambda *given: made.append(given[0]) or fit_to_pass(*given))
     answer(tab, ("need", "q[0,0,0]"), ("slopes", "scores[1,1,1]"), ("need", "q[1,0,0]"))
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", "q[0,0,0]"))
@@ -140,7 +140,7 @@ def back_in(context):
 def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that(tab):
     number, read = tab.session.number(), tab.session.resolved()
     done = answer(tab, ("mask", "causal"))
-    late = json.loads(tab.session.answer(read, Extras(), tab.token, "pass", number))
+    late = json.loads(tab.session.answer(read, ReplyNotes(), tab.token, "pass", number))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
     assert late["number"] < done["number"]
 

@@ -12,7 +12,7 @@ from posts import answer, new_tab, said
 from attnviz.app.server import acts_route
 from attnviz.app.state import tabs
 from attnviz.app.state.tabs import MAX_WAIT_SECONDS
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
 

@@ -25,11 +25,11 @@ from attnviz.checks.wording import report
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
-from attnviz.models.built import Built
+from attnviz.models.model import Built
 from attnviz.scene.address import parse, query
 from attnviz.scene.document import pass_cache
-from attnviz.scene.resolution import LACKS_ARRAYS, resolve
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Options, Scene, parts_for_source
+from attnviz.scene.with_pass import LACKS_ARRAYS, resolve
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def is_pair(piece):
 
 def everyones():
     """What is kept for all, or waits for that."""
-    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._recent)
+    return list(pass_cache.PASS_CACHE._shared._kept), dict(pass_cache.PASS_CACHE._shared._recent)
 
 
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import Settings, trace_of
 from attnviz.app.sections import downloads
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
 

@@ -17,7 +17,7 @@ from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.explain import export
 from attnviz.scene.address import query
-from attnviz.scene.words import swapped
+from attnviz.scene.with_pass import swapped
 
 PAGES = {
     name: ROOT / "pages" / f"{name}.py" for name in ("walkthrough", "audit", "numpy_code", "by_hand", "worked_examples")

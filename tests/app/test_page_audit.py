@@ -12,9 +12,9 @@ from attnviz.app.state import store
 from attnviz.core.operations.linear import WeightedSum
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
-from attnviz.scene.acts import session
-from attnviz.scene.document.pass_cache import Answers
-from attnviz.scene.document.reply import verdict
+from attnviz.scene.actions import session
+from attnviz.scene.document import reply
+from attnviz.scene.document.pass_cache import PassCache
 
 AUDIT = ROOT / "pages" / "audit.py"
 LARGE = " ".join(f"w{i}" for i in range(30))
@@ -58,7 +58,7 @@ def test_what_is_done_is_answered_with_the_audit_of_the_pass_it_makes():
 
 
 def test_no_link_and_no_act_has_a_large_pass_audited(monkeypatch):
-    for each in (section, verdict):
+    for each in (section, reply):
         monkeypatch.setattr(each, "audit", None)
     first_cells = (
         "q[0,0,0]",
@@ -135,11 +135,11 @@ def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
 
 
 def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
-    kept = Answers()
+    kept = PassCache()
     for each in (store, session):
-        monkeypatch.setattr(each, "ANSWERS", kept)
+        monkeypatch.setattr(each, "PASS_CACHE", kept)
     first = opened(AUDIT, sentence=SENTENCE)
-    monkeypatch.setattr(verdict, "audit", None)
+    monkeypatch.setattr(reply, "audit", None)
     again = opened(AUDIT, sentence=SENTENCE)
     assert quiet(again)
     assert found(again) == found(first)
@@ -170,7 +170,7 @@ def softmax_of_queries(self, masked):
 )
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):
     monkeypatch.setattr(operation, "compute", compute)
-    monkeypatch.setattr(store, "ANSWERS", Answers())
+    monkeypatch.setattr(store, "PASS_CACHE", PassCache())
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.exception
     assert not found(at)["agrees"]

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 from page import ROOT, article, components, opened, quiet, scene_of, sends, texts, warnings, worded
 
-from attnviz.articles.blocks import PARTS
-from attnviz.articles.matrix import STRONGEST
+from attnviz.articles.byhand import PARTS
+from attnviz.articles.pieces import STRONGEST
 from attnviz.core.changes import Change, format_changes
 from attnviz.explain.markup import runs
 from attnviz.explain.pictures import NEGATIVE, POSITIVE
 from attnviz.models import MODELS
-from attnviz.models.byhand import MODEL, N_PLACES, waves
-from attnviz.models.ideas import IDEAS
-from attnviz.models.strings import tried
-from attnviz.models.training import passed, stages_for
+from attnviz.models.byhand import IDEAS, MODEL, N_PLACES, outcomes, waves
+from attnviz.models.training import forward_batch, stages_for
 from attnviz.scene.scene import OWN
 
 PAGE = ROOT / "pages" / "by_hand.py"
@@ -129,7 +127,7 @@ def test_an_idea_changes_the_matrices_and_says_how_many_strings_break(idea):
     at.radio(key="idea").set_value(idea.title).run()
     assert quiet(at)
     assert at.query_params["changes"] == format_changes(idea.changes)
-    results = tried(idea.changes)
+    results = outcomes(idea.changes)
     right, exact = (sum(getattr(each, kind) for each in results) for kind in ("is_right", "is_exact"))
     (says,) = (text for text in texts(at) if idea.summary in text)
     if exact == 963:
@@ -224,7 +222,7 @@ def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
     at = opened(PAGE, model="by-hand", changes="scores_1[0,1,0]=3;w_u[1,1]=0")
     assert quiet(at)
     assert "`scores_1[0,1,0]=3` belongs to one string alone; all strings are tried without it." in texts(at)
-    right = sum(each.is_right for each in tried((Change("w_u", (1, 1), 0.0),)))
+    right = sum(each.is_right for each in outcomes((Change("w_u", (1, 1), 0.0),)))
     assert 0 < right < 963
     assert any(text.startswith(f"Of 963 strings **{right}** are") for text in texts(at))
 
@@ -258,7 +256,7 @@ def test_the_page_says_how_like_it_a_trained_model_is():
 
 
 def _passed(model, batch):
-    return passed(stages_for(model, batch), model.arrays, batch)
+    return forward_batch(stages_for(model, batch), model.arrays, batch)
 
 
 def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():

@@ -6,7 +6,7 @@ from page import ROOT, address_of, did, opened, scene_of, sent, warnings
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.limits import MAX_CHANGES
-from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.reply_notes import ReplyNotes
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
@@ -126,7 +126,7 @@ def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
 
 def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
     at = opened(**LARGE | {"heads": "128"})
-    at.session_state["tab"].session.extras = Extras(heads=tuple(range(1, 100)))
+    at.session_state["tab"].session.notes = ReplyNotes(heads=tuple(range(1, 100)))
     written = did(at, "need", "scores[100,0,0]")["pass"]
     there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
     assert {0, 100} <= {*there}, "and the selected one"

@@ -12,8 +12,8 @@ from page import ROOT, article, components, opened, pieces_in, scene_of, sends, 
 from attnviz.examples import EXAMPLES
 from attnviz.explain.markup import runs
 from attnviz.explain.steps import steps_of
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import Scene
+from attnviz.scene.with_pass import resolve
 
 PAGE = ROOT / "pages" / "worked_examples.py"
 

@@ -10,11 +10,11 @@ import streamlit as st
 from page import ROOT, opened, quiet, scene_of, texts
 
 from attnviz.app.sections.heatmap import Chart, Figure, described
-from attnviz.articles.matrix import Side
+from attnviz.articles.evidence import evidence, text
+from attnviz.articles.pieces import Side
 from attnviz.models import MODELS
-from attnviz.models.evidence import evidence, text
 from attnviz.models.task import Batch
-from attnviz.models.tasks.reference import (
+from attnviz.models.tasks.toy import (
     ANIMAL_FIRST,
     ANIMALS,
     AT_IT,
@@ -24,7 +24,7 @@ from attnviz.models.tasks.reference import (
     PLACE_FIRST,
     PLACES,
 )
-from attnviz.models.training import passed, stages_for
+from attnviz.models.training import forward_batch, stages_for
 
 PAGE = ROOT / "pages" / "what_attention_says.py"
 
@@ -95,7 +95,7 @@ def test_what_a_model_looks_at_is_said_of_all_sentences(id):
     n_most_right, n_more_right = [], []
     for seed in choice.seeds:
         model = choice.at(seed, None)
-        arrays = passed(stages_for(model, batch), model.arrays, batch)
+        arrays = forward_batch(stages_for(model, batch), model.arrays, batch)
         assert (arrays["probabilities"].argmax(axis=-1) == batch.answers)[batch.is_target].all()
         rows = arrays["attention"][:, 0, at]
         right, other = np.take_along_axis(rows, places, axis=1).T

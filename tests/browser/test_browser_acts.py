@@ -29,7 +29,7 @@ from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
 from attnviz.explain import export
 from attnviz.explain.export import torch_script
-from attnviz.scene.start import start
+from attnviz.scene.with_pass import start
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser

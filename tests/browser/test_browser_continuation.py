@@ -12,7 +12,7 @@ from attnviz.core.numerals import digits
 from attnviz.explain.payload import model_data
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
-from attnviz.models.continuation import Drawing, chosen, weighed
+from attnviz.models.continuation import Drawing, drawn_token, filtered_probabilities
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def name_of(text, drawing):
     model = MODELS["microgpt"].at(0)
     while len(text) < 15:
         row = model.trace(text)["probabilities"].value[-1]
-        answer = model.task.answers[chosen(row, drawing, len(text))]
+        answer = model.task.answers[drawn_token(row, drawing, len(text))]
         if answer == "end":
             return text
         text += answer
@@ -37,7 +37,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     answers = model.task.answers
     ranked = sorted(range(27), key=lambda place: -row[place])
     becomes(page, page.locator(".next-letter .bar-of .name").all_inner_texts, [answers[place] for place in ranked])
-    weights = weighed(row, drawing)
+    weights = filtered_probabilities(row, drawing)
     out = "(bars) => bars.filter((bar) => bar.classList.contains('out')).map((bar) => bar.lastChild.textContent)"
     assert sorted(bars.evaluate_all(out)) == sorted(answers[place] for place in range(27) if not weights[place])
     training = MODELS["microgpt"].training_data(0)
@@ -67,8 +67,8 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert abs(values[0]) == max(map(abs, values[:-1]))
     n_writers = len(parts(model.trace("ka"), 2))
     expect(writers.locator("li").last).to_contain_text(f"{n_writers - 6} others together")
-    page.get_by_role("button", name=f"Next letter: {answers[chosen(row, drawing, 2)]}").click()
-    expect(sentence(page)).to_have_value(f"ka{answers[chosen(row, drawing, 2)]}")
+    page.get_by_role("button", name=f"Next letter: {answers[drawn_token(row, drawing, 2)]}").click()
+    expect(sentence(page)).to_have_value(f"ka{answers[drawn_token(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()
     name = name_of("ka", drawing)
     expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")

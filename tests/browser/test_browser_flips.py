@@ -7,8 +7,8 @@ from answers import TIRED, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, parameters
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.flips.contest import contest_of
-from attnviz.analysis.flips.flip import flips
+from attnviz.analysis.flips import flips
+from attnviz.analysis.row_ranking import ranking_of
 from attnviz.explain.flips import headline, sentences
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 def test_what_would_flip_an_answer_is_listed_led_to_and_set(visit):
     page = visit().open()
     trace = trace_of_model("who-is-it", TIRED)
-    contest = contest_of(trace, "probabilities", (11, 0))
+    contest = ranking_of(trace, "probabilities", (11, 0))
     found = flips(trace, contest)
     page.locator(".thread").get_by_role("button", name="What would flip it?").click()
     listed = page.get_by_role("region", name="What would flip it")
@@ -47,7 +47,7 @@ def test_what_would_flip_an_answer_is_listed_led_to_and_set(visit):
 def test_a_row_of_shares_is_asked_about_from_one_of_them(visit):
     page = visit().open(at(sentence="the cat sat", step="softmax", view="matrices", cell="1.2.1.1.1"))
     trace = trace_of(Settings("the cat sat"))
-    contest = contest_of(trace, "attention", (0, 1, 0))
+    contest = ranking_of(trace, "attention", (0, 1, 0))
     page.get_by_role("button", name="What would flip this row?").click()
     listed = page.get_by_role("region", name="What would flip it")
     texts = [text for _, text in sentences(trace, contest, flips(trace, contest))]

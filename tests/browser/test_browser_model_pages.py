@@ -8,8 +8,7 @@ from attnviz.articles.evidence import held_out
 from attnviz.core.changes import format_changes
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
-from attnviz.models.ideas import IDEAS
-from attnviz.models.strings import tried
+from attnviz.models.byhand import IDEAS, outcomes
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +37,7 @@ def test_strings_are_answered_and_an_idea_breaks_as_many_as_it_says_and_each_ope
 
     page.go_back()
     idea = next(each for each in IDEAS if each.title == "Layer 1 does not pass on c")
-    results = tried(idea.changes)
+    results = outcomes(idea.changes)
     broken = [each for each in results if not each.is_right]
     n_right, n_exact = len(results) - len(broken), sum(each.is_exact for each in results)
     page.get_by_text(idea.title).click()

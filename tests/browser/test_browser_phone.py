@@ -11,7 +11,7 @@ from readback import go
 from tab import at, becomes, expect, heading, parameters, resized
 
 from attnviz import Settings, trace_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.with_pass import resolve
 
 pytestmark = pytest.mark.browser
 

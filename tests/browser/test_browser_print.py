@@ -12,7 +12,7 @@ from tab import at
 from attnviz.core.numerals import digits
 from attnviz.explain.pictures import pictures
 from attnviz.explain.steps import steps_of
-from attnviz.scene.start import start
+from attnviz.scene.with_pass import start
 
 printed = needed("paper").printed
 

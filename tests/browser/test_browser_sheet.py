@@ -11,7 +11,7 @@ from tab import at, becomes, expect, parameters, resized, step_is
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.scene.start import start
+from attnviz.scene.with_pass import start
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ from documents import fitted_at
 from tab import at, becomes, cell, parameters
 
 from attnviz.core.numerals import digits
-from attnviz.scene.start import selected
+from attnviz.scene.with_pass import selected
 
 pytestmark = pytest.mark.browser
 

@@ -7,11 +7,9 @@ import pytest
 from slowlessons import mistaken_row
 from torchsdpa import RECORDED
 
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistaken_figure
-from attnviz.lessons.moment import opened
+from attnviz.lessons.figures import MISTAKES, OF_AN_EMPTY_ROW, mistaken_figure, with_mistake
+from attnviz.lessons.lesson import LESSONS, MistakePicture, SweepPicture, passes_at
 from attnviz.lessons.reference import LessonError
-from attnviz.lessons.written import MistakePicture, SweepPicture
 from attnviz.scene.document.encoding import to_json
 
 CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"
@@ -33,12 +31,12 @@ BROKEN = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mistake):
-    passes = opened(UNSEEING if mistake in OF_AN_EMPTY_ROW else CAUSAL)
+    passes = passes_at(UNSEEING if mistake in OF_AN_EMPTY_ROW else CAUSAL)
     trace = passes.trace()
     word = "sat" if mistake in OF_AN_EMPTY_ROW else "cat"
     query = trace.labels["query"].index(word)
     seen = trace["mask"].value[query].tolist()
-    row = mistaken(trace, mistake, word)
+    row = with_mistake(trace, mistake, word)
     expected = mistaken_row(mistake, trace["scaled"].value[0, query].tolist(), seen)
     assert row.wrong.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
     assert row.right.tolist() == trace["attention"].value[0, query].tolist()
@@ -52,25 +50,25 @@ def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mi
 
 
 def test_the_right_shares_break_no_law():
-    trace = opened(CAUSAL).trace()
-    row = mistaken(trace, "after", "mat")
+    trace = passes_at(CAUSAL).trace()
+    row = with_mistake(trace, "after", "mat")
     assert row.laws == [], "the last word sees all, so that nothing goes wrong"
 
 
 def test_what_is_no_mistake_of_the_pass_is_refused():
-    trace = opened(CAUSAL).trace()
+    trace = passes_at(CAUSAL).trace()
     for mistake, word in (("after", "dog"), ("nan", "cat")):
         with pytest.raises(LessonError):
-            mistaken(trace, mistake, word)
+            with_mistake(trace, mistake, word)
     with pytest.raises(LessonError, match="hides nothing"):
-        mistaken(opened("sentence=the+cat&heads=1").trace(), "after", "cat")
+        with_mistake(passes_at("sentence=the+cat&heads=1").trace(), "after", "cat")
     for name in ("twice.cat.sum", "after.cat.dog"):
         with pytest.raises(LessonError):
             mistaken_figure(name, trace)
 
 
 def test_the_sweep_begins_where_a_lesson_says():
-    drawn = SweepPicture(d_k=64, divisor="root").drawn(opened(CAUSAL))
+    drawn = SweepPicture(d_k=64, divisor="root").drawn(passes_at(CAUSAL))
     assert (drawn.d_k, drawn.divisor) == (64, "root")
     assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
     assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)
@@ -86,4 +84,4 @@ def test_what_a_lesson_says_of_pytorch_and_a_row_that_sees_nothing_is_what_pytor
     assert (function == 0).all(axis=-1).any()
     assert "PyTorch’s softmax divides 0 by 0: NaN" in said
     assert "its `scaled_dot_product_attention` gives 0" in said
-    assert mistaken(opened(UNSEEING).trace(), "nan", "sat").library == "PyTorch’s softmax"
+    assert with_mistake(passes_at(UNSEEING).trace(), "nan", "sat").library == "PyTorch’s softmax"

@@ -11,11 +11,11 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
 from attnviz.core.parameters import Parameters
 from attnviz.explain.export import script
-from attnviz.scene.acts import act
+from attnviz.scene.actions import apply_action
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.pass_cache import pass_key
 from attnviz.scene.document.reply import address_of
-from attnviz.scene.resolution import resolve, settings_of
+from attnviz.scene.with_pass import resolve, settings_of
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 6))
 HIDDEN = SIZES.flatmap(lambda shape: arrays(bool, shape))
@@ -82,7 +82,7 @@ def test_a_query_that_sees_nothing_has_zeros_and_the_step_of_the_mask_is_there()
 
 
 def painted(scene, message):
-    return act(scene, "paint", message)
+    return apply_action(scene, "paint", message)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def painted(scene, message):
 def test_strokes_hide_keys_in_a_head_or_in_all(address):
     scene = parse(address).scene
     before = resolve(scene).trace["mask"].value
-    begun, extras = painted(scene, True)
-    assert (begun.step, begun.view, extras.arrives) == ("mask", "matrices", True)
+    begun, notes = painted(scene, True)
+    assert (begun.step, begun.view, notes.arrives) == ("mask", "matrices", True)
     assert (resolve(begun).trace["mask"].value == before).all(), "one begins with what is hidden"
     in_all = painted(begun, {"head": None, "cells": [[1, 0], [2, 0]], "hides": True}).scene
     mask = resolve(in_all).trace["mask"].value
@@ -120,7 +120,7 @@ def test_one_paints_the_mask_of_all_layers_beginning_with_that_of_the_layer_one_
         for mask in (trace["mask_1"].value, trace["mask_2"].value):
             assert (mask <= causal).all()
             assert causal.sum() - mask.sum() == n_hidden
-    assert act(stroked, "window_in", "every layer").scene.hidden is None
+    assert apply_action(stroked, "window_in", "every layer").scene.hidden is None
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_a_message_that_is_no_stroke_paints_nothing(message):
 def test_more_than_an_address_holds_is_refused_in_a_sentence():
     scene = parse({"sentence": "word " * 64}).scene
     cells = [[query, 63] for query in range(64)]
-    after, extras = painted(scene, {"head": None, "cells": cells, "hides": True})
+    after, notes = painted(scene, {"head": None, "cells": cells, "hides": True})
     assert after == scene
-    (notice,) = extras.notices
+    (notice,) = notes.notices
     assert notice.startswith("A painted mask has at most 2,000 characters in the address; this one would have 4,159.")
     some = painted(scene, {"head": None, "cells": cells[:30], "hides": True}).scene
     assert resolve(some).trace["mask"].value.sum() == 64 * 64 - 30
@@ -154,10 +154,10 @@ def test_more_than_an_address_holds_is_refused_in_a_sentence():
 
 def test_another_mask_or_source_takes_the_place_of_what_was_painted():
     scene = parse({"sentence": "the cat sat", "hidden": "1"}).scene
-    assert act(scene, "mask", "causal").scene.hidden is None
-    assert act(scene, "source", "mirror").scene.hidden is None
+    assert apply_action(scene, "mask", "causal").scene.hidden is None
+    assert apply_action(scene, "source", "mirror").scene.hidden is None
     assert parse({"source": "004 softmax", "hidden": "1"}).scene.hidden is None
-    assert act(scene, "sentence", "the dog sat").scene.hidden == scene.hidden
+    assert apply_action(scene, "sentence", "the dog sat").scene.hidden == scene.hidden
 
 
 def test_a_shorter_pass_leaves_out_what_it_does_not_have_and_says_so():

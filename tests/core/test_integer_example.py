@@ -12,10 +12,10 @@ from attnviz import Settings, trace_of
 from attnviz.core import integer_example
 from attnviz.core.errors import SettingsError
 from attnviz.core.integer_example import N_DRAWS, draw_integer_example
-from attnviz.scene.acts import act
+from attnviz.scene.actions import apply_action
 from attnviz.scene.address import parse, query
-from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.compare import pairs_of
+from attnviz.scene.with_pass import resolve
 
 SENTENCES = ("the cat sat", "the cat sat down", "the the cat", "no no no yes", "a, b")
 MASKS = {
@@ -119,16 +119,16 @@ def test_an_address_is_mended_and_says_so():
 
 
 def test_a_person_picks_it_and_types_on():
-    scene, extras = act(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
-    assert "d_model: 4, Heads: 1" in extras.notices[0]
+    scene, notes = apply_action(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
+    assert "d_model: 4, Heads: 1" in notes.notices[0]
     acts = {box.get("event") for part in settings_of(scene).values() for box in part}
     assert "d_model" in acts
     assert not acts & {"positions", "scaled"}
-    longer, extras = act(scene, "sentence", "the cat sat on it")
-    assert extras.notices[0].startswith("initialiser=whole needs")
+    longer, notes = apply_action(scene, "sentence", "the cat sat on it")
+    assert notes.notices[0].startswith("initialiser=whole needs")
     assert resolve(longer).scene.options.initialiser == "normal"
-    back, extras = act(longer, "sentence", "a dog ran")
+    back, notes = apply_action(longer, "sentence", "a dog ran")
     assert resolve(back).scene.options.initialiser == "whole"
-    assert not extras.notices
+    assert not notes.notices
     assert {pair.id for pair in pairs_of(resolve(back).scene)} == {"mask", "seed", "words"}
     assert all(resolve(each).trace for pair in pairs_of(resolve(back).scene) for each in (pair.a, pair.b))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from masking import unseeing
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.differences import difference
+from attnviz.analysis.gradients import difference
 from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggle_change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.terms import Given

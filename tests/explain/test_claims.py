@@ -15,7 +15,7 @@ from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS
 from attnviz.explain.steps import ENTRIES, steps_of
 from attnviz.models import MODELS
-from attnviz.scene.document.controls import offered
+from attnviz.scene.document.controls import allowed_values
 from attnviz.scene.scene import Scene
 
 BY_HAND = MODELS["by-hand"]
@@ -315,7 +315,9 @@ def test_the_help_of_the_mask_says_which_keys_each_hides():
 def test_the_help_of_other_settings_holds():
     scene = Scene()
     (one, other) = re.search(r"share the (\w+) numbers, so their number divides (\w+)", helped("n_heads")).groups()
-    assert [vars(scene.options)[each] % n for each in (one, other) for n in offered(scene, "n_heads")].count(0) == 8
+    assert [vars(scene.options)[each] % n for each in (one, other) for n in allowed_values(scene, "n_heads")].count(
+        0
+    ) == 8
     drawn = {
         name: trace_of(Settings("the cat", d_model=64, n_heads=4, initialiser=name))["w_q"].value
         for name in ("normal", "uniform", "standard normal")

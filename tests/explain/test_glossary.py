@@ -23,9 +23,9 @@ from attnviz.explain.glossary import TERMS, explained, measured
 from attnviz.explain.one_word import bands
 from attnviz.explain.steps import ENTRIES, steps_of
 from attnviz.explain.wording import percent
-from attnviz.models.yardsticks import recorded
-from attnviz.scene.resolution import resolve
+from attnviz.models.training import recorded_parts
 from attnviz.scene.scene import OWN, Scene
+from attnviz.scene.with_pass import resolve
 from attnviz.viewer.glossary import FILE, javascript
 
 FIELD = re.compile(
@@ -277,7 +277,7 @@ def test_the_browser_has_the_terms_as_they_are():
 def test_what_a_loss_means_is_computed_from_the_training():
     scene = Scene(source="microgpt")
     said = document(resolve(scene))["measured"]
-    ((loss, yardsticks),) = [(each["loss"], each["muted"]) for each in recorded()[:1]]
+    ((loss, yardsticks),) = [(each["loss"], each["muted"]) for each in recorded_parts()[:1]]
     assert said["nats"] == f"{loss:.2f} nats: as unsure as between e^{loss:.2f} = {math.exp(loss):.2g} answers."
     assert f"Here {loss:.2f}, beside guessing {math.log(27):.2f}" in said["loss"]
     assert f"With attention muted the loss is {yardsticks['attention']:.2f}: no better than" in said["muted"]

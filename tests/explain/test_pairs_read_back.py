@@ -11,7 +11,7 @@ from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
 from attnviz.explain.steps import steps_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.with_pass import resolve
 
 pytestmark = pytest.mark.browser
 

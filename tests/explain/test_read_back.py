@@ -19,8 +19,8 @@ from attnviz.core.numerals import digits
 from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import percent
-from attnviz.models.continuation import Drawing, weighed
-from attnviz.scene.resolution import resolve
+from attnviz.models.continuation import Drawing, filtered_probabilities
+from attnviz.scene.with_pass import resolve
 
 pytestmark = pytest.mark.browser
 
@@ -301,7 +301,7 @@ def test_a_bar_is_as_high_as_its_probabilities_and_is_heard_with_them(opened):
     fitted, page = fitted_at(KA), opened(**KA)
     answers = fitted.trace.axes("probabilities")[1].labels
     row, in_a = (trace["probabilities"].value[-1] for trace in (fitted.trace, resolve(fitted.scene.other).trace))
-    weights = weighed(row, Drawing(0.5, 5, 0.9, 3))
+    weights = filtered_probabilities(row, Drawing(0.5, 5, 0.9, 3))
     most = max(*row, *in_a, *weights)
     bars = page.locator(".bar-of").evaluate_all(BARS)
     assert [bar["name"] for bar in bars] == [answers[place] for place in np.argsort(-row, kind="stable")]

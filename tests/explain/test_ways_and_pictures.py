@@ -36,9 +36,9 @@ from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS, statefile
-from attnviz.models.built import Built
-from attnviz.scene.resolution import SceneWithPass
+from attnviz.models.model import Built
 from attnviz.scene.scene import Scene
+from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.site.passes import name_pages
 
 pytestmark = pytest.mark.filterwarnings("ignore:A page of")

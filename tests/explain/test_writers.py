@@ -15,8 +15,8 @@ from test_microgpt import own
 from attnviz.models import MODELS, statefile
 from attnviz.scene.document import continuing
 from attnviz.scene.document.continuing import writers_data
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, of_model
+from attnviz.scene.with_pass import resolve
 
 PASSES = {
     "a name": MODELS["microgpt"].at(0).trace("eliza"),

@@ -12,8 +12,7 @@ from starlette.routing import Mount
 
 from attnviz.app.server import lesson_route
 from attnviz.contract.lesson import Moment
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
+from attnviz.lessons.lesson import LESSONS, moment
 
 FIRST = "/moment?lesson=who-is-it&moment=1"
 

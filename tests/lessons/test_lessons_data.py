@@ -22,20 +22,18 @@ from attnviz.core.numerals import digits, short
 from attnviz.core.stage import layered, split_layer
 from attnviz.explain.wording import percent
 from attnviz.lessons import lesson as lessons
-from attnviz.lessons.expression import is_so, value
-from attnviz.lessons.lesson import LESSONS, Lesson
-from attnviz.lessons.misreadings import misreadings
-from attnviz.lessons.moment import moment, opened
-from attnviz.lessons.questions.code import LINES
+from attnviz.lessons.lesson import LESSONS, Lesson, moment, passes_at
+from attnviz.lessons.questions.answers import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
-from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, format_number
+from attnviz.lessons.slots import _IN_WORDS, SLOT, evaluate, fill_slots, form_of, format_number, holds
+from attnviz.lessons.wrong_answers import wrong_answers
 
 MOMENTS = {
     f"{name} {number}": (name, number, each)
     for name, own in LESSONS.items()
     for number, each in enumerate(own.moment, start=1)
 }
-opened_once = functools.cache(opened)
+opened_once = functools.cache(passes_at)
 
 
 def asking(*kinds):
@@ -90,7 +88,7 @@ def test_a_lesson_takes_ten_moments_and_five_minutes_at_most_and_ends_with_somet
 def test_what_texts_claim_is_so(name):
     _, _, made = MOMENTS[name]
     for claim in made.claims:
-        assert is_so(claim, opened_once(made.at)), claim
+        assert holds(claim, opened_once(made.at)), claim
         assert evaluated(claim, opened_once(made.at)), f"{claim}, by a second way"
 
 
@@ -107,7 +105,7 @@ def texts_of(name):
 def test_every_slot_is_what_a_second_way_gives(name):
     _, _, made = MOMENTS[name]
     for slot in (each for text in texts_of(name) for each in SLOT.finditer(text)):
-        own, other = (read(slot["of"], opened_once(made.at)) for read in (value, evaluated))
+        own, other = (read(slot["of"], opened_once(made.at)) for read in (evaluate, evaluated))
         is_same = own == other if isinstance(own, str) else math.isclose(own, other, rel_tol=1e-9, abs_tol=1e-12)
         assert is_same, (slot[0], own, other)
 
@@ -242,7 +240,7 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
     question = found["question"]
     right = evaluated(made.ask.of, passes)
     assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
-    own = {said(filled(each.feedback, passes)): each.of for each in getattr(made.ask, "wrong", ())}
+    own = {said(fill_slots(each.feedback, passes)): each.of for each in getattr(made.ask, "wrong", ())}
     assert own.keys() <= {said(near["feedback"]) for near in question["nears"]}, "none is near the answer, or another"
     for near in question["nears"]:
         told = said(near["feedback"])
@@ -294,7 +292,7 @@ def test_what_a_wrong_number_of_any_stage_is_taken_for_is_what_it_is(stage, vari
     """Lessons ask for the numbers of some stages; a talk of one's own, or a class, of any."""
     trace = trace_of(Settings("the cat sat on", **{"d_model": 8, "mask": "causal"} | VARIANTS[variant]))
     for index in itertools.product(*({0, length - 1} for length in trace[stage].shape)):
-        for number, told in misreadings(Reference("B", trace, trace[stage], index)):
+        for number, told in wrong_answers(Reference("B", trace, trace[stage], index)):
             expected = reading(told.replace("$", ""), Reference("B", trace, trace[stage], index))
             assert math.isclose(number, expected, rel_tol=1e-9, abs_tol=1e-12), told
 
@@ -335,7 +333,7 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
         elif label in instead and label != relation(one, other):
             each = instead[label]
             assert relation(evaluated(each.of, passes), evaluated(each.than, passes)) == label
-            assert said(filled(each.feedback, passes)) in told
+            assert said(fill_slots(each.feedback, passes)) in told
         elif found_for := re.search(r"is right for what “(.+)” gives “(.+)”: (.+), then (.+)\.", told):
             row, column, *read = found_for.groups()
             *head, _, _ = (part.strip() for part in ask.of.split("[")[1].split(","))
@@ -478,7 +476,7 @@ def test_what_no_pass_has_is_refused():
         "{().__class__}",
     ):
         with pytest.raises(LessonError):
-            filled(text, passes)
+            fill_slots(text, passes)
     for at in (
         "model=unicorn",
         "model=who-is-it&cell=1.99.1.1.1",
@@ -486,9 +484,9 @@ def test_what_no_pass_has_is_refused():
         "mask=best",
     ):
         with pytest.raises(LessonError):
-            opened(at)
+            passes_at(at)
     with pytest.raises(LessonError):
-        is_so("attention[tired, animal]", passes)
+        holds("attention[tired, animal]", passes)
     with pytest.raises(KeyError):
         moment("who-is-it", 0)
 
@@ -498,7 +496,7 @@ def test_a_word_with_a_comma_or_a_bracket_is_named_in_quotes():
     words = passes.trace().labels["query"]
     assert {",", "]"} & {letter for word in words for letter in word}
     for place, word in enumerate(words):
-        assert value(f'attention["{word}", "{words[0]}"]', passes) == passes.trace()["attention"].value[0, place, 0]
+        assert evaluate(f'attention["{word}", "{words[0]}"]', passes) == passes.trace()["attention"].value[0, place, 0]
 
 
 def test_what_is_raised_in_the_lesson_on_the_root_raises_the_sum_of_powers_by_what_it_says():
@@ -509,4 +507,4 @@ def test_what_is_raised_in_the_lesson_on_the_root_raises_the_sum_of_powers_by_wh
     stage, (query, key) = "scaled" if which else "scores", (1, 2)
     raised = trace.with_change(stage, (0, query, key), trace[stage].value[0, query, key] + 0.01)
     before, after = (np.exp(each["scaled"].value[0, query]).sum() for each in (trace, raised))
-    assert 100 * (after / before - 1) == pytest.approx(value(made.ask.of, opened_once(made.at)), abs=0.005)
+    assert 100 * (after / before - 1) == pytest.approx(evaluate(made.ask.of, opened_once(made.at)), abs=0.005)

@@ -7,12 +7,10 @@ import pytest
 from giftread import questions
 
 from attnviz.lessons.export import of_lesson, of_talk
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
-from attnviz.lessons.questions.number import Number
-from attnviz.lessons.questions.word import Word
-from attnviz.lessons.talk import Talk, TalkError, TalkMoment
-from attnviz.lessons.talk_moment import talk_moment
+from attnviz.lessons.lesson import LESSONS, moment
+from attnviz.lessons.questions.numbers import Number
+from attnviz.lessons.questions.picks import Word
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, talk_moment
 from attnviz.lessons.talk_request import ExportAsked, reply
 
 SIGNS = r"~ = # { } : \ \n \\ // -> [html] %50% <b>&amp; $ ::a:: ####"

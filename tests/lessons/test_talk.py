@@ -13,17 +13,25 @@ from test_site import Links
 
 from attnviz.contract.lesson import Moment
 from attnviz.core.limits import MAX_TALK_BYTES
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
-from attnviz.lessons.questions import AnyAsk
-from attnviz.lessons.talk import Talk, TalkError, TalkMoment, as_talk, read, read_json, to_json, write
-from attnviz.lessons.talk_moment import talk_moment
+from attnviz.lessons.lesson import LESSONS, moment
+from attnviz.lessons.questions import AnyQuestion
+from attnviz.lessons.talk import (
+    Talk,
+    TalkError,
+    TalkMoment,
+    lesson_as_talk,
+    read,
+    read_json,
+    talk_moment,
+    to_json,
+    write,
+)
 from attnviz.viewer.site.edition import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
 
 
-TALKS = {name: as_talk(lesson) for name, lesson in LESSONS.items()}
+TALKS = {name: lesson_as_talk(lesson) for name, lesson in LESSONS.items()}
 ASKS = [each.ask for talk in TALKS.values() for each in talk.moment if each.ask]
 PICTURES = [each.picture for talk in TALKS.values() for each in talk.moment if each.picture]
 
@@ -68,7 +76,7 @@ def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
 
 def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_is_shown():
     """Whoever collects a moment may have picked the answer."""
-    ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyAsk)
+    ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyQuestion)
     assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
 
 
@@ -265,7 +273,7 @@ def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
             | ({} if kind == "answer" else {"of": hostile})
             | ({"unit": "x"} if kind == "count" else {})
         )
-        made = msgspec.convert(ask, AnyAsk)
+        made = msgspec.convert(ask, AnyQuestion)
         said, found = refused_or_made(made)
         assert 20 < len(said) < 600 or msgspec.convert(
             found | {"document": whole(found["document"])}, Moment, str_keys=True

@@ -21,13 +21,11 @@ from attnviz.checks.uploads.stages import OwnStages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, layer_configs
-from attnviz.lessons.offered import offered
-from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, write
-from attnviz.lessons.talk_moment import opened_politely, talk_moment
-from attnviz.lessons.talk_uploads import of_scene
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, of_scene, read, talk_moment, talk_passes, write
+from attnviz.lessons.talk_request import suggested_questions
 from attnviz.models import MODELS, statefile
-from attnviz.models.built import Built
-from attnviz.scene.acts.session import Session
+from attnviz.models.model import Built
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, Scene
 from attnviz.viewer.site.edition import talk_file
 
@@ -113,7 +111,7 @@ def test_a_moment_shows_their_numbers_and_its_page_holds_the_pass():
     assert document["words"]["query"] == ["owls", "<b>", "सी", "mice"]
     shares = np.frombuffer(base64.b64decode(document["stages"]["attention"]["values"][0]))
     assert shares.tobytes() == ARRAYS.trace()["attention"].value[0].tobytes()
-    questions = offered(opened_politely(TALK.moment[0].at, TALK.uploads, TALK.uploads))
+    questions = suggested_questions(talk_passes(TALK.moment[0].at, TALK.uploads, TALK.uploads))
     assert {"word", "share"} <= {each.ask["kind"] for each in questions}
     page = talk_file(TALK)
     assert "सी" in page

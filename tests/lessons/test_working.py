@@ -26,7 +26,7 @@ from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scores import ALiBi, Hide, Scale, Softcap
 from attnviz.core.operations.softmax import SinkShare, Softmax, SumNormalise
 from attnviz.lessons.reference import Reference
-from attnviz.lessons.working import FORMS, rounding, working
+from attnviz.lessons.worked_solution import FORMS, rounding, worked_solution
 
 FLAGS = {"visible": 1.0, "hidden": 0.0}
 
@@ -188,14 +188,14 @@ def test_who_computes_by_what_is_shown_gets_the_number(name):
     for of in asked_cells(TRACES[name]):
         operation, right = of.stage.operation, float(of.cell.value)
         for form in FORMS:
-            made = RULES[type(operation)](Read(working(of, form)), operation, of.index)
+            made = RULES[type(operation)](Read(worked_solution(of, form)), operation, of.index)
             assert made == pytest.approx(right, abs=rounding(of, form) + 2e-3 * (1 + abs(right))), (of.cell, form)
 
 
 def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_none():
     for name in ("all options set", "two layers of 2025", "two blocks with biases"):
         for of in asked_cells(TRACES[name]):
-            made = working(of, digits)
+            made = worked_solution(of, digits)
             inputs = {digits(float(each)) for stage in of.trace.inputs(of.stage.name) for each in stage.value.flat}
             columns = [column for table in made.tables if table.heads for column in zip(*table.lines, strict=True)]
             alone = [line for table in made.tables if not table.heads for line in table.lines]
@@ -209,7 +209,7 @@ def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_no
 def test_each_column_has_a_title_and_what_the_lines_count_stands_above_them_alone(name):
     for of in asked_cells(TRACES[name]):
         for (_, counted), *titles, lines in (
-            [*table.heads, table.lines] for table in working(of, digits).tables if table.heads
+            [*table.heads, table.lines] for table in worked_solution(of, digits).tables if table.heads
         ):
             assert all(title[:1].isupper() for _, title in titles), titles
             if counted not in (of.trace.origin.unit, "answer"):

@@ -7,11 +7,21 @@ import numpy as np
 import pytest
 
 from attnviz.core.changes import Change, format_changes, split_changes
-from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS, rotation, waves
-from attnviz.models.ideas import IDEAS, parameters_with, setting
-from attnviz.models.strings import LENGTHS, tried
+from attnviz.models.byhand import (
+    BLOCKS,
+    IDEAS,
+    LENGTHS,
+    MODEL,
+    N_PLACES,
+    SHARPNESS,
+    outcomes,
+    parameters_with,
+    rotation,
+    setting,
+    waves,
+)
 from attnviz.models.task import Batch
-from attnviz.models.training import passed
+from attnviz.models.training import forward_batch
 
 WORDS = "^abcd"
 STRINGS = ["".join(s) for n in range(2, 8) for s in product("abc", repeat=n) if s[:-1].count(s[-1]) == 1]
@@ -103,7 +113,7 @@ def test_a_rotation_leads_from_a_place_to_another(steps):
 def test_the_sharpness_is_enough_and_half_of_it_is_not():
     def n_exact(sharpness):
         return sum(
-            each.is_exact for each in tried(setting("w_k_2", (0, BLOCKS["previous word"]), sharpness * np.eye(5)))
+            each.is_exact for each in outcomes(setting("w_k_2", (0, BLOCKS["previous word"]), sharpness * np.eye(5)))
         )
 
     assert n_exact(SHARPNESS) == 963
@@ -112,7 +122,7 @@ def test_the_sharpness_is_enough_and_half_of_it_is_not():
 
 @pytest.mark.parametrize("changes", [(), *(idea.changes for idea in IDEAS), (Change("w_q_2", (0,), 0.5),)], ids=str)
 def test_a_batch_of_strings_is_answered_as_each_alone(changes):
-    results = tried(changes)
+    results = outcomes(changes)
     assert [each.string for each in results] == sorted(STRINGS, key=len)
     assert len(results[-1].string) == LENGTHS[-1]
     for each in results[::41]:
@@ -128,7 +138,7 @@ def test_a_batch_of_strings_is_answered_as_each_alone(changes):
 
 def broken(title):
     (idea,) = (idea for idea in IDEAS if title in idea.title)
-    results = tried(idea.changes)
+    results = outcomes(idea.changes)
     return {each.string for each in results if not each.is_right}, sum(each.is_exact for each in results)
 
 
@@ -151,7 +161,7 @@ def looks(idea):
         strings = [each for each in STRINGS if len(each) == length]
         tokens = np.array([[WORDS.index(letter) for letter in f"^{each}"] for each in strings])
         batch = Batch(tokens, np.zeros_like(tokens), np.ones(tokens.shape, dtype=bool))
-        arrays = passed(MODEL.trace(strings[0]).stages, parameters_with(idea.changes), batch)
+        arrays = forward_batch(MODEL.trace(strings[0]).stages, parameters_with(idea.changes), batch)
         found = [each.index(each[-1]) + 2 for each in strings]  # after "^", the letter that followed
         yield arrays["attention_1"][:, 0, 1:], arrays["attention_2"][:, 0, -1], found
 

@@ -13,17 +13,16 @@ from documents import answer_bytes, document, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.kv_cache_cost import multiplications
+from attnviz.analysis.stream import multiplications
 from attnviz.contract.document import Document
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
-from attnviz.models.writing import names
-from attnviz.scene.acts.session import Session
+from attnviz.models.continuation import OFFERED, Drawing, drawn_token, filtered_probabilities, names
+from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.continuing import next_token
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
+from attnviz.scene.with_pass import resolve
 
 DRAWINGS = st.builds(Drawing, **{name: st.sampled_from(list(values)) for name, values in OFFERED.items()})
 ROWS = st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any)
@@ -47,22 +46,22 @@ def looped(probabilities, drawing):
 @given(ROWS, DRAWINGS)
 def test_what_is_drawn_from_is_what_a_loop_finds(row, drawing):
     probabilities = np.array(row) / sum(row)
-    assert weighed(probabilities, drawing) == pytest.approx(looped(probabilities, drawing), abs=1e-9)
+    assert filtered_probabilities(probabilities, drawing) == pytest.approx(looped(probabilities, drawing), abs=1e-9)
 
 
 @given(ROWS, DRAWINGS, st.integers(0, 15))
 def test_what_is_drawn_can_be_drawn_and_depends_on_the_place_and_the_seed_alone(row, drawing, place):
     probabilities = np.array(row) / sum(row)
-    found = chosen(probabilities, drawing, place)
-    assert weighed(probabilities, drawing)[found] > 0
-    assert found == chosen(probabilities, replace(drawing), place)
-    assert chosen(probabilities, None, place) == row.index(max(row))
-    assert chosen(probabilities, replace(drawing, top_k=1), place) == row.index(max(row))
+    found = drawn_token(probabilities, drawing, place)
+    assert filtered_probabilities(probabilities, drawing)[found] > 0
+    assert found == drawn_token(probabilities, replace(drawing), place)
+    assert drawn_token(probabilities, None, place) == row.index(max(row))
+    assert drawn_token(probabilities, replace(drawing, top_k=1), place) == row.index(max(row))
 
 
 def test_letters_are_drawn_as_often_as_they_are_probable():
     row = np.array([0.5, 0.3, 0.15, 0.05])
-    counts = np.bincount([chosen(row, Drawing(seed=seed), 3) for seed in range(1000)], minlength=4)
+    counts = np.bincount([drawn_token(row, Drawing(seed=seed), 3) for seed in range(1000)], minlength=4)
     assert np.abs(counts / 1000 - row).max() < 0.05
 
 
@@ -85,7 +84,7 @@ def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
         text = ""
         while len(text) < 15:
             row = model.trace(text)["probabilities"].value[-1]
-            answer = model.task.answers[chosen(row, drawing, len(text))]
+            answer = model.task.answers[drawn_token(row, drawing, len(text))]
             if answer == "end":
                 break
             text += answer
@@ -100,7 +99,7 @@ def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
 def test_a_link_writes_the_same_name_in_another_process():
     place, _ = written(replace(of_model("microgpt"), sentence="", drawing=Drawing(1.5, 0, 0.95, 11)))
     source = (
-        "import sys; from attnviz.scene.address import parse; from attnviz.scene.acts.session import Session; "
+        "import sys; from attnviz.scene.address import parse; from attnviz.scene.actions.session import Session; "
         "place = Session(parse({'model': 'microgpt', 'sentence': '', 'draw': sys.argv[1]}).scene); "
         "[place.do('next', True) for _ in range(16)]; print(place.scene.sentence)"
     )
@@ -138,8 +137,8 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
         place, _ = written(scene)
         assert place.scene.sentence == found[number]
     place = Session(replace(of_model("microgpt"), drawing=drawing))
-    extras = place.do("names", True)
-    whole = read(answer_bytes(place, extras=extras))["pass"]
+    notes = place.do("names", True)
+    whole = read(answer_bytes(place, notes=notes))["pass"]
     msgspec.convert(whole, Document, str_keys=True)
     told = whole["next"]["names"]
     assert [each["text"] for each in told["listed"]] == list(found)

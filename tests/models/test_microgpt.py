@@ -21,18 +21,14 @@ from attnviz.explain import microgpt_script
 from attnviz.explain.payload import model_data
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS, microgpt
-from attnviz.models.built import Built
-from attnviz.models.continuation import Drawing
+from attnviz.models.continuation import Drawing, names
+from attnviz.models.model import Built
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
-from attnviz.models.recorded import file_of
-from attnviz.models.recording import measures, parts_of
-from attnviz.models.statedict import MAX_NUMBERS, state_dict
-from attnviz.models.statefile import SAVING, read
+from attnviz.models.statefile import MAX_NUMBERS, SAVING, read, state_dict
 from attnviz.models.task import Batch
-from attnviz.models.training import batches, passed, stages_for
-from attnviz.models.writing import names
-from attnviz.models.yardsticks import headless, muted, recorded
-from attnviz.scene.acts.session import Session
+from attnviz.models.trained import file_of, measures, parts_of
+from attnviz.models.training import batches, forward_batch, muted, recorded_parts, stages_for, without_head
+from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.continuing import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
@@ -106,7 +102,7 @@ def test_what_its_parts_do_is_measured():
     model, some = MODELS["microgpt"].at(2), TASK.held_out().picked(slice(0, N_SOME))
     for part, stage in (("attention", "output"), ("the MLP", "mlp")):
         assert measures(muted(model, part), some)["loss"] == loss_with(model, Change(stage, (None,), 0.0))
-    assert measures(headless(model, 3), some)["loss"] == loss_with(model, Change("heads", (3,), 0.0))
+    assert measures(without_head(model, 3), some)["loss"] == loss_with(model, Change("heads", (3,), 0.0))
     rows = [
         (trace["attention"].value[2, at], at)
         for trace in map(model.trace, TASK.names[:N_SOME])
@@ -119,13 +115,13 @@ def test_what_its_parts_do_is_measured():
         "letters further back": np.mean([row[1 : at - 2].sum() for row, at in rows]),
         "BOS": np.mean([row[0] for row, _ in rows]),
     }
-    found = TASK.looks_of(passed(stages_for(model, some), model.arrays, some), some)
+    found = TASK.looks_of(forward_batch(stages_for(model, some), model.arrays, some), some)
     assert {what: each[2] for what, each in found.items()} == pytest.approx(shares, abs=1e-12)
 
 
 @pytest.mark.slow
 def test_what_is_recorded_of_its_parts_is_measured_again():
-    measured, kept = parts_of(MODELS["microgpt"].at(2)), recorded()[2]
+    measured, kept = parts_of(MODELS["microgpt"].at(2)), recorded_parts()[2]
     assert [measured["loss"], *measured["muted"].values()] == pytest.approx(
         [kept["loss"], *kept["muted"].values()], abs=2e-4
     )
@@ -138,14 +134,14 @@ def test_what_is_recorded_of_its_parts_is_measured_again():
 
 def test_what_a_head_does_is_said_with_its_numbers():
     training = model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3)).training
-    head = recorded()[3]["heads"][1]
+    head = recorded_parts()[3]["heads"][1]
     shares = {what: percent(share) for what, share in head["looks"].items()}
     assert training.heads[1] == (
         "On average over 2,949 held-out names, from the third letter on, head 2 gives "
         f"{shares['letters further back']} to letters further back, {shares['BOS']} to BOS, "
         f"{shares['the one before that']} to the one before that, {shares['the letter itself']} to the letter itself, "
         f"{shares['the letter before']} to the letter before. "
-        f"Without it the loss is {head['loss']:.3f} nats a letter, not {recorded()[3]['loss']:.3f}."
+        f"Without it the loss is {head['loss']:.3f} nats a letter, not {recorded_parts()[3]['loss']:.3f}."
     )
     assert training.heads[2].endswith("Without it the loss stays 2.364 nats a letter.")
     assert model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3, 2)).training.heads == []

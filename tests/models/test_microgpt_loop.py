@@ -12,7 +12,7 @@ from test_microgpt import own
 
 from attnviz.core.order import ACTIVATIONS
 from attnviz.explain import microgpt_script
-from attnviz.models import statedict, statefile
+from attnviz.models import statefile
 
 
 def linear(x, w):
@@ -36,7 +36,7 @@ def gpt(token_id, pos_id, keys, values, state_dict, n_head, fires):
     x = rmsnorm(x)
     for li in range(len(keys)):
         attn_wq, attn_wk, attn_wv, attn_wo, mlp_fc1, mlp_fc2 = (
-            state_dict[f"layer{li}.{name}"] for name in statedict.IN_LAYER
+            state_dict[f"layer{li}.{name}"] for name in statefile.IN_LAYER
         )
         x_residual = x
         x = rmsnorm(x)
@@ -103,7 +103,7 @@ def watched(names):
             except (NameError, IndexError):
                 continue
             if value and value not in seen[-1][name][-1:]:
-                seen[-1][name].append(value if name in statedict.IN_LAYER else list(value))
+                seen[-1][name].append(value if name in statefile.IN_LAYER else list(value))
         return note
 
     def called(frame, event, _):

@@ -10,8 +10,8 @@ from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
-from attnviz.models.tasks.reference import Reference
-from attnviz.models.training import passed, stages_for
+from attnviz.models.tasks.toy import Reference
+from attnviz.models.training import forward_batch, stages_for
 
 CHECKPOINTS = [
     (id, seed, place)
@@ -58,7 +58,7 @@ def test_a_short_cut_is_right_about_the_first_noun_alone():
 def test_a_batch_is_passed_on_as_each_of_its_texts_is(recipe):
     batch = recipe.task.held_out().picked(slice(-200, None))
     trained = recipe.untrained(0)
-    together = passed(stages_for(trained, batch), trained.arrays, batch)["probabilities"]
+    together = forward_batch(stages_for(trained, batch), trained.arrays, batch)["probabilities"]
     for text in (0, 7, len(together) - 1):
         is_there = batch.is_target[text] if recipe.task.is_open else slice(None)  # what follows an end is no text
         alone = trained.read(tuple(recipe.task.words[place] for place in batch.tokens[text][is_there]))

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from attnviz.core.rng import stream
-from attnviz.models import MODELS, recorded, recording
-from attnviz.models.adam import Adam
+from attnviz.models import MODELS, trained
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recording import in_tenths, measures
 from attnviz.models.task import Batch
-from attnviz.models.training import accuracy, loss, passed, slopes, stages_for, train
+from attnviz.models.trained import in_tenths, measures
+from attnviz.models.training import Adam, accuracy, forward_batch, gradients, loss, stages_for, train
 
 ASKING = {id: recipe for id, recipe in RECIPES.items() if not recipe.task.is_open}
 """Those whose questions have right answers; what comes next in a name is measured in test_microgpt."""
@@ -26,13 +25,13 @@ def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(
     small = replace(small, spread=recipe.spread and 0.5).untrained(5)
     batch = recipe.task.batch(np.random.RandomState(1), 4)
     stages, parameters, step = stages_for(small, batch), small.arrays, 1e-5
-    found = slopes(stages, parameters, batch)
+    found = gradients(stages, parameters, batch)
     assert found.keys() == parameters.keys()
 
     def moved(name, index, by):
         other = parameters[name].copy()
         other[index] += by
-        return loss(passed(stages, parameters | {name: other}, batch)["probabilities"], batch)
+        return loss(forward_batch(stages, parameters | {name: other}, batch)["probabilities"], batch)
 
     for name, array in parameters.items():
         expected = [(moved(name, at, step) - moved(name, at, -step)) / (2 * step) for at in np.ndindex(array.shape)]
@@ -116,11 +115,11 @@ def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
 
 
 def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
-    monkeypatch.setattr(recording, "CURVE_POINTS", 5)
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    monkeypatch.setattr(trained, "CURVE_POINTS", 5)
     recipe = replace(RECIPES["mirror"], checkpoints=(0, 3, 20), seeds=2)
-    recording.record(recipe)
-    kept, held_out = recorded.Recorded(recipe), recipe.task.held_out()
+    trained.record(recipe)
+    kept, held_out = trained.TrainedModel(recipe), recipe.task.held_out()
     for seed in kept.seeds:
         models = list(train(recipe, seed))
         curve = {step: figures for step, *figures in kept.curve(seed)}

@@ -17,7 +17,7 @@ from patience import PATIENCE_SECONDS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from attnviz.scene.acts import NAMES
+from attnviz.scene.actions import ACTION_NAMES
 from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
@@ -213,7 +213,7 @@ def test_acts_of_any_kind_harm_nobody(server, bystander):
     async def do():
         async with server.visitor("sentence=a+b") as visitor:
             before = visitor.query
-            for name in (*NAMES, MARKER):
+            for name in (*ACTION_NAMES, MARKER):
                 if name not in ("sentence", "context", "seed", "another_seed", "pin"):
                     await visitor.act(name, {"cell": MARKER, "value": [MARKER] * 99})
             assert visitor.query == before

@@ -28,13 +28,13 @@ from attnviz.explain.flips import FAILED
 from attnviz.explain.movement import steepest
 from attnviz.explain.payload import chunks
 from attnviz.models import MODELS
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
-from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.encoding import template_of
 from attnviz.scene.document.reply import PARTS
-from attnviz.scene.document.template import template_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
+from attnviz.scene.with_pass import resolve
 from benchmarks import largest
 
 ADDRESSES = {
@@ -98,7 +98,7 @@ ANSWERED = {
     "a language model": Session(of_model("microgpt")),
     "words that a model does not know": Session(replace(FIRST_VISIT, sentence="unicorn")),
     "no words": Session(Scene(sentence="")),
-    "a seed that is none": Session(Scene(), Extras(seed="abc")),
+    "a seed that is none": Session(Scene(), ReplyNotes(seed="abc")),
     "a mask with a size": Session(Scene(options=Options(mask="window"), context="der Hund")),
     "an example": Session(Scene(source="001 with")),
     "a large pass": Session(Scene(sentence="word " * 30)),
@@ -111,7 +111,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, Extras(notices=("one more",))))
+        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, ReplyNotes(notices=("one more",))))
         for name, place in ANSWERED.items()
         for view in PARTS
     }

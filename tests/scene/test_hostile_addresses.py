@@ -15,8 +15,8 @@ from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import ids
 from attnviz.models import MODELS
 from attnviz.scene.address import query
-from attnviz.scene.resolution import pass_or_reason
 from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.with_pass import pass_or_reason
 
 NUMBERS = (
     *("1e400", "-1e400", "nan", "inf", "-inf", "-1", "-0", "8.0", " 8 ", "0x10", "1_000", "1e-400", "", "+3", "0" * 99),

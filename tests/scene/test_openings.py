@@ -7,7 +7,7 @@ from documents import fitted_at
 
 from attnviz.contract.view_params import QUESTIONS
 from attnviz.explain.steps import STEPS
-from attnviz.scene.opening import what_if
+from attnviz.scene.with_pass import what_if
 
 IF = QUESTIONS[-1]
 

@@ -8,9 +8,9 @@ import numpy as np
 from page import changes_of
 
 from attnviz.models import MODELS
-from attnviz.scene.compare.pairs import pairs_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.compare import pairs_of
 from attnviz.scene.scene import Options, Scene, of_model, pinned
+from attnviz.scene.with_pass import resolve
 
 resolved = functools.lru_cache(64)(resolve)  # each pair has the present pass, and most claims ask for one again
 

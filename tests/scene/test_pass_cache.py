@@ -12,10 +12,10 @@ from page import changes_of
 from attnviz.models.continuation import Drawing
 from attnviz.scene.document import continuing, pass_cache
 from attnviz.scene.document.document import body
-from attnviz.scene.document.extras import Extras
-from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
-from attnviz.scene.resolution import pass_of, resolve
+from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, document_key, fixed_keys, key_of
+from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned, with_options
+from attnviz.scene.with_pass import pass_of, resolve
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
 LOOKED = {"step": "softmax", "present": True}
@@ -37,7 +37,7 @@ def is_kept(kept, scene):
 
 @pytest.mark.parametrize("scene", [FIRST_VISIT, OWN, Scene(source="002 multihead")], ids=["first", "own", "example"])
 def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
-    kept = Answers()
+    kept = PassCache()
     for number, session in enumerate("abcd"):
         for looked in ({}, LOOKED):
             fitted = kept.resolved(replace(scene, **looked))
@@ -47,11 +47,14 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
 
 
 def test_what_is_asked_beyond_a_pass_is_made_anew():
-    kept = Answers()
+    kept = PassCache()
     ask(kept, OWN, "a", "b")
     fitted = kept.resolved(OWN)
     changed = kept.resolved(replace(OWN, changes=changes_of("scores[0,1,2]=3")))
-    assert json.loads(kept.document_json(fitted, "a", Extras(slopes_of="output[0,0]")))["slopes"]["of"] == "output[0,0]"
+    assert (
+        json.loads(kept.document_json(fitted, "a", ReplyNotes(slopes_of="output[0,0]")))["slopes"]["of"]
+        == "output[0,0]"
+    )
     assert whole(json.loads(kept.document_json(changed, "a"))) == document(changed)
     assert whole(json.loads(kept.document_json(fitted, "a"))) == document(resolve(OWN))
 
@@ -66,7 +69,7 @@ def test_another_setting_of_any_kind_is_another_answer():
 
 
 def test_what_comes_next_is_worked_out_once_for_all_who_ask(monkeypatch):
-    kept, scene = Answers(), of_model("microgpt")
+    kept, scene = PassCache(), of_model("microgpt")
     first = kept.document_json(kept.resolved(scene), "a")
     drawn = kept.document_json(kept.resolved(replace(scene, drawing=Drawing(seed=3))), "a")
     assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
@@ -77,7 +80,7 @@ def test_what_comes_next_is_worked_out_once_for_all_who_ask(monkeypatch):
 
 
 def test_one_session_alone_has_nothing_kept_and_two_have():
-    kept = Answers()
+    kept = PassCache()
     ask(kept, OWN, "a", "a", "a")
     assert not is_kept(kept, OWN)
     ask(kept, OWN, "b")
@@ -85,7 +88,7 @@ def test_one_session_alone_has_nothing_kept_and_two_have():
 
 
 def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_no_other():
-    kept = Answers(room=0)
+    kept = PassCache(room=0)
     for scene in (FIRST_VISIT, Scene(), Scene(source="002 multihead")):
         assert is_kept(kept, scene)
         anew = pass_of(scene)
@@ -95,9 +98,9 @@ def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_n
 
 
 def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeypatch):
-    kept = Answers(room=0)
+    kept = PassCache(room=0)
     for scene in (FIRST_VISIT, *(Scene(source=source) for source in SOURCES)):
-        assert document_key(resolve(scene).scene) in closed()
+        assert document_key(resolve(scene).scene) in fixed_keys()
         ask(kept, scene, "a")
     ask(kept, OWN, "a", "b")
     assert not is_kept(kept, OWN)
@@ -106,13 +109,13 @@ def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeyp
 
 
 def size():
-    kept = Answers()
+    kept = PassCache()
     ask(kept, OWN, "a", "b")
     return kept.n_bytes
 
 
 def test_who_floods_it_pushes_out_and_keeps_out_nothing_that_others_ask_for():
-    kept = Answers(room=16 * (size() + 1_000))
+    kept = PassCache(room=16 * (size() + 1_000))
     ask(kept, OWN, "c1", "c2")
     for seed in range(100, 140):
         ask(kept, seeded(seed), "thief", "friend")
@@ -125,7 +128,7 @@ def test_who_floods_it_pushes_out_and_keeps_out_nothing_that_others_ask_for():
 
 def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
     room = 16 * (size() + 1_000)
-    kept = Answers(room)
+    kept = PassCache(room)
     ask(kept, OWN, "c1", "c2", "c3", "c4")
     for seed in range(100, 120):
         ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
@@ -136,7 +139,7 @@ def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
 
 
 def test_of_what_as_many_sessions_ask_for_the_longest_unasked_leaves_first():
-    kept = Answers(room=2 * (size() + 1_000))
+    kept = PassCache(room=2 * (size() + 1_000))
     for seed in (1, 2):
         ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
     ask(kept, seeded(1), "one 1")
@@ -145,7 +148,7 @@ def test_of_what_as_many_sessions_ask_for_the_longest_unasked_leaves_first():
 
 
 def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
-    kept = Answers()
+    kept = PassCache()
     ask(kept, OWN, "a")
     for seed in range(100, 120):
         ask(kept, seeded(seed), "flood")
@@ -155,7 +158,7 @@ def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
 
 def test_the_sessions_that_count_are_bounded(monkeypatch):
     monkeypatch.setattr(pass_cache, "MAX_SESSIONS", 10)
-    kept = Answers()
+    kept = PassCache()
     ask(kept, OWN, "a")
     for number in range(30):
         ask(kept, seeded(100 + number), f"{number}")
@@ -165,7 +168,7 @@ def test_the_sessions_that_count_are_bounded(monkeypatch):
 
 
 def test_a_large_pass_is_never_kept():
-    kept = Answers()
+    kept = PassCache()
     large = replace(OWN, sentence=" ".join(map(str, range(60))), options=with_options(OWN.options, d_model=64))
     assert sum(stage.value.nbytes for stage in resolve(large).original.stages) > MAX_PASS_BYTES
     ask(kept, large, "a", "b", "c")
@@ -173,7 +176,7 @@ def test_a_large_pass_is_never_kept():
 
 
 def test_many_threads_get_the_same():
-    kept = Answers()
+    kept = PassCache()
     expected = document(resolve(OWN))
     found = []
 

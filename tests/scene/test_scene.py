@@ -16,9 +16,8 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import STEPS, nearest
 from attnviz.models import MODELS
-from attnviz.scene.address import looking, parse, query
+from attnviz.scene.address import parse, query, with_view
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
@@ -32,7 +31,7 @@ from attnviz.scene.scene import (
     pinned,
     with_options,
 )
-from attnviz.scene.start import start, starts
+from attnviz.scene.with_pass import resolve, start, starts
 
 PARAMETERS = [
     *("source", "model", "checkpoint", "sentence", "context"),
@@ -123,7 +122,7 @@ def test_an_address_is_read_without_a_pass(monkeypatch):
 @given(scenes(), scenes())
 def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(scene, other):
     looks = {part: getattr(scene, part) for part in LOOKED_AT}
-    assert looking(other, query(scene)) == replace(other, **looks)
+    assert with_view(other, query(scene)) == replace(other, **looks)
     assert query(replace(other, **looks)).keys() - query(other).keys() <= set(VIEWERS)
 
 

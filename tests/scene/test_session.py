@@ -11,14 +11,14 @@ import replay
 
 import attnviz
 from attnviz.contract.answer import read_request
-from attnviz.scene.acts import act
-from attnviz.scene.acts.session import Session, answer_to
+from attnviz.scene.actions import apply_action
+from attnviz.scene.actions.session import Session, answer_to
 from attnviz.scene.address import parse
-from attnviz.scene.document.extras import Extras
-from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.document.reply import PARTS, Has, reply
-from attnviz.scene.resolution import resolve
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.document.reply import PARTS, ClientState, reply
+from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import FIRST_VISIT, Scene
+from attnviz.scene.with_pass import resolve
 
 
 def test_the_same_acts_have_the_same_answers_in_another_process_without_streamlit():
@@ -39,11 +39,11 @@ def test_the_same_acts_have_the_same_answers_in_another_process_without_streamli
 def test_an_answer_is_the_same_whatever_was_asked_before():
     for scene in (FIRST_VISIT, Scene()):
         for view in PARTS:
-            has = Has("another tab", view, number=3, arrival=2)
-            first = reply(resolve(scene), Extras(), has)
+            has = ClientState("another tab", view, number=3, arrival=2)
+            first = reply(resolve(scene), ReplyNotes(), has)
             for tab in "abc":  # until it is kept
-                reply(ANSWERS.resolved(scene), Extras(), Has(tab, view))
-            assert reply(ANSWERS.resolved(scene), Extras(), has) == first
+                reply(PASS_CACHE.resolved(scene), ReplyNotes(), ClientState(tab, view))
+            assert reply(PASS_CACHE.resolved(scene), ReplyNotes(), has) == first
 
 
 def test_what_an_act_says_is_said_after_it_and_not_again():
@@ -51,31 +51,31 @@ def test_what_an_act_says_is_said_after_it_and_not_again():
     session.do("n_heads", 8)
     notices = session.do("d_model", 9).notices
     assert notices == ("8 heads don't divide 9: showing 9.",)
-    assert session.extras == Extras()
-    assert session.do("slopes", "output[0,0]") == Extras(slopes_of="output[0,0]")
-    assert session.extras == Extras()
+    assert session.notes == ReplyNotes()
+    assert session.do("slopes", "output[0,0]") == ReplyNotes(slopes_of="output[0,0]")
+    assert session.notes == ReplyNotes()
 
 
 def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
     session = Session(Scene())
     session.do("seed", " 42")
     session.do("mask", "causal")
-    assert session.extras.seed == " 42"
+    assert session.notes.seed == " 42"
     session.do("source", "002 sum")
     session.do("source", "own-sentence")
-    assert session.extras.seed == " 42"
+    assert session.notes.seed == " 42"
     session.do("another_seed", True)
-    assert session.extras.seed is None
+    assert session.notes.seed is None
 
 
 def test_what_is_asked_for_after_something_else_is_answered_with_both():
-    one = Extras(heads=(1, 2), queries=(5,), slopes_of="q[0,0,0]", notices=("one",))
-    both = one.then(Extras(heads=(1, 3), queries=(5, 4), notices=("other",)))
-    assert both == Extras(heads=(2, 1, 3), queries=(5, 4), slopes_of="q[0,0,0]", notices=("other",))
+    one = ReplyNotes(heads=(1, 2), queries=(5,), slopes_of="q[0,0,0]", notices=("one",))
+    both = one.then(ReplyNotes(heads=(1, 3), queries=(5, 4), notices=("other",)))
+    assert both == ReplyNotes(heads=(2, 1, 3), queries=(5, 4), slopes_of="q[0,0,0]", notices=("other",))
 
 
 def test_all_of_a_pass_is_sent_once_and_what_was_asked_for_by_itself_again():
-    assert Extras(heads=(1,), queries=(5,), whole=True).kept(Scene()) == Extras(heads=(1,), queries=(5,))
+    assert ReplyNotes(heads=(1,), queries=(5,), whole=True).kept(Scene()) == ReplyNotes(heads=(1,), queries=(5,))
 
 
 def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
@@ -88,9 +88,9 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
         return of(trace, *changes)
 
     monkeypatch.setattr(Trace, "with_changes", counted)
-    resolve = ANSWERS.resolver()
-    scene, _ = act(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, resolve)
-    reply(resolve(scene), Extras(), Has("a tab", "pass"))
+    resolve = PASS_CACHE.resolver()
+    scene, _ = apply_action(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, resolve)
+    reply(resolve(scene), ReplyNotes(), ClientState("a tab", "pass"))
     assert computed == [scene.changes]
 
 
@@ -147,6 +147,6 @@ def test_from_an_address_to_its_cells_and_back_by_an_act_no_call_enters_a_room_t
 
     ways = ways_of(walk)
     assert [way for way in ways if len(set(way)) < len(way)] == []
-    assert {"scene", "scene/acts", "scene/document", "scene/compare", "explain", "core"} <= {
+    assert {"scene", "scene/actions", "scene/document", "explain", "analysis", "models", "core"} <= {
         way[-1] for way in ways if way
     }

@@ -18,13 +18,13 @@ from attnviz.core.integer_example import suits_integer_example
 from attnviz.core.settings import OPTIONS
 from attnviz.explain.glossary import explained
 from attnviz.models import MODELS
-from attnviz.scene.acts import NAMES, act
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions import ACTION_NAMES, apply_action
+from attnviz.scene.actions.session import Session
 from attnviz.scene.document import controls
-from attnviz.scene.document.reply import Has, reply
+from attnviz.scene.document.reply import ClientState, reply
 from attnviz.scene.reading import has_options, reading_model
-from attnviz.scene.resolution import both, placed
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
+from attnviz.scene.with_pass import fit_to_pass, normalized_scenes
 
 KINDS = {
     "own": Scene(),
@@ -40,9 +40,13 @@ KINDS = {
 }
 
 
-def shown(scene, extras):
+def shown(scene, notes):
     """The settings that the answer to an act shows."""
-    return values(json.loads(reply(placed(both(scene)[0], "There is no pass."), extras, Has("tab", "pass"))))
+    return values(
+        json.loads(
+            reply(fit_to_pass(normalized_scenes(scene)[0], "There is no pass."), notes, ClientState("tab", "pass"))
+        )
+    )
 
 
 def listed(scene):
@@ -52,12 +56,12 @@ def listed(scene):
 @of_each("scene", KINDS)
 def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
     for box in listed(scene):
-        assert box["kind"] == "note" or (box["event"] in NAMES and box["label"])
+        assert box["kind"] == "note" or (box["event"] in ACTION_NAMES and box["label"])
 
 
 def test_every_act_of_a_setting_has_a_box():
     asked = {box.get("event") for scene in KINDS.values() for box in listed(scene)} - {None}
-    assert set(NAMES) - asked == {
+    assert set(ACTION_NAMES) - asked == {
         *("replace", "checkpoint"),  # which a notice and the view ask for
         *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
         *("pin", "unpin", "exchange", "pair"),
@@ -103,10 +107,10 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
         if "options" not in box or box["event"] == "word":
             continue
         for option in box["options"]:
-            done = act(scene, box["event"], option["value"])
+            done = apply_action(scene, box["event"], option["value"])
             assert shown(*done)[box["event"]] == option["value"], option
             before, after = vars(scene.options), vars(done.scene.options)
-            assert done.extras.notices == () or any(
+            assert done.notes.notices == () or any(
                 before[each] != after[each] for each in before if each != box["event"]
             )
 
@@ -116,14 +120,14 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
     for box in listed(KINDS[model]):
         for option in box["options"] if box.get("event") == "word" else []:
             assert box["value"] is None
-            done = act(KINDS[model], "word", option["value"])
+            done = apply_action(KINDS[model], "word", option["value"])
             between = "" if reading_model(KINDS[model]).task.is_open else " "
             assert shown(*done)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_a_switch_is_where_it_was_put(value):
-    assert shown(*act(Scene(), "scaled", value))["scaled"] is value
+    assert shown(*apply_action(Scene(), "scaled", value))["scaled"] is value
 
 
 @pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
@@ -132,20 +136,20 @@ def test_a_switch_is_where_it_was_put(value):
 def test_what_is_typed_into_a_box_stays_in_it(scene, text):
     for box in listed(scene):
         if box["kind"] == "text":
-            assert shown(*act(scene, box["event"], text))[box["event"]] == text
+            assert shown(*apply_action(scene, box["event"], text))[box["event"]] == text
 
 
 @pytest.mark.parametrize("event", ["sentence", "context", "seed"])
 def test_no_box_holds_more_than_its_limit(event):
     limit = next(box["limit"] for box in listed(Scene()) if box.get("event") == event)
-    assert shown(*act(Scene(), event, "1" * (limit + 1)))[event] == "1" * limit
+    assert shown(*apply_action(Scene(), event, "1" * (limit + 1)))[event] == "1" * limit
 
 
 def test_a_box_that_is_emptied_of_its_seed_shows_the_one_that_is_used():
     session = Session(Scene())
     for text, used in (("7", "7"), ("", str(Options().seed))):
         session.do("seed", text)
-        assert shown(session.scene, session.extras)["seed"] == used == str(session.scene.options.seed)
+        assert shown(session.scene, session.notes)["seed"] == used == str(session.scene.options.seed)
 
 
 @settings(max_examples=40)

@@ -18,9 +18,9 @@ from attnviz.explain.steps import nearest, steps_of
 from attnviz.models import MODELS
 from attnviz.scene.address import parse
 from attnviz.scene.document.document import body, document_json
-from attnviz.scene.document.template import template_of
-from attnviz.scene.resolution import resolve
+from attnviz.scene.document.encoding import template_of
 from attnviz.scene.scene import of_model
+from attnviz.scene.with_pass import resolve
 
 SETTINGS = st.builds(
     Settings,

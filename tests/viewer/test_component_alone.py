@@ -7,7 +7,7 @@ from tab import becomes, expect, parameters, step_is
 
 from attnviz.contract.answer import read_request
 from attnviz.explain import export
-from attnviz.scene.acts.session import Session, answer_to
+from attnviz.scene.actions.session import Session, answer_to
 
 pytestmark = pytest.mark.browser
 
@@ -248,7 +248,7 @@ def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
     site.run("one")
     page.get_by_role("textbox", name="Seed").fill("7.5")
     page.evaluate("leave('one', 0)")
-    becomes(page, lambda: site.session.extras.seed, "7.5")
+    becomes(page, lambda: site.session.notes.seed, "7.5")
     site.run("other")
     becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
 

@@ -13,8 +13,8 @@ from tab import at, becomes, cell, parameters, resized
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
 from attnviz.scene.parameters import VIEWERS
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import of_model
+from attnviz.scene.with_pass import resolve
 
 pytestmark = pytest.mark.browser
 

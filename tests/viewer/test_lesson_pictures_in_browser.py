@@ -9,9 +9,8 @@ from alone import MODULES, SHEET, Alone
 
 from attnviz.analysis.sweep import LENGTHS, REACHES, sweep
 from attnviz.explain.wording import percent
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.mistaken import mistaken
-from attnviz.lessons.moment import moment, opened
+from attnviz.lessons.figures import with_mistake
+from attnviz.lessons.lesson import LESSONS, moment, passes_at
 
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
@@ -79,7 +78,7 @@ def of_kind(kind):
 @pytest.mark.parametrize("place", of_kind("mistake"))
 def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place):
     made = LESSONS[place[0]].moment[place[1] - 1]
-    row = mistaken(opened(made.at).trace(), made.picture.of, made.picture.word)
+    row = with_mistake(passes_at(made.at).trace(), made.picture.of, made.picture.word)
     page = drawn(*place, covered=True)
     assert page.locator(".share-bars").count() == 1, "the wrong shares would give the answer away"
     assert page.locator(".law").count() == 0

@@ -9,8 +9,7 @@ from tab import becomes, expect, frames, parameters, resized
 from taught import PLACES, sent
 
 from attnviz.explain.wording import percent
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import opened
+from attnviz.lessons.lesson import LESSONS, passes_at
 
 pytestmark = pytest.mark.browser
 
@@ -479,7 +478,7 @@ def test_the_shares_of_both_passes_stand_at_the_feet_of_their_arcs(taught, numbe
     page = taught(f"{FIRST}{number}", size=size)
     page.keyboard.press("PageDown")
     frames(page)
-    passes = opened(LESSONS["who-is-it"].moment[number - 1].at)
+    passes = passes_at(LESSONS["who-is-it"].moment[number - 1].at)
     for side, way in (("B", -1), ("A", 1)):
         shares = passes.trace(side)["attention"].value[0, -1]
         seen = page.evaluate(_FEET, side)

@@ -20,8 +20,8 @@ from attnviz import OwnArraysError, Parameters, Settings, attend, compare, page,
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.scene.document.document import body, document_json
-from attnviz.scene.resolution import resolve
 from attnviz.scene.scene import FIRST_VISIT
+from attnviz.scene.with_pass import resolve
 from attnviz.viewer import shell
 from attnviz.viewer.page import USUAL_BYTES
 

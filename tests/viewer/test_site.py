@@ -17,9 +17,8 @@ from engines import Chromium, started, until
 from pools import read
 from tab import expect, frames, resized
 
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
-from attnviz.lessons.questions.number import Number
+from attnviz.lessons.lesson import LESSONS, moment
+from attnviz.lessons.questions.numbers import Number
 from attnviz.lessons.talk import Talk, TalkMoment, write
 from attnviz.models import MODELS
 from attnviz.viewer.site.__main__ import main

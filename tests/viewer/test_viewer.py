@@ -13,7 +13,7 @@ from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.order import LAYER
 from attnviz.models import MODELS
-from attnviz.scene.acts.messages import cell_in, change_in, option_in, place_in, places_in, writer_in
+from attnviz.scene.actions.messages import cell_in, change_in, option_in, place_in, places_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))

@@ -7,12 +7,10 @@ import streamlit as st
 from attnviz.app.sections import byhand
 from attnviz.app.state.setter import SceneSetter
 from attnviz.app.state.store import Shown
-from attnviz.articles.blocks import LAYER_1, MATRICES, PARTS, changed_parts, shared
-from attnviz.articles.breaking import verdict
+from attnviz.articles.byhand import LAYER_1, MATRICES, PARTS, changed_parts, shared, verdict
 from attnviz.core.changes import Change
-from attnviz.models.byhand import MODEL
-from attnviz.models.ideas import IDEAS, A
-from attnviz.scene.acts.messages import option_in
+from attnviz.models.byhand import IDEAS, MODEL, A
+from attnviz.scene.actions.messages import option_in
 
 NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)

@@ -4,21 +4,21 @@ import streamlit as st
 
 from attnviz.app.state.setter import SceneSetter
 from attnviz.app.state.store import Shown
-from attnviz.articles.blocks import SOURCE
-from attnviz.articles.doors import door_to
+from attnviz.articles.byhand import SOURCE
+from attnviz.articles.pieces import door_to
 from attnviz.core.errors import SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.explain.markup import markdown
 from attnviz.models.byhand import MODEL
-from attnviz.scene.document.pass_cache import ANSWERS
-from attnviz.scene.resolution import SceneWithPass
+from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import of_model
+from attnviz.scene.with_pass import SceneWithPass
 
 
 def resolved(shown: Shown) -> SceneWithPass:
     """The scene of the page, if it is of this model; else the model's first example. No other reads its string."""
     if shown.scene.source != SOURCE:
-        return ANSWERS.resolved(of_model(SOURCE))
+        return PASS_CACHE.resolved(of_model(SOURCE))
     try:
         MODEL.tokens(shown.scene.sentence)
     except SettingsError as error:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.explain import export
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 
 
 def draw(session: Session, label: str, name: str, make: Callable[[Trace | None], bytes]) -> None:

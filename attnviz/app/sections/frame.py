@@ -9,7 +9,7 @@ from attnviz.app.sections import style
 from attnviz.app.state import arrival
 from attnviz.app.state.store import Shown
 from attnviz.explain.markup import markdown
-from attnviz.scene.opening import what_if
+from attnviz.scene.with_pass import what_if
 
 
 def draw(shown: Shown, title: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.articles.matrix import STRONGEST, Side, format_number
+from attnviz.articles.pieces import STRONGEST, Side, format_number
 from attnviz.explain.markup import markdown
 from attnviz.explain.payload import encoded
 from attnviz.explain.pictures import SHARE

@@ -12,7 +12,7 @@ from attnviz.app.state.store import Shown
 from attnviz.articles import worked
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
-from attnviz.scene.acts.messages import option_in
+from attnviz.scene.actions.messages import option_in
 
 
 def draw(shown: Shown) -> None:

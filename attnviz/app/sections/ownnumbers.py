@@ -12,9 +12,8 @@ from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.checks.uploads.examples import EXAMPLES, example_file
 from attnviz.checks.uploads.request import QUESTIONS
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
-from attnviz.models.statedict import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
-from attnviz.models.statefile import SAVING
-from attnviz.scene.acts.session import Session
+from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS, SAVING
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 
 _OF = {"stage": "single", "true_is": "all", "orientation": "all"}

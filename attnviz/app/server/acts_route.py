@@ -14,7 +14,7 @@ from attnviz.app.state.tabs import LONG_WORK, OPEN, UNKNOWN, Tab
 from attnviz.classroom.responses import TooLargeError, body_of, json_response, refusal
 from attnviz.contract.answer import read_request
 from attnviz.contract.base import RequestError
-from attnviz.scene.acts.session import answer_to
+from attnviz.scene.actions.session import answer_to
 
 PATH = "/acts"
 

@@ -12,8 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.classroom.responses import compressed_response
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moment
+from attnviz.lessons.lesson import LESSONS, moment
 
 PATH = "/moment"
 

@@ -19,10 +19,9 @@ from attnviz.contract.base import RequestError, received
 from attnviz.contract.lesson import ShownUploads, WrittenPage
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
-from attnviz.lessons.talk import Talk, TalkError
+from attnviz.lessons.talk import Talk, TalkError, Uploads, by_source, of_scene
 from attnviz.lessons.talk_request import Asked, TalkRequest, reply
-from attnviz.lessons.talk_uploads import Uploads, by_source, of_scene
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.site.edition import talk_file

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
 

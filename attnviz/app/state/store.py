@@ -1,7 +1,7 @@
 """The store: the scene of a tab. The address is read when someone arrives, and each parameter has one writer.
 
 What a person does changes a scene: by an act in the viewer and its settings
-(`scene/acts`), which is answered without a run, or in a widget's callback
+(`scene/actions`), which is answered without a run, or in a widget's callback
 (`SceneSetter.update`), and the run that follows reads the scene (`read`). Where one
 looks in a pass (`parameters.VIEWERS`) is written by the viewer; every run and act
 reads that from the address it comes with. So no widget has a value of its own
@@ -20,12 +20,12 @@ import streamlit as st
 from attnviz.app import streamlit_private
 from attnviz.app.state import arrival, tabs
 from attnviz.app.state.setter import SceneSetter
-from attnviz.scene.acts.session import Session
-from attnviz.scene.address import looking, parse, query
-from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.actions.session import Session
+from attnviz.scene.address import parse, query, with_view
+from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
-from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, parts_for_source
+from attnviz.scene.with_pass import SceneWithPass
 
 _PAGE = "page"
 _BROUGHT = "brought"
@@ -111,7 +111,7 @@ def read(opening: str = "") -> Shown:
         st.session_state[_BROUGHT] = streamlit_private.address()
         named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
         scene, notices = parse(named | written, tab.session.uploads if tab.session else {})
-        resolved = ANSWERS.resolved(scene)
+        resolved = PASS_CACHE.resolved(scene)
         resolved = replace(resolved, notices=(*notices, *resolved.notices))
         session = tab.session = _arrived(tab.session, resolved.scene, here)
         number = session.number()
@@ -119,7 +119,7 @@ def read(opening: str = "") -> Shown:
         session = tab.session
         is_here = st.session_state[_PAGE] == here
         if is_here and session.arrivals_sent == session.arrivals:
-            session.scene = looking(session.scene, written)
+            session.scene = with_view(session.scene, written)
         elif opening and not is_here and session.scene.source != opening:
             session.update(**parts_for_source(opening))
         # what people do in the app needs no comment on what follows from it

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.networks import network_of
-from attnviz.scene.acts.session import Session
+from attnviz.scene.actions.session import Session
 
 FREE_SECONDS = 2.0
 """Seconds of processor that a tab may use as fast as it likes: no person gets there by hand."""

@@ -18,8 +18,7 @@ from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import PAIRS, Rotation
 from attnviz.core.order import ALL_ACTIVATIONS, NORMS, LayerConfig
 from attnviz.models import statefile
-from attnviz.models.built import Built
-from attnviz.models.choice import Choice
+from attnviz.models.model import Built, PickableModel
 
 _NORMS = {"": None} | NORMS
 _LAYER, _MODEL, _WORDS, _WORDS_OF_KEYS = "layer", "microgpt", "tokens", "context_tokens"
@@ -82,7 +81,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
+def packed(upload: OwnParameters | PickableModel | OwnStages) -> bytes:
     """An upload as an `.npz`: `unpacked` gives it back, to the last bit."""
     if isinstance(upload, OwnParameters):
         layer = msgspec.json.encode(Layer.of(upload.block)).decode()
@@ -98,7 +97,7 @@ def packed(upload: OwnParameters | Choice | OwnStages) -> bytes:
 
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
-def unpacked(content: bytes) -> OwnParameters | Choice | OwnStages:
+def unpacked(content: bytes) -> OwnParameters | PickableModel | OwnStages:
     """The upload in an `.npz` that may hold anything.
 
     Raises
@@ -115,7 +114,7 @@ def unpacked(content: bytes) -> OwnParameters | Choice | OwnStages:
         raise OwnArraysError(_BROKEN) from None
 
 
-def _read(file: ArrayFile) -> OwnParameters | Choice | OwnStages:
+def _read(file: ArrayFile) -> OwnParameters | PickableModel | OwnStages:
     if _MODEL in file.arrays:
         return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
     if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):

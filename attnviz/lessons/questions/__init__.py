@@ -1,13 +1,8 @@
-"""Questions: each kind in a module of its own, read from a lesson's file and computed from the pass."""
+"""The kinds of questions: read from a lesson's file, answered and explained from the pass."""
 
-from attnviz.lessons.questions.answer import Answer
-from attnviz.lessons.questions.cell import CellAsked
-from attnviz.lessons.questions.code import Code
-from attnviz.lessons.questions.compare import Compare
-from attnviz.lessons.questions.count import Count
-from attnviz.lessons.questions.number import Number
-from attnviz.lessons.questions.share import Share
-from attnviz.lessons.questions.word import Word
+from attnviz.lessons.questions.answers import Answer, Code
+from attnviz.lessons.questions.numbers import Count, Number, Share
+from attnviz.lessons.questions.picks import CellAsked, Compare, Word
 
-AnyAsk = Answer | CellAsked | Code | Compare | Count | Number | Share | Word
+AnyQuestion = Answer | CellAsked | Code | Compare | Count | Number | Share | Word
 """A question of any kind, by its tag."""

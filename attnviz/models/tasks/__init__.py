@@ -1,1 +1,1 @@
-"""Tasks that models are trained for, a family in each module."""
+"""Tasks that models are trained for."""

@@ -12,11 +12,11 @@ import numpy as np
 from attnviz.core.rng import stream
 from attnviz.core.tokens import cleaned
 from attnviz.models.task import Answers, Batch, Learnable
-from attnviz.models.yardsticks import guessing, pairs
+from attnviz.models.training import bigram_loss, guessing_loss
 
 FILE = Path(__file__).parents[1] / "data" / "names.txt.gz"
 BEGIN, END = "BOS", "end"
-"""One token for both, as in microgpt: what a name begins with is what is predicted where it ends."""
+"""One token for begin and end, as in microgpt."""
 
 LONGEST = 15
 BEFORE = "the letter before"
@@ -24,7 +24,7 @@ SINCE = 3
 """From this letter on there are two letters before it, so that what is said of the letter before is so of a letter."""
 
 HELD_OUT_PART = 10
-"""One of so many distinct names is held out."""
+"""One in this many distinct names is held out."""
 
 
 class Letters:
@@ -63,7 +63,7 @@ class Letters:
         return cluster if is_known else cleaned(cluster).replace(" ", "")
 
     def known(self, letter: str) -> str:
-        """The letter that a letter is read as: itself, else small or without its accent; itself if all are unknown."""
+        """How a letter is read: as itself, else in lower case or without accent; as itself if none is known."""
         bare = unicodedata.normalize("NFD", letter)[0]
         return next((each for each in (letter, letter.lower(), bare, bare.lower()) if each in self.letters), letter)
 
@@ -86,11 +86,11 @@ class Letters:
         )
 
     def met(self, text: str) -> str:
-        """Nothing: of a text that a model wrote no answer is known."""
+        """Nothing: no right answer is known for a sampled text."""
         return ""
 
     def right(self, tokens: Sequence[str]) -> Answers:
-        """Nothing, as nobody knows what comes next."""
+        """Nothing: the next letter is unknown."""
         return (None,) * len(tokens)
 
 
@@ -159,8 +159,8 @@ class Names(Letters, Learnable):
         n = self._n_held_out
         trained_on, held_out = self._asking(self._encoded[n:]), self._asking(self._encoded[:n])
         return {
-            "guessing": guessing(len(self.answers)),
-            "pairs of letters": pairs(trained_on, held_out, len(self.words)),
+            "guessing": guessing_loss(len(self.answers)),
+            "pairs of letters": bigram_loss(trained_on, held_out, len(self.words)),
         }
 
     @cached_property
@@ -177,7 +177,7 @@ class Names(Letters, Learnable):
         return encoded
 
     def _asking(self, texts: np.ndarray) -> Batch:
-        """At each token what follows it is asked; after the end nothing is, whatever stands there."""
+        """Each token asks for the next one; nothing is asked after the end."""
         n_tokens = (texts >= 0).sum(axis=1).max() - 1
         tokens, answers = texts[:, :n_tokens], texts[:, 1 : n_tokens + 1]
         return Batch(tokens.clip(0), answers.clip(0), answers >= 0)

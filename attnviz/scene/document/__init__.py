@@ -1,1 +1,1 @@
-"""All that a browser is given of a scene and its pass, as JSON."""
+"""What the browser receives for a scene and its pass, as JSON."""

@@ -1,4 +1,4 @@
-"""Continuing: the next letter of a text whose model says what may come next, how it is chosen, and the one before."""
+"""Continuing a text: the next token, what wrote to its logits, what a KV cache keeps, and sample texts."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.analysis import stream
-from attnviz.analysis.kv_cache_cost import multiplications
+from attnviz.analysis.stream import multiplications
 from attnviz.contract.models import ByKey, Kept, Names, Next, ResidualPart, Writers, WrittenText
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Layer, Trace
 from attnviz.explain.payload import chunks
 from attnviz.explain.steps import entry
-from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
-from attnviz.models.writing import names
-from attnviz.scene.reading import reading_model, room, words_in
-from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import choice_of
+from attnviz.models.continuation import OFFERED, Drawing, drawn_token, filtered_probabilities, names
+from attnviz.scene.reading import capacity, reading_model, words_in
+from attnviz.scene.scene import model_choice
+from attnviz.scene.with_pass import SceneWithPass
 
 
 def writers_data(trace: Trace) -> Writers | None:
-    """The writers to the stream and their parts of each logit; of heads also each key's part.
+    """What each writer to the residual stream adds to each logit; for heads also per key.
 
     None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
     """
-    if not stream.can(trace):
+    if not stream.has_residual_stream(trace):
         return None
     token = trace["logits"].shape[0] - 1
     is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
@@ -39,7 +38,7 @@ def writers_data(trace: Trace) -> Writers | None:
 
 
 def _writer(trace: Trace, part: stream.Part, token: int) -> ResidualPart:
-    """Its name, the cell that it leads to, and whether it is a head."""
+    """One writer: its name, the cell it links to, and whether it is a head."""
     index = {
         "entered": (token, 0),
         "head": (part.place, token, 0),
@@ -63,7 +62,7 @@ def by_key(trace: Trace) -> np.ndarray:
 
 
 def _largest(added: np.ndarray) -> ByKey:
-    """From which key each head adds most to each logit, by its size, and how much."""
+    """For each head and logit: the key that adds most in absolute value, and how much."""
     places = np.abs(added).argmax(axis=1)
     values = np.take_along_axis(added, places[:, None], axis=1)[:, 0]
     return ByKey(places=places.tolist(), values=chunks(values))
@@ -78,16 +77,16 @@ def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
 
 
 def can_continue(resolved: SceneWithPass) -> bool:
-    """Whether a scene is of a model that says what may come next."""
+    """Whether the scene's model predicts next tokens."""
     return resolved.trace is not None and resolved.trace.origin.is_open and reading_model(resolved.scene) is not None
 
 
 def next_token(resolved: SceneWithPass) -> str | None:
-    """The token that comes next; None where the text ends, or has no place left."""
+    """The next token; None at the end of the text or of the model's context."""
     task, scene = reading_model(resolved.scene).task, resolved.scene
     place = _chosen(resolved)
     ends = place == len(task.answers) - 1
-    return None if ends or len(words_in(scene)) >= room(scene) else task.answers[place]
+    return None if ends or len(words_in(scene)) >= capacity(scene) else task.answers[place]
 
 
 def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | None:
@@ -99,10 +98,10 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
     return Next(
         drawing=scene.drawing,
         offered={name: list(values) for name, values in OFFERED.items() if name != "seed"},
-        weights=(weighed(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
+        weights=(filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
         answer=place,
         ends=place == len(answers) - 1,
-        is_full=len(words_in(scene)) >= room(scene),
+        is_full=len(words_in(scene)) >= capacity(scene),
         can_shorten=bool(words_in(scene)),
         kept=_kept(resolved.trace),
         parts=writers_data(resolved.trace),
@@ -111,7 +110,7 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
 
 
 def _kept(trace: Trace) -> list[Kept]:
-    """Of each token what was there before it came, as a sentence and in short; nothing where a token sees a later one.
+    """For each token what a KV cache already holds, in a sentence and in short; empty if a token sees a later one.
 
     A model reads what follows in the same way: all that it computes for a token stays as it is.
     """
@@ -135,13 +134,13 @@ def _kept_before(n: int, trace: Trace) -> Kept:
 
 
 N_NAMES = 100
-"""The number of texts that are written at once."""
+"""The number of sample texts."""
 
 
 def _names(resolved: SceneWithPass) -> Names:
-    """Texts that the model writes from nothing, with what its task knows of each; as drawn, or at temperature 1."""
+    """Sample texts, each with what the task knows of it, drawn with the scene's settings or at temperature 1."""
     scene = resolved.scene
-    choice, at = choice_of(scene), (scene.model_seed, scene.checkpoint)
+    choice, at = model_choice(scene), (scene.model_seed, scene.checkpoint)
     model, drawing = choice.at(*at), scene.drawing or Drawing()
     try:
         texts = names(model, drawing, N_NAMES)
@@ -159,4 +158,4 @@ def _row(resolved: SceneWithPass) -> np.ndarray:
 
 
 def _chosen(resolved: SceneWithPass) -> int:
-    return chosen(_row(resolved), resolved.scene.drawing, len(words_in(resolved.scene)))
+    return drawn_token(_row(resolved), resolved.scene.drawing, len(words_in(resolved.scene)))

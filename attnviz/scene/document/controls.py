@@ -1,4 +1,4 @@
-"""Controls: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
+"""Controls: the settings of a scene as input boxes; each names the action it sends."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -15,9 +15,9 @@ from attnviz.core.settings import OPTIONS
 from attnviz.explain.glossary import explained
 from attnviz.explain.markup import runs
 from attnviz.models import MODELS
-from attnviz.models.choice import Choice
+from attnviz.models.model import PickableModel
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, choice_of
+from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, model_choice
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
     "source": "A model that has learnt something, or was built by hand; your own sentence, with random parameters; or "
@@ -35,11 +35,11 @@ _SIZES = {
 _OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
 Kind = TypeVar("Kind", bound=answer.Box)
 MAX_SEED_CHARACTERS = 40
-"""Of what is typed as a seed."""
+"""The longest seed text that is kept."""
 
 
 def settings(scene: Scene, seed: str = "") -> answer.Settings:
-    """The boxes of a scene: those of the line, and the rare ones.
+    """The boxes of a scene: the main row, and the rarer ones.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def _settings(scene: Scene, seed: str) -> answer.Settings:
         line, more = _usual(scene, seed), [*_rare(scene), _context(scene)]
     elif has_options(scene):
         line, more = _usual(scene, seed), [*_rare(scene), *_words(scene)]
-    elif choice_of(scene):
+    elif model_choice(scene):
         line, more = _model(scene), _words(scene)
     return answer.Settings(line=[_sources(scene), *line], more=more)
 
 
 _shared_settings = lru_cache(256)(_settings)
-"""Those of a scene without anybody's file: a class that follows one projector asks for the same."""
+"""The boxes of a scene without uploads: a whole class that follows one projector requests the same."""
 
 
 def _has_upload(scene: Scene) -> bool:
@@ -70,7 +70,7 @@ def _has_upload(scene: Scene) -> bool:
     return any(each.upload is not None or each.code is not None for each in scenes)
 
 
-def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
+def allowed_values(scene: Scene, name: str) -> Sequence[int | str | bool]:
     """The values that an option of the scene may have."""
     if name == "initialiser" and not suits_integer_example(scene.sentence, scene.context):
         return tuple(each for each in OPTIONS[name].allowed if each != INTEGER_EXAMPLE)
@@ -84,7 +84,7 @@ def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
 
 
 def _changes_a_layer(options: Options, window_in: str) -> bool:
-    """Whether the window is another in some layer then; the option that is set stays, and that all have it."""
+    """Whether this value would change some layer's window; the current value and the default always stay."""
     is_plain = window_in in (Options().window_in, options.window_in)
     return is_plain or has_global_layer(options.mask, window_in, options.layers)
 
@@ -106,7 +106,7 @@ def _usual(scene: Scene, seed: str) -> answer.Boxes:
 
 def _rare(scene: Scene) -> answer.Boxes:
     rare = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
-    rare = [name for name in rare if len(offered(scene, name)) > 1]
+    rare = [name for name in rare if len(allowed_values(scene, name)) > 1]
     return [_option(scene, name) for name in rare]
 
 
@@ -116,7 +116,7 @@ def _context(scene: Scene) -> answer.Text:
 
 def _model(scene: Scene) -> answer.Boxes:
     """The sentence of a model, its examples and its seeds."""
-    model = choice_of(scene)
+    model = model_choice(scene)
     seeds = [_seeds(model, scene.model_seed)] if len(model.seeds) > 1 else []
     return [
         _sentence(scene),
@@ -125,14 +125,14 @@ def _model(scene: Scene) -> answer.Boxes:
     ]
 
 
-def _seeds(model: Choice, present: int) -> answer.Choice:
+def _seeds(model: PickableModel, present: int) -> answer.Choice:
     options = [answer.ChoiceOption(value=seed, label=model.seed_label(seed)) for seed in model.seeds]
     return _box(answer.Choice, "model_seed", "Seed", value=present, options=options)
 
 
 def _words(scene: Scene) -> answer.Boxes:
-    """The boxes on a model and the words that it knows; one that is picked is added to the sentence."""
-    model = choice_of(scene)
+    """Notes on a model and its vocabulary; picking a word adds it to the sentence."""
+    model = model_choice(scene)
     return [
         _note(f"**{model.title}**"),
         _note(model.summary),
@@ -143,14 +143,14 @@ def _words(scene: Scene) -> answer.Boxes:
 
 
 def _example(scene: Scene) -> answer.Boxes:
-    """The note on a worked example, or on one's own parameters."""
+    """The note on a worked example or on uploaded parameters."""
     if scene.source == OWN_PARAMETERS:
         return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 
 def _sources(scene: Scene) -> answer.Choice:
-    """The box of all sources, as people know them, by where the parameters are from."""
+    """The select box of all sources, grouped by where their parameters come from."""
     examples = ((source, f"{example.title}: {variant.title}") for source, (example, variant) in SOURCES.items())
     groups = {
         "Models": ((source, model.title) for source, model in MODELS.items()),
@@ -168,17 +168,17 @@ def _sources(scene: Scene) -> answer.Choice:
 
 
 def _sentence(scene: Scene) -> answer.Text:
-    """The box of the words; with those that a model knows, one that is half typed may still become one of them."""
-    if not choice_of(scene):
+    """The sentence box; a model's vocabulary lets a half-typed word wait before it counts as unknown."""
+    if not model_choice(scene):
         return _typed(scene, "sentence", "Sentence", "Type a sentence of your own", quiet=True)
-    model = choice_of(scene)
+    model = model_choice(scene)
     words = [word for words in model.words_by_kind.values() for word in words]
     return _typed(scene, "sentence", "Sentence", model.examples[0][1], quiet=True, words=words)
 
 
-def _typed(scene: Scene, act: str, label: str, placeholder: str, **parts: object) -> answer.Text:
-    parts |= {"value": getattr(scene, act), "placeholder": placeholder, "limit": MAX_CHARACTERS, "live": True}
-    return _box(answer.Text, act, label, **parts)
+def _typed(scene: Scene, action: str, label: str, placeholder: str, **parts: object) -> answer.Text:
+    parts |= {"value": getattr(scene, action), "placeholder": placeholder, "limit": MAX_CHARACTERS, "live": True}
+    return _box(answer.Text, action, label, **parts)
 
 
 def _option(scene: Scene, name: str, label: str = "") -> answer.Switch | answer.Choice:
@@ -186,18 +186,20 @@ def _option(scene: Scene, name: str, label: str = "") -> answer.Switch | answer.
     label = label or option.label
     if option.is_switch:
         return _box(answer.Switch, name, label, value=value)
-    options = [answer.ChoiceOption(value=each, label=str(each)) for each in offered(scene, name)]
+    options = [answer.ChoiceOption(value=each, label=str(each)) for each in allowed_values(scene, name)]
     return _box(answer.Choice, name, label, value=value, options=options)
 
 
-def _pills(act: str, label: str, options: Iterable[tuple[str, str]], value: str | None, **parts: bool) -> answer.Pills:
+def _pills(
+    action: str, label: str, options: Iterable[tuple[str, str]], value: str | None, **parts: bool
+) -> answer.Pills:
     listed = [answer.Option(value=each, label=title) for each, title in options]
     present = value if any(each.value == value for each in listed) else None
-    return _box(answer.Pills, act, label, value=present, options=listed, **parts)
+    return _box(answer.Pills, action, label, value=present, options=listed, **parts)
 
 
-def _box(kind: type[Kind], act: str, label: str, **parts: object) -> Kind:
-    return kind(event=act, label=label, help=_HELP.get(act) or explained(label) or UNSET, **parts)
+def _box(kind: type[Kind], action: str, label: str, **parts: object) -> Kind:
+    return kind(event=action, label=label, help=_HELP.get(action) or explained(label) or UNSET, **parts)
 
 
 def _note(text: str) -> answer.Note:

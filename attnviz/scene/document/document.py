@@ -1,7 +1,7 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
 `contract.document` declares what a document holds. Of its parts
-those of the template (`scene/document/template`) are left out where a browser has them.
+those of the template (`scene/document/encoding`) are omitted if the browser has them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from msgspec.structs import asdict
 
-from attnviz.analysis.flips.contest import contest_of
-from attnviz.analysis.flips.flip import flips
+from attnviz.analysis.flips import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
+from attnviz.analysis.row_ranking import ranking_of
 from attnviz.contract.document import (
     ChangeMade,
     Door,
@@ -44,22 +44,19 @@ from attnviz.explain.payload import ALL, Sent, by_row, model_data, numbers, valu
 from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import setting
-from attnviz.scene.compare.pairs import pairs_of
+from attnviz.scene.compare import pairs_of
 from attnviz.scene.document.continuing import next_data
-from attnviz.scene.document.encoding import Json, to_json
-from attnviz.scene.document.extras import NO_EXTRAS, Extras
-from attnviz.scene.document.template import Template, parameters_of, template_of
+from attnviz.scene.document.encoding import Json, Template, parameters_of, template_of, to_json
+from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
 from attnviz.scene.reading import has_options, reading_model, source_name
-from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, choice_of
-from attnviz.scene.start import picked, selected, starts
-from attnviz.scene.words import n_typed
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, model_choice
+from attnviz.scene.with_pass import SceneWithPass, n_typed, picked, selected, starts
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 
 
-def imprint(scene: Scene) -> str:
-    """The settings that decide the scene's pass, besides its words and what is set by hand."""
+def caption(scene: Scene) -> str:
+    """One line for print: the settings that decide the pass, without its words and hand-set numbers."""
     name = source_name(scene)
     if scene.source in READY_MADE:
         return f"Worked example: {name}." if scene.source in SOURCES else f"{name.capitalize()}."
@@ -81,8 +78,8 @@ def _settings(options: Options) -> str:
 
 
 def _which(scene: Scene) -> str:
-    """The training of a model that is shown, where there are several."""
-    model = choice_of(scene)
+    """Which training of the model is shown, if there are several."""
+    model = model_choice(scene)
     steps = model.checkpoints(scene.model_seed)
     seed = [f"seed {scene.model_seed}"] if len(model.seeds) > 1 else []
     trained = [] if scene.checkpoint is None else [f"after {steps[scene.checkpoint]} steps of training"]
@@ -98,11 +95,11 @@ MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in 
 
 DOOR = Door(event="source", value=OWN, label="or type your own sentence")
 DOOR_OF_LETTERS = Door(event="source", value=OWN, label="or leave this model for a sentence of your own")
-"""The button beside the question that a model is asked: of letters or digits none takes a sentence."""
+"""The button next to a model's question; models of letters or digits take no sentence."""
 
 
 class Body(NamedTuple):
-    """All of a document but where one looks, and when one arrived: the same for all who look at a pass.
+    """A document without selection and arrival: identical for everyone who opens the pass.
 
     Attributes
     ----------
@@ -130,12 +127,12 @@ class Body(NamedTuple):
         return self.template.name, self.parameters.name
 
 
-def body(resolved: SceneWithPass, extras: Extras = NO_EXTRAS) -> Body:
-    """The body of the document of a scene that has a pass, with what else was asked for.
+def body(resolved: SceneWithPass, notes: ReplyNotes = NO_NOTES) -> Body:
+    """The body of the document of a scene with its pass, including requested parts.
 
-    A pass too large to be sent at once is sent with the heads and rows of `extras`, the latest first.
+    A pass too large to be sent at once is sent with the heads and rows of `notes`, the latest first.
     """
-    parts = _numbers(resolved, extras)
+    parts = _numbers(resolved, notes)
     parameters, parts.stages = parameters_of(resolved.trace, parts.stages)
     return Body(
         template_of(resolved.trace), parameters, {name: Json(to_json(part)) for name, part in asdict(parts).items()}
@@ -151,7 +148,7 @@ def document_json(
     other: SentOther | None = None,
     other_trace: Trace | None = None,
 ) -> bytes:
-    """The document that has such a body.
+    """The complete document around a body.
 
     Parameters
     ----------
@@ -159,11 +156,11 @@ def document_json(
     resolved : SceneWithPass
         The scene, which says where one looks.
     arrival : int
-        A number that is another whenever the viewer is to look where the scene says, not where it looked before.
+        Changes whenever the viewer should move to the scene's selection instead of keeping its own.
     templates : collection of str
         The names of templates whose parts the browser has.
     other : SentOther, optional
-        A second pass beside this one (see `scene/compare/report`).
+        The compared pass, A (see `scene/compare`).
     other_trace : Trace, optional
         Its trace.
     """
@@ -179,9 +176,9 @@ def document_json(
     )
 
 
-def _numbers(resolved: SceneWithPass, extras: Extras) -> PassNumbers:
+def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> PassNumbers:
     scene, trace, original = resolved.scene, resolved.trace, resolved.original
-    sent = _to_send(trace, extras, selected(scene, trace))
+    sent = _to_send(trace, notes, selected(scene, trace))
     training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return PassNumbers(
@@ -196,15 +193,15 @@ def _numbers(resolved: SceneWithPass, extras: Extras) -> PassNumbers:
         ],
         moved=[Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
         before={name: values(original[name], sent) for name in moved},
-        slopes=slopes(trace, extras.slopes_of, sent) if extras.slopes_of else None,
-        flips=flips_data(trace, extras.flips_of) if extras.flips_of else None,
-        imprint=imprint(scene),
+        slopes=slopes(trace, notes.slopes_of, sent) if notes.slopes_of else None,
+        flips=flips_data(trace, notes.flips_of) if notes.flips_of else None,
+        imprint=caption(scene),
         painted=None if scene.source in READY_MADE else scene.hidden is not None,
         pairs=[PairOffered(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
-        link={"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
+        link={"sentence": scene.sentence} if scene.source == OWN or model_choice(scene) else {},
         door=_door(scene),
         offer=_offer(scene),
-        next=next_data(resolved, with_names=extras.with_names),
+        next=next_data(resolved, with_names=notes.with_names),
     )
 
 
@@ -216,7 +213,7 @@ def _door(scene: Scene) -> Door | None:
 
 
 def _offer(scene: Scene) -> Door | None:
-    """Another sentence to ask a model in the end, after the first of its examples; None after any other."""
+    """A second sentence to try after the model's first example; None after any other sentence."""
     model = reading_model(scene)
     if model is None or model.task.is_open or len(model.task.examples) < 2:
         return None
@@ -229,7 +226,7 @@ def _offer(scene: Scene) -> Door | None:
 
 
 def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:
-    """Where in its pass the scene looks; with another beside it, where they differ."""
+    """The scene's selection and view; next to another pass, where the two differ."""
     return Where(
         step=scene.step,
         cell=Selected(**vars(selected(scene, trace, other))),
@@ -246,7 +243,7 @@ def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:
 
 
 def slopes(trace: Trace, address: str, sent: Sent = ALL) -> Slopes | None:
-    """The slopes of a cell, as many as are sent, or why there are none; None if the pass has no such cell."""
+    """The gradients of a cell, or why there are none; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
         return None
@@ -266,11 +263,11 @@ def slopes(trace: Trace, address: str, sent: Sent = ALL) -> Slopes | None:
 def flips_data(trace: Trace, address: str) -> Flips | None:
     """The smallest changes that turn the order of a share's row, stage by stage; None if the pass has no such share."""
     cells, _ = parse_trail(trace, address)
-    contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
-    if not contest:
+    ranking = ranking_of(trace, cells[0].stage, cells[0].index) if cells else None
+    if not ranking:
         return None
     try:
-        found = sentences(trace, contest, flips(trace, contest))
+        found = sentences(trace, ranking, flips(trace, ranking))
     except Exception:  # a failed search is no answer, and the rest of the document is none the worse for it
         _log.exception("The search for flips failed")
         return Flips(of=str(cells[0]), text=FAILED_FLIPS, stages=[])
@@ -278,20 +275,20 @@ def flips_data(trace: Trace, address: str) -> Flips | None:
         Flip(stage=each.stage, text=text, cell=each.flip and str(each.flip.cell), value=each.flip and each.flip.turns)
         for each, text in found
     ]
-    return Flips(of=str(cells[0]), text=headline(trace, contest), stages=stages)
+    return Flips(of=str(cells[0]), text=headline(trace, ranking), stages=stages)
 
 
-def _to_send(trace: Trace, extras: Extras, focus: Selection) -> Sent:
-    most = MAX_BYTES if extras.heads or extras.whole else MAX_UNASKED_BYTES
-    wanted = range(trace.lengths["head"]) if extras.whole else ()
-    heads = heads_to_send(trace, (*wanted, *extras.heads, focus.head), most)
-    if extras.whole:
+def _to_send(trace: Trace, notes: ReplyNotes, focus: Selection) -> Sent:
+    most = MAX_BYTES if notes.heads or notes.whole else MAX_UNASKED_BYTES
+    wanted = range(trace.lengths["head"]) if notes.whole else ()
+    heads = heads_to_send(trace, (*wanted, *notes.heads, focus.head), most)
+    if notes.whole:
         return Sent(heads)
-    return Sent(heads, queries_to_send(trace, (*extras.queries, focus.query), len(heads)))
+    return Sent(heads, queries_to_send(trace, (*notes.queries, focus.query), len(heads)))
 
 
 def queries_to_send(trace: Trace, wanted: Sequence[int], n_sent: int) -> frozenset[int]:
-    """The queries whose rows of so many heads are sent: those wanted, latest first, then those after the latest."""
+    """The queries whose rows are sent: the requested ones, latest first, then those after the latest."""
     n_heads, n_queries = trace.lengths["head"], trace.lengths["query"]
     n_rows = n_heads * n_queries
     of_one = sum(stage.size for stage in trace.stages if by_row(stage)) / n_rows * n_sent * _BYTES_PER_NUMBER
@@ -303,7 +300,7 @@ def queries_to_send(trace: Trace, wanted: Sequence[int], n_sent: int) -> frozens
 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
-    """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
+    """All heads if the pass fits into `most` bytes; else as many requested heads as fit, latest first."""
     sent = [stage for stage in trace.stages if not by_row(stage)]
     with_heads = [stage for stage in sent if stage.is_headed]
     n_heads = with_heads[0].shape[0]
@@ -315,7 +312,7 @@ def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[i
 
 
 def _seen_side_by_side(trace: Trace) -> list[str]:
-    """The stages whose heads are looked at side by side, as many of them as fit: attention first."""
+    """The stages whose heads are shown side by side, as many as fit, attention first."""
     shown, room = [], MAX_SIDE_BY_SIDE_BYTES / _BYTES_PER_NUMBER
     for base in ("attention", "heads", "contributions"):
         names = [layer.names[base] for layer in trace.layers if base in layer.names]
@@ -328,12 +325,12 @@ _BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64
 
 
 def _seed(scene: Scene) -> int | None:
-    """From which the parameters were drawn; of those that nobody drew none."""
+    """The seed of the parameters; None if they weren't drawn at random."""
     if scene.source == OWN:
         return scene.options.seed
-    return scene.model_seed if choice_of(scene) else None
+    return scene.model_seed if model_choice(scene) else None
 
 
 def _training(scene: Scene) -> dict | None:
-    choice = choice_of(scene)
+    choice = model_choice(scene)
     return choice.training_data(scene.model_seed, scene.checkpoint) if choice else None

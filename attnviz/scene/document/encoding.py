@@ -1,9 +1,96 @@
-"""Encoding: data as JSON, and JSON that is a part of other data."""
+"""Data as JSON, and templates: all of a pass's document that doesn't depend on its numbers, sent to a browser once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from attnviz.contract.document import LayerOfModel, Palette, PassParameters, PassShape, Words
+from attnviz.contract.stages import StageNumbers, StageValues
+from attnviz.core.operations.scores import Scale
+from attnviz.core.trace import Trace, cached_by_template
+from attnviz.explain.payload import stages, step_data
+from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, map_of
+from attnviz.explain.steps import nearest, steps_of
 
 Json = msgspec.Raw
-"""Data that was written once and stands in other data as it is."""
+"""Already encoded JSON, embedded unchanged in other data."""
 
 to_json = msgspec.json.Encoder().encode
 """Data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`."""
+
+
+class Template(NamedTuple):
+    """Document parts shared with other documents, under a name derived from their content.
+
+    Attributes
+    ----------
+    name : str
+        Of equal parts the same; 16 hexadecimal digits.
+    parts : Json
+    """
+
+    name: str
+    parts: Json
+
+    @classmethod
+    def of(cls, parts: PassShape | PassParameters) -> Template:
+        """The template with these parts."""
+        written = to_json(parts)
+        return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
+
+    def sent(self, names: Collection[str]) -> dict[str, str | Json | None]:
+        """The template for a browser that already has those in `names`: parts are omitted if it has this one."""
+        return {"name": self.name, "parts": None if self.name in names else self.parts}
+
+
+@cached_by_template
+def template_of(trace: Trace) -> Template:
+    """The template of a trace: everything except its numbers."""
+    return Template.of(_parts(trace))
+
+
+def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Template, dict[str, StageNumbers]]:
+    """The parameters' numbers as a template, and the `drawn` stages without them.
+
+    Other words have the same parameters, and most other settings.
+    """
+    given = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
+    without = {name: replace(drawn[name], values=UNSET) for name in given}
+    parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in given})
+    return Template.of(parameters), {**drawn, **without}
+
+
+_OF_WORDS = {"token", "context token", "query", "key"}
+
+
+def _parts(trace: Trace) -> PassShape:
+    steps = steps_of(trace)
+    return PassShape(
+        stages=stages(trace),
+        steps=[step_data(trace, step) for step in steps],
+        nearest=nearest(trace),
+        map=map_of(trace, steps),
+        words=_words(trace),
+        layers=[
+            LayerOfModel(
+                attention=layer.names["attention"],
+                mask=layer.names["mask"],
+                purpose=" ".join(layer.trace.origin.layers),
+            )
+            for layer in trace.layers
+        ],
+        fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
+        palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
+    )
+
+
+def _words(trace: Trace) -> Words:
+    labels = {axis.name: axis.labels for axis in trace.layers[0].trace.axes("scores")}
+    query, key = labels["query"], labels["key"]
+    return Words(query=query, key=key, shared=query == key and "context" not in trace, unit=trace.origin.unit)

@@ -1,15 +1,14 @@
-"""The pass cache: passes and their documents that many ask for alike, kept in memory.
+"""The pass cache: passes and documents that several sessions request.
 
-A class opens one link and follows one projector, so most of what it asks for
-has just been made for somebody else. What is kept is what would be made anew,
-so nobody can tell but by the time it takes.
+A class opens one link and follows one projector, so most of its requests repeat.
+A cached answer equals a new one; only the time differs.
 
-What everyone may meet (a first visit, the worked examples, the trained models
-with their sentences at each checkpoint) is a closed set of some 250, kept for
-good once it was asked for. Anything else is kept once two sessions have it among the
-last few that they asked for, and leaves first where fewer have it. So whoever
-floods the cache pushes out what they asked for themselves. No change by hand, head,
-slope, large pass or pass of somebody's own parameters is ever kept.
+What anyone can reach (a first visit, the worked examples, the trained models
+with their sentences at each checkpoint) is a closed set of some 250 documents, cached
+for good at the first request. Anything else is cached once two sessions have it among
+their last few requests; what the fewest sessions have is evicted first. So a flood
+only evicts the flooder's own entries. Hand-set numbers, single heads, gradients,
+large passes and uploads are never cached.
 """
 
 from __future__ import annotations
@@ -24,38 +23,38 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.compare.report import other_pass
+from attnviz.scene.compare import other_pass
 from attnviz.scene.document.document import Body, body, document_json
-from attnviz.scene.document.extras import NO_EXTRAS, Extras
-from attnviz.scene.resolution import PassOrReason, SceneWithPass, both, pass_or_reason, placed
-from attnviz.scene.scene import DECIDING, FIRST_VISIT, SOURCES, Scene, is_uploaded, of_model, pinned
+from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
+from attnviz.scene.scene import FIRST_VISIT, PASS_FIELDS, SOURCES, Scene, is_uploaded, of_model, pinned
+from attnviz.scene.with_pass import PassOrReason, SceneWithPass, fit_to_pass, normalized_scenes, pass_or_reason
 
-MAX_BYTES = 32_000_000  # besides the closed set, which comes to some 50 MB
-MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
-MAX_SCENES = 8  # that count of what a session asked for, the latest
-MAX_SESSIONS = 1000  # that count, the latest
-_OBJECT_BYTES = 50_000  # that Python needs for a pass besides its numbers
+MAX_BYTES = 32_000_000  # besides the closed set, some 50 MB
+MAX_PASS_BYTES = 250_000  # of numbers; a cached pass is small enough that its document has all heads
+MAX_SCENES = 8  # the latest requests of a session that count
+MAX_SESSIONS = 1000  # the latest sessions that count
+_OBJECT_BYTES = 50_000  # of Python objects per pass, besides its numbers
 
 Key = tuple
 
 
 def key_of(scene: Scene) -> Key:
-    """The key of a scene's pass, as long as no number is set by hand."""
-    return tuple(getattr(scene, name) for name in DECIDING if name != "changes")
+    """The key of a scene's pass without hand-set numbers."""
+    return tuple(getattr(scene, name) for name in PASS_FIELDS if name != "changes")
 
 
 def pass_key(scene: Scene) -> Key:
-    """The key of a scene's pass, numbers set by hand among it."""
+    """The key of a scene's pass, including hand-set numbers."""
     return (*key_of(scene), scene.changes)
 
 
 def document_key(scene: Scene) -> Key:
-    """The key of a scene's document, but for where one looks, as long as no number is set by hand."""
+    """The key of a scene's document body without hand-set numbers."""
     return (*key_of(scene), scene.drawing)
 
 
-def closed() -> frozenset[Key]:
-    """The documents that everyone may meet without typing or picking a setting."""
+def fixed_keys() -> frozenset[Key]:
+    """Keys of the documents that anyone can reach without typing or changing a setting."""
     scenes = [FIRST_VISIT, Scene(), *(Scene(source=source) for source in SOURCES)]
     for name, model in MODELS.items():
         first = of_model(name)
@@ -68,37 +67,37 @@ def closed() -> frozenset[Key]:
     return frozenset(map(document_key, scenes))
 
 
-class Entry(NamedTuple):
-    """A pass and its document, and how many bytes they need, about."""
+class CacheEntry(NamedTuple):
+    """A pass, its document and their approximate size in bytes."""
 
     original: Trace
     body: Body
     n_bytes: int
 
 
-class Shared:
-    """Answers that two sessions had among the last `MAX_SCENES` that they asked for; any thread may ask.
+class SharedCache:
+    """Entries that two sessions had among their last `MAX_SCENES` requests; thread-safe.
 
-    Beyond `room` bytes, what the fewest sessions have leaves first, and of that what was asked for longest ago.
+    Beyond `room` bytes it evicts what the fewest sessions have, least recently used first.
     """
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._kept: OrderedDict[Key, Entry] = OrderedDict()  # what was asked for last is the last, here and below
+        self._kept: OrderedDict[Key, CacheEntry] = OrderedDict()  # what was asked for last is the last, here and below
         self._recent: OrderedDict[str, deque[Key]] = OrderedDict()  # of each session
         self._lock = threading.Lock()
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that are kept."""
+        """The bytes in use."""
         return sum(entry.n_bytes for entry in self._kept.values())
 
-    def peek(self, key: Key) -> Entry | None:
-        """The entry of a key, whoever asks."""
+    def peek(self, key: Key) -> CacheEntry | None:
+        """The entry of a key, without counting as a request."""
         return self._kept.get(key)
 
-    def get(self, key: Key, session: str) -> Entry | None:
-        """The entry of a key, which is now among those that the session asked for."""
+    def get(self, key: Key, session: str) -> CacheEntry | None:
+        """The entry of a key; records the request for this session."""
         with self._lock:
             before = self._recent.pop(session, ())
             self._recent[session] = deque((*(each for each in before if each != key), key), MAX_SCENES)
@@ -108,8 +107,8 @@ class Shared:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def put(self, key: Key, entry: Entry) -> None:
-        """Keep an entry, if another session asked for the same."""
+    def put(self, key: Key, entry: CacheEntry) -> None:
+        """Store an entry if a second session has requested its key; evict what the fewest sessions requested."""
         with self._lock:
             n_sessions = Counter(chain.from_iterable(self._recent.values()))
             if n_sessions[key] > 1:
@@ -118,32 +117,32 @@ class Shared:
                 del self._kept[min(self._kept, key=n_sessions.__getitem__)]
 
 
-class Answers:
-    """The passes and documents that one process keeps."""
+class PassCache:
+    """The passes and documents cached in one process."""
 
     def __init__(self, room: int = MAX_BYTES) -> None:
-        self._closed = closed()
+        self._closed = fixed_keys()
         self._passes: dict[Key, Trace] = {}  # of the closed set, and their documents
         self._bodies: dict[Key, Body] = {}
-        self._shared = Shared(room)
+        self._shared = SharedCache(room)
 
     def resolved(self, scene: Scene) -> SceneWithPass:
-        """The scene beside its pass (see `scene.resolution.resolve`)."""
+        """The scene with its pass (see `scene.with_pass.resolve`)."""
         return self.resolver()(scene)
 
     def resolver(self) -> Callable[[Scene], SceneWithPass]:
-        """`resolved`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
+        """A `resolved` for one request, which computes each pass once and keeps it no longer than the request."""
         original = lru_cache(2)(self.original)
 
         @lru_cache(2)
         def resolved(scene: Scene) -> SceneWithPass:
-            scenes = both(scene)
-            return placed(scenes[0], *(each and original(replace(pinned(each), changes=())) for each in scenes))
+            scenes = normalized_scenes(scene)
+            return fit_to_pass(scenes[0], *(each and original(replace(pinned(each), changes=())) for each in scenes))
 
         return resolved
 
     def original(self, scene: Scene) -> PassOrReason:
-        """The pass of a scene before any number is set by hand, or why there is none (see `pass_or_reason`)."""
+        """The pass of a scene without hand-set numbers, or why there is none (see `pass_or_reason`)."""
         key = document_key(replace(scene, drawing=None))
         if key not in self._closed:
             kept = self._shared.peek(key)
@@ -156,26 +155,26 @@ class Answers:
         self,
         resolved: SceneWithPass,
         session: str,
-        extras: Extras = NO_EXTRAS,
+        notes: ReplyNotes = NO_NOTES,
         *,
         arrival: int = 0,
         templates: Collection[str] = (),
     ) -> bytes:
-        """The document of a scene as JSON, for the session that asks."""
-        made, a = self._body(resolved, session, extras), resolved.other
+        """The document of a scene as JSON; the request counts for `session`."""
+        made, a = self._body(resolved, session, notes), resolved.other
         if a is None:
             return document_json(made, resolved, arrival=arrival, templates=templates)
-        body_of_a = self._body(a, session, Extras(heads=extras.heads, queries=extras.queries, whole=extras.whole))
+        body_of_a = self._body(a, session, ReplyNotes(heads=notes.heads, queries=notes.queries, whole=notes.whole))
         other = other_pass(a, resolved, document_json(body_of_a, a, templates=(*templates, *made.names)))
         return document_json(made, resolved, arrival=arrival, templates=templates, other=other, other_trace=a.trace)
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that are kept besides the closed set."""
+        """The bytes in use besides the closed set."""
         return self._shared.n_bytes
 
-    def _body(self, resolved: SceneWithPass, session: str, extras: Extras) -> Body:
-        return body(resolved, extras) if _is_of_one(resolved) or extras.asks else self._made(resolved, session)
+    def _body(self, resolved: SceneWithPass, session: str, notes: ReplyNotes) -> Body:
+        return body(resolved, notes) if _is_of_one(resolved) or notes.asks else self._made(resolved, session)
 
     def _made(self, resolved: SceneWithPass, session: str) -> Body:
         key = document_key(resolved.scene)
@@ -187,13 +186,13 @@ class Answers:
         if entry is None:
             made = body(resolved)
             n_bytes = made.n_bytes + _n_bytes(resolved.original) + _OBJECT_BYTES
-            entry = Entry(resolved.original, made, n_bytes)
+            entry = CacheEntry(resolved.original, made, n_bytes)
             self._shared.put(key, entry)
         return entry.body
 
 
 def _is_of_one(resolved: SceneWithPass) -> bool:
-    """Whether the pass is one person's alone, or too large to be kept."""
+    """Whether the pass is private to one user, or too large to cache."""
     scene = resolved.scene
     return bool(scene.changes) or is_uploaded(scene) or _n_bytes(resolved.original) > MAX_PASS_BYTES
 
@@ -202,5 +201,5 @@ def _n_bytes(trace: Trace) -> int:
     return sum(stage.value.nbytes for stage in trace.stages)
 
 
-ANSWERS = Answers()
+PASS_CACHE = PassCache()
 """The cache of this process."""

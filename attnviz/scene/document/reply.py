@@ -1,4 +1,4 @@
-"""Reply: all that a browser is given of a scene, as JSON: its settings, notices, its pass."""
+"""Replies: what a browser receives for a scene as JSON, with its settings, notices and pass."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from attnviz.explain.markup import coloured
 from attnviz.explain.movement import described
 from attnviz.explain.wording import counted
 from attnviz.scene.address import query
-from attnviz.scene.document import advice
 from attnviz.scene.document.controls import settings
 from attnviz.scene.document.encoding import Json, to_json
-from attnviz.scene.document.extras import Extras, typed_seed
-from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.document.reply_notes import ReplyNotes, notices, offers, typed_seed
 from attnviz.scene.parameters import PARAMETERS, VIEWERS
-from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, lacks_file
+from attnviz.scene.with_pass import SceneWithPass
 
 MAX_UNASKED_TERMS = 80_000
-"""Terms that are recomputed without asking, so by a link or an act alone: some 0.3 s."""
+"""The most terms audited without a request (a link or an action alone): some 0.3 s."""
 
 TERMS_PER_SECOND = 200_000
-"""About, pauses counted: to say how long it may take."""
+"""Approximate, pauses included, to estimate how long an audit takes."""
 
 
 def verdict(resolved: SceneWithPass, asked_for: Audit | None) -> answer.Verdict:
-    """The verdict of the audit of a pass, or of a large one that nobody has asked for the button that does."""
+    """The audit's verdict; for a large pass, a button that runs it."""
     n = n_terms(resolved.trace)
     result = _small(resolved.trace) if n <= MAX_UNASKED_TERMS else asked_for
     if result is None:
@@ -65,8 +64,8 @@ def _off(each: StageAudit) -> str:
 
 
 @dataclass(frozen=True)
-class Has:
-    """The answer's place in its tab, and what the browser has already.
+class ClientState:
+    """The tab that a reply is for, and what its browser already has.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class Has:
     number : int
         Larger than that of every earlier answer of the tab.
     arrival : int
-        Another number whenever the viewer is to look where the scene says, not where it looked before.
+        Changes whenever the viewer should move to the scene's selection instead of keeping its own.
     templates : collection of str
         The names of templates whose parts it has.
     """
@@ -89,51 +88,53 @@ class Has:
     templates: Collection[str] = ()
 
 
-def reply(resolved: SceneWithPass, extras: Extras, has: Has) -> bytes:
-    """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
-    part = PARTS[has.view](resolved, extras, has) if resolved.trace else None
+def reply(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> bytes:
+    """The reply for a scene with its pass, as `contract.answer` declares it; a pure function of its arguments."""
+    part = PARTS[client.view](resolved, notes, client) if resolved.trace else None
     scene = resolved.scene
-    seed, of_seed = typed_seed(scene, extras)
+    seed, of_seed = typed_seed(scene, notes)
     return to_json(
         Answer(
-            tab=has.tab,
-            view=has.view,
-            number=has.number,
+            tab=client.tab,
+            view=client.view,
+            number=client.number,
             settings=settings(scene, seed),
-            notices=[*extras.notices, *of_seed, *advice.notices(resolved), *resolved.refused],
-            offers=advice.offers(resolved),
+            notices=[*notes.notices, *of_seed, *notices(resolved), *resolved.refused],
+            offers=offers(resolved),
             lacks_file=lacks_file(scene),
-            by_hand=_by_hand(resolved) if has.view != "pass" else None,
+            by_hand=_by_hand(resolved) if client.view != "pass" else None,
             address=address_of(scene),
-            **{_FIELDS[has.view]: part},
+            **{_FIELDS[client.view]: part},
         )
     )
 
 
 def address_of(scene: Scene) -> dict[str, str | None]:
-    """The parameters that a browser's address is to have, or to lack; those that the viewer writes are its own."""
+    """The parameters to set in, or remove from, the browser's address; the viewer writes the others itself."""
     parameters = query(scene)
     return {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
 
 
 def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
-    """The line on numbers that are set by hand, or were meant to be, where the viewer does not say it."""
+    """The line on hand-set numbers, also refused ones, for pages without the viewer."""
     if resolved.trace is None or not (resolved.scene.changes or resolved.refused):
         return None
     listed = "; ".join(described(resolved.original, change) for change in resolved.scene.changes)
     return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]
 
 
-def _pass(resolved: SceneWithPass, extras: Extras, has: Has) -> Json:
+def _pass(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Json:
     """The document that a viewer shows."""
-    return Json(ANSWERS.document_json(resolved, has.tab, extras, arrival=has.arrival, templates=has.templates))
+    return Json(
+        PASS_CACHE.document_json(resolved, client.tab, notes, arrival=client.arrival, templates=client.templates)
+    )
 
 
-def _audit(resolved: SceneWithPass, extras: Extras, has: Has) -> Verdict:
-    return verdict(resolved, extras.audit)
+def _audit(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Verdict:
+    return verdict(resolved, notes.audit)
 
 
-def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> Program:
+def _script(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Program:
     trace = resolved.trace
     torch, micro = torch_script(trace), microgpt_script.script(trace)
     return Program(
@@ -145,6 +146,6 @@ def _script(resolved: SceneWithPass, extras: Extras, has: Has) -> Program:
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}
-"""The parts of a reply that a page may show of a pass, by their names in it."""
+"""What a page can show of a pass, by its field in the reply."""
 
 _FIELDS = {each.encode_name: each.name for each in fields(Answer)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attnviz.articles import pieces
 from attnviz.articles.evidence import INTRODUCTION, TITLE, Table, measurements
-from attnviz.articles.matrix import matrix
+from attnviz.articles.pieces import matrix
 from attnviz.contract.article import Heading, Piece
 from attnviz.contract.article import Table as PieceTable
 from attnviz.scene.scene import Scene

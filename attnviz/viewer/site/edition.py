@@ -10,12 +10,9 @@ from pathlib import Path
 
 from attnviz.articles.evidence import TITLE
 from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
-from attnviz.lessons.contents import contents
 from attnviz.lessons.export import ENDINGS, exported
-from attnviz.lessons.lesson import LESSONS
-from attnviz.lessons.moment import moments_of
-from attnviz.lessons.talk import Talk
-from attnviz.lessons.talk_moment import talk_moment
+from attnviz.lessons.lesson import LESSONS, contents, moments_of
+from attnviz.lessons.talk import Talk, talk_moment
 from attnviz.models import MODELS
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.viewer.bundle import bundle, module

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attnviz.models import MODELS
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.encoding import Json
-from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, of_model
 from attnviz.viewer.site.page import Page, Way, drawn_page
 
@@ -52,5 +52,5 @@ def pass_page(name: str, heading: str, scene: Scene, ways: tuple[Way, ...] = ())
     ways : tuple of Way
         To pages like it.
     """
-    resolved = ANSWERS.resolved(scene)
+    resolved = PASS_CACHE.resolved(scene)
     return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, ways)

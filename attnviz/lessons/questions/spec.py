@@ -1,0 +1,83 @@
+"""Question specs: a question as a lesson's file has it; the right answer is computed from the pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from attnviz.contract.lesson import Question
+from attnviz.core.stage import split_layer
+from attnviz.core.trace import Trace
+from attnviz.lessons.reference import PATTERN, Passes, Reference, find
+
+_KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")
+"""Stages whose order of numbers is the next stage's order."""
+
+_SUM = re.compile(r"sum\((.+)\)")
+
+
+class QuestionSpec(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True):
+    """A question.
+
+    Attributes
+    ----------
+    prompt
+        With slots.
+    """
+
+    prompt: str
+
+    def question(self, passes: Passes) -> Question:
+        """The question with all its answers."""
+        raise NotImplementedError
+
+    def covers(self, passes: Passes) -> set[str]:
+        """The stages to cover because their numbers would give the answer away."""
+        raise NotImplementedError
+
+    def asked_cell(self, passes: Passes) -> str | None:
+        """The cell it asks about; None for several cells or none."""
+        return None
+
+    def answer_cell(self, passes: Passes) -> str | None:
+        """The cell that shows the answer; None if there is none."""
+        return self.asked_cell(passes)
+
+
+def cell_of(expression: str, passes: Passes) -> str | None:
+    """The address of the one cell of pass B that an expression names; else None."""
+    of = find(expression, passes) if PATTERN.fullmatch(expression) else None
+    return str(of.cell) if of and of.of == "B" and of.is_cell else None
+
+
+def covers_of(expression: str, passes: Passes) -> set[str]:
+    """The stages that give an expression away: that of its cell, or of the row that it sums.
+
+    Other expressions appear on no screen.
+    """
+    added = _SUM.fullmatch(expression)
+    cell = added[1] if added else expression
+    if not PATTERN.fullmatch(cell):
+        return set()
+    return giving_away(find(cell, passes), is_order_asked=False)
+
+
+def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
+    """Some stages and all that are computed from them."""
+    computed = set(names)
+    for stage in trace.stages:
+        if not computed.isdisjoint(stage.inputs):
+            computed.add(stage.name)
+    return computed
+
+
+def giving_away(of: Reference, *, is_order_asked: bool) -> set[str]:
+    """The stages that give away a number of a stage, or which of several numbers is largest."""
+    names, above = {of.stage.name}, of.stage
+    while is_order_asked and (above := of.trace[above.inputs[0]] if above.inputs else None):
+        if split_layer(above.name)[0] not in _KEEPS_ORDER:
+            break
+        names.add(above.name)
+    return computed_from(of.trace, names)

@@ -1,0 +1,309 @@
+"""Trained models: recordings of each seed and checkpoint, read from and written to `recordings/`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from attnviz.core.errors import SettingsError
+from attnviz.models.continuation import Drawing, names
+from attnviz.models.model import Model, PickableModel
+from attnviz.models.task import Batch
+from attnviz.models.training import (
+    FILE,
+    MUTED,
+    Recipe,
+    accuracy,
+    batches,
+    first_step_below,
+    forward_batch,
+    loss,
+    muted,
+    random_of,
+    recorded_parts,
+    stages_for,
+    train,
+    without_head,
+)
+
+
+def tables(models: Iterable[Model]) -> list[dict | None]:
+    """The table of each model, with a common `limit` for their colours: the largest size in all."""
+    all_tables = [table(model) for model in models]
+    limit = max((abs(value) for each in all_tables if each for row in each["values"] for value in row), default=0.0)
+    return [each and each | {"limit": limit} for each in all_tables]
+
+
+def table(model: Model) -> dict | None:
+    """The mean scaled score of each kind of query with each kind of key, as plain data; None if the task names none.
+
+    Only for models without positions, whose words have the same scores in every text.
+    """
+    if not model.task.kinds:
+        return None
+    words_of = model.task.words_by_kind
+    rows, columns = ([words_of[kind] for kind in kinds] for kinds in model.task.kinds)
+    words = [word for kind in (*rows, *columns) for word in kind]
+    scaled = model.trace(" ".join(words))["scaled"].value.mean(axis=0)
+    means = [
+        scaled[np.ix_([words.index(each) for each in row], [words.index(each) for each in column])].mean()
+        for row, column in product(rows, columns)
+    ]
+    return {
+        "title": "mean scaled score",
+        "rows": [f"{row[0]} …" for row in rows],
+        "columns": [f"{column[0]} …" for column in columns],
+        "values": np.reshape(means, (len(rows), len(columns))).tolist(),
+    }
+
+
+def first_steps(recipe: Recipe, seed: int) -> Mapping[str, int]:
+    """The step in which each name is first trained on; without those that are never drawn.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Of a task that draws names (`Names`).
+    seed : int
+
+    Examples
+    --------
+    >>> from attnviz.models.recipes import OWN_MICROGPT
+    >>> steps = first_steps(OWN_MICROGPT, 0)
+    >>> len(steps), max(steps.values())
+    (981, 1000)
+    """
+    names, random = recipe.task.names, random_of(recipe, seed)
+    recipe.task.drawn(random, 1)  # which no step has
+    drawn = recipe.task.drawn(random, recipe.steps * recipe.batch)
+    steps = np.zeros(len(names), dtype=int)
+    steps[drawn[::-1]] = np.arange(len(drawn))[::-1] // recipe.batch + 1  # of a name that comes twice the first stays
+    return {names[place]: int(steps[place]) for place in np.flatnonzero(steps)}
+
+
+N_WRITTEN = 10
+"""The number of texts that each checkpoint writes."""
+
+AS_IN_MICROGPT = Drawing(temperature=0.5)
+"""microgpt's sampling settings, from the first seed."""
+
+FOLDER = Path(__file__).parent / "recordings"
+
+
+def file_of(recipe: Recipe) -> Path:
+    """The file of a recipe's trainings, compressed if they have many decimals."""
+    return FOLDER / f"{recipe.id}.json{'.gz' * (recipe.decimals > 1)}"
+
+
+class TrainedModel(PickableModel):
+    """The models trained by a recipe, from several seeds at several checkpoints.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    *others : Recipe
+        Other trainings of the same model; their seeds continue the numbering.
+    """
+
+    def __init__(self, recipe: Recipe, *others: Recipe):
+        self.task = recipe.task
+        self._trainings = [(each, seed) for each in (recipe, *others) for seed in range(each.seeds)]
+        self.seeds = range(len(self._trainings))
+        self._model = cache(self._read)
+        self._kinds = cache(self._tables)
+        self._writes = cache(self._names)
+        self._first_steps = cache(lambda seed: first_steps(*self._trainings[seed]))
+
+    def seed_label(self, seed: int) -> str:
+        recipe, _ = self._trainings[seed]
+        return f"{seed}: {recipe.called}" if recipe.called else str(seed)
+
+    def checkpoints(self, seed: int) -> Sequence[int]:
+        return [each["step"] for each in self._run(seed)["checkpoints"]]
+
+    def curve(self, seed: int) -> list[list[float]]:
+        """Along training: the step, and the loss and accuracy on texts that were held out."""
+        return self._run(seed)["curve"]
+
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
+        """The model of a checkpoint, counted from 0; the last for None.
+
+        Raises
+        ------
+        SettingsError
+            If there is none of that seed or at that place.
+        """
+        return self._model(seed, self._place(seed, checkpoint))
+
+    def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
+        """The kind of a text that a checkpoint wrote: that it was trained on, or what the task knows."""
+        known = self.task.met(text)
+        if known != "in the list":
+            return known
+        until = self.checkpoints(seed)[self._place(seed, checkpoint)]
+        return "trained on" if 0 < self._first_steps(seed).get(text, 0) <= until else known
+
+    def training_data(self, seed: int, checkpoint: int | None = None) -> dict:
+        place = self._place(seed, checkpoint)
+        is_last = place == len(self.checkpoints(seed)) - 1
+        patterns = self._run(seed)["checkpoints"][place]["patterns"]
+        return {
+            "curve": self.curve(seed),
+            "checkpoints": self.checkpoints(seed),
+            "at": place,
+            "heldOut": self._run(seed)["held_out"],
+            "met": self._run(seed)["met"],
+            "over": self.task.measured,
+            "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
+            "kinds": self._kinds(seed)[place],
+            "yardsticks": self._yardsticks(seed, is_last=is_last),
+            "heads": recorded_parts()[seed] if self.task.is_open and is_last else None,
+            "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if self.task.is_open else None,
+        }
+
+    def _names(self, seed: int, place: int) -> list[dict]:
+        """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
+        texts = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
+        return [{"text": text, "is": self.met(text, seed, place)} for text in texts]
+
+    def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
+        """Baseline losses, and the step from which the model is better; at the end also those with a part muted."""
+        curve = self.curve(seed)
+        others = [
+            {"label": label, "loss": loss, "passed": first_step_below(curve, loss), "isLine": True}
+            for label, loss in self.task.yardsticks.items()
+        ]
+        if not others or not is_last:
+            return others
+        return others + [
+            {"label": f"with {what} muted", "loss": loss, "passed": None, "isLine": False}
+            for what, loss in recorded_parts()[seed]["muted"].items()
+        ]
+
+    def _read(self, seed: int, place: int) -> Model:
+        written = self._run(seed)["checkpoints"][place]["parameters"]
+        recipe, own_seed = self._trainings[seed]
+        arrays = {name: np.array(whole) / 10**recipe.decimals for name, whole in written.items()}
+        return recipe.untrained(own_seed).with_arrays(arrays, "learnt" if place else "drawn")
+
+    def _tables(self, seed: int) -> list[dict | None]:
+        return tables(self.at(seed, place) for place in range(len(self.checkpoints(seed))))
+
+    def _place(self, seed: int, checkpoint: int | None) -> int:
+        count = len(self.checkpoints(seed))
+        place = count - 1 if checkpoint is None else checkpoint
+        if place not in range(count):
+            raise SettingsError(f"checkpoint must be a whole number from 0 to {count - 1}; got {checkpoint!r}.")
+        return place
+
+    def _run(self, seed: int) -> dict:
+        if seed not in self.seeds:
+            raise SettingsError(f"seed must be one of {', '.join(map(str, self.seeds))} for this model; got {seed!r}.")
+        return self._runs[seed]
+
+    @cached_property
+    def _runs(self) -> list[dict]:
+        recipes = dict.fromkeys(recipe for recipe, _ in self._trainings)
+        return [run for recipe in recipes for run in _read_runs(file_of(recipe))]
+
+
+def _read_runs(file: Path) -> list[dict]:
+    written = file.read_bytes()
+    return json.loads(gzip.decompress(written) if file.suffix == ".gz" else written)
+
+
+CURVE_POINTS = 50
+
+
+def record(recipe: Recipe) -> None:
+    """Train a model from all seeds of its recipe, and write its file."""
+    runs = [recorded_run(recipe, seed) for seed in range(recipe.seeds)]
+    text, file = json.dumps(runs, separators=(",", ":")) + "\n", file_of(recipe)
+    packed = gzip.compress(text.encode(), mtime=0) if file.suffix == ".gz" else text.encode()
+    file.write_bytes(packed)
+
+
+def record_parts(choice: PickableModel) -> None:
+    """Measure what the parts of a choice's models do, and what they lose without each, and write it."""
+    FILE.write_text(json.dumps([parts_of(choice.at(seed)) for seed in choice.seeds]) + "\n", "utf-8")
+
+
+def parts_of(model: Model) -> dict:
+    """The content of the file of one model, measured on all that is held out."""
+    held_out = model.task.held_out()
+    arrays = forward_batch(stages_for(model, held_out), model.arrays, held_out)
+    looks = model.task.looks_of(arrays, held_out)
+
+    def lost(other: Model) -> float:
+        return measures(other, held_out)["loss"]
+
+    return {
+        "loss": lost(model),
+        "muted": {what: lost(muted(model, what)) for what in MUTED},
+        "heads": [
+            {
+                "looks": {what: round(shares[head], 4) for what, shares in looks.items()},
+                "loss": lost(without_head(model, head)),
+            }
+            for head in range(model.n_heads)
+        ],
+    }
+
+
+def recorded_run(recipe: Recipe, seed: int) -> dict:
+    """One run of training, as plain data; all measures are those of the parameters as they are written."""
+    held_out = recipe.task.held_out()
+    curve, checkpoints = [], []
+    for step, model in enumerate(train(recipe, seed)):
+        if step in recipe.checkpoints or step % (recipe.steps // CURVE_POINTS) == 0:
+            rounded = model.with_arrays(
+                {name: array.round(recipe.decimals) for name, array in model.arrays.items()}, "learnt"
+            )
+            measured = measures(rounded, held_out)
+            curve.append([step, measured["loss"], measured["accuracy"]])
+            if step in recipe.checkpoints:
+                checkpoints.append(
+                    {
+                        "step": step,
+                        "patterns": measured["patterns"],
+                        "parameters": in_tenths(model.arrays, recipe.decimals),
+                    }
+                )
+    return {
+        "curve": curve,
+        "checkpoints": checkpoints,
+        "held_out": len(held_out.tokens),
+        "met": n_repeated(recipe, seed),
+        "loss_unrounded": measures(model, held_out)["loss"],
+    }
+
+
+def n_repeated(recipe: Recipe, seed: int) -> int:
+    """The number of held-out texts that come up in training after all: where texts are drawn at random, a few may."""
+    if recipe.task.is_open:
+        return 0  # its texts are parted before any is drawn
+    _, *trained_on = batches(recipe, seed)
+    seen = {tuple(text) for batch in trained_on for text in batch.tokens.tolist()}
+    return sum(tuple(text) in seen for text in recipe.task.held_out().tokens.tolist())
+
+
+def measures(model: Model, batch: Batch) -> dict:
+    """The loss and accuracy of a model on a batch, and the patterns of its attention, at 4 decimals."""
+    arrays = forward_batch(stages_for(model, batch), model.arrays, batch)
+    patterns = model.task.patterns(arrays, batch)
+    return {
+        "loss": round(loss(arrays["probabilities"], batch), 4),
+        "accuracy": round(accuracy(arrays["probabilities"], batch), 4),
+        "patterns": {label: round(value, 4) for label, value in patterns.items()},
+    }
+
+
+def in_tenths(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
+    """Parameters as whole numbers: of tenths, at one decimal."""
+    return {name: (array * 10**decimals).round().astype(int).tolist() for name, array in arrays.items()}

@@ -1,0 +1,207 @@
+"""Actions on a pass: set a number, mute a head, select a cell; and actions that lead to another pass."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.analysis.row_ranking import ranking_of
+from attnviz.contract.view_params import VIEWS
+from attnviz.core.changes import Change, muted, replaced
+from attnviz.core.errors import ChangeError
+from attnviz.core.limits import MAX_CHANGES
+from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
+from attnviz.explain.payload import by_row
+from attnviz.explain.steps import steps_of
+from attnviz.explain.steps.mask import MASK
+from attnviz.scene.actions.messages import (
+    ActionResult,
+    Resolve,
+    cell_in,
+    change_in,
+    place_in,
+    places_in,
+    stroke_in,
+    writer_in,
+)
+from attnviz.scene.compare import pairs_of
+from attnviz.scene.document.continuing import can_continue, next_token
+from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.parameters import drawing_in
+from attnviz.scene.reading import without_end, without_last_token
+from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
+from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped
+
+
+def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
+    try:
+        change = change_in(resolved.trace, message)
+    except ChangeError as error:
+        return ActionResult(scene, ReplyNotes(notices=(str(error),)))
+    return _set_by_hand(scene, resolved, change, resolve) if change else ActionResult(scene)
+
+
+def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
+    writer = writer_in(resolved.trace, message)
+    return _set_by_hand(scene, resolved, muted(*writer), resolve) if writer else ActionResult(scene)
+
+
+def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve: Resolve) -> ActionResult:
+    """Set a number, unless that pushes another beyond float64."""
+    changes = replaced(resolved.scene.changes, change)
+    stage = resolved.original[change.stage]
+    if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
+        changes = changes[:-1]
+    if len(changes) > MAX_CHANGES:
+        notice = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
+        return ActionResult(scene, ReplyNotes(notices=(notice,)))
+    after = replace(scene, changes=changes)
+    refused = resolve(after).refused
+    return ActionResult(scene, ReplyNotes(notices=refused)) if refused else ActionResult(after)
+
+
+def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
+    pair = next((each for each in pairs_of(resolved.scene) if each.id == message), None)
+    if pair is None:
+        return ActionResult(scene)
+    after = with_other(scene, pair.a, pair.b)
+    now = resolve(after)
+    refused = (*resolve(pair.a).refused, *now.refused)
+    if refused:
+        return ActionResult(scene, ReplyNotes(notices=refused[:1]))
+    if resolved.scene.selection is None:
+        selection, stage = (of(now.scene, now.trace, now.other.trace) for of in (selected, picked))
+        if selection != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
+            return ActionResult(replace(after, selection=selection, picked=stage), ReplyNotes(seed="", arrives=True))
+    return ActionResult(after, ReplyNotes(seed=""))
+
+
+ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair}
+"""Actions by name."""
+
+
+def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    changes = resolved.scene.changes
+    dropped = place_in(message, len(changes))
+    return ActionResult(
+        scene if dropped is None else replace(scene, changes=changes[:dropped] + changes[dropped + 1 :])
+    )
+
+
+def _reset(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    return ActionResult(replace(scene, changes=()))
+
+
+def _swap(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    places = places_in(message, resolved.trace.lengths["query"])
+    sentence = swapped(resolved, *places) if places else None
+    return ActionResult(scene if sentence is None else replace(scene, sentence=sentence))
+
+
+def _slopes(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    return ActionResult(scene, ReplyNotes(slopes_of=message) if cell_in(resolved.trace, message) else ReplyNotes())
+
+
+def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    cell = cell_in(resolved.trace, message)
+    if cell and ranking_of(resolved.trace, *cell):
+        return ActionResult(scene, ReplyNotes(flips_of=message))
+    notice = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
+    return ActionResult(scene, ReplyNotes(notices=(notice,)) if cell else ReplyNotes())
+
+
+def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Paint the mask of all layers.
+
+    True begins, with what is hidden in the layer that is looked at; a stroke changes cells; null leaves it as it was.
+    """
+    if scene.source in READY_MADE:
+        return ActionResult(scene)
+    if message is None:
+        return ActionResult(replace(scene, hidden=None))
+    layer = next(step.layer for step in steps_of(resolved.trace) if step.id == resolved.scene.step)
+    hidden = ~resolved.original[resolved.original.layers[max(layer, 1) - 1].names["mask"]].value
+    if message is True:
+        step = f"{MASK.id}-{layer}" if layer else MASK.id
+        begun = replace(scene, hidden=CustomMask.of(hidden), step=step, view=VIEWS[0], reveal=None)
+        return ActionResult(begun, ReplyNotes(arrives=True))
+    stroke = stroke_in(resolved.original, message)
+    if stroke is None:
+        return ActionResult(scene)
+    n_heads = resolved.original.lengths["head"]
+    painted = np.broadcast_to(hidden, (n_heads, *hidden.shape[-2:])).copy()
+    heads = range(n_heads) if stroke.head is None else [stroke.head]
+    for query, key in stroke.cells:
+        painted[heads, query, key] = stroke.hides
+    painting = CustomMask.of(painted)
+    if len(str(painting)) > MAX_CUSTOM_MASK:
+        rule = f"A painted mask has at most {MAX_CUSTOM_MASK:,} characters in the address; this one would have"
+        notice = f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence."
+        return ActionResult(scene, ReplyNotes(notices=(notice,)))
+    return ActionResult(replace(scene, hidden=painting))
+
+
+def _need(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Request the row of a cell, or with true all heads and rows."""
+    if message is True:
+        return ActionResult(scene, ReplyNotes(whole=True))
+    stage, index = cell_in(resolved.trace, message) or ("", ())
+    if not stage or not resolved.trace[stage].is_headed:
+        return ActionResult(scene)
+    return ActionResult(scene, ReplyNotes(heads=index[:1], queries=index[1:2] if by_row(resolved.trace[stage]) else ()))
+
+
+def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Keep the current pass as A, to compare with what comes next."""
+    return ActionResult(replace(scene, other=pinned(resolved.scene)))
+
+
+def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Swap A and B."""
+    a = resolved.scene.other
+    return (
+        ActionResult(scene)
+        if a is None
+        else ActionResult(with_other(scene, pinned(resolved.scene), a), ReplyNotes(seed=""))
+    )
+
+
+def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Append the next token."""
+    token = next_token(resolved) if can_continue(resolved) else None
+    return ActionResult(scene if token is None else replace(scene, sentence=without_end(resolved.scene) + token))
+
+
+def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Remove the last token."""
+    return ActionResult(
+        replace(scene, sentence=without_last_token(resolved.scene)) if can_continue(resolved) else scene
+    )
+
+
+def _names(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    return ActionResult(scene, ReplyNotes(with_names=can_continue(resolved)))
+
+
+def _draw(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    try:
+        return ActionResult(replace(scene, drawing=drawing_in(message)))
+    except ValueError:
+        return ActionResult(scene)
+
+
+ACTIONS_ON_PASSES = {
+    "drop": _drop,
+    "reset": _reset,
+    "swap": _swap,
+    "slopes": _slopes,
+    "flip": _flip,
+    "paint": _paint,
+    "need": _need,
+    "pin": _pin,
+    "exchange": _exchange,
+    "next": _next,
+    "shorter": _shorter,
+    "names": _names,
+    "draw": _draw,
+}
+"""Actions by name."""

@@ -1,0 +1,144 @@
+"""Actions on settings, which need no pass."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from attnviz.contract.view_params import COMPARISONS
+from attnviz.core import tokens
+from attnviz.core.coerce import nearest
+from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
+from attnviz.core.masks import LEAST_WINDOW
+from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS
+from attnviz.explain.wording import counted, setting
+from attnviz.models import MODELS
+from attnviz.scene.actions.messages import ActionResult, option_in, place_in
+from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, allowed_values
+from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.reading import any_model_of, has_options, unknown_words, with_spaces
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, model_choice, parts_for_source, with_options
+
+
+def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
+    """The actions that a scene allows without its pass; a worked example allows only switching to another source."""
+    if scene.source in READY_MADE:
+        return _OF_ALL
+    options = _OF_OPTIONS if has_options(scene) else {}
+    return _OF_ALL | options | (_OF_MODELS if model_choice(scene) else _OF_OWN)
+
+
+def _source(scene: Scene, message: object) -> ActionResult:
+    source = option_in(message, (OWN, *MODELS, *SOURCES))
+    if source is None:
+        return ActionResult(scene)
+    return ActionResult(
+        replace(scene, **{"sentence": with_spaces(scene)} | parts_for_source(source)), ReplyNotes(arrives=True)
+    )
+
+
+def _typed(scene: Scene, message: object, name: str) -> ActionResult:
+    return ActionResult(replace(scene, **{name: message[:MAX_CHARACTERS]}) if isinstance(message, str) else scene)
+
+
+def _example(scene: Scene, message: object) -> ActionResult:
+    sentence = option_in(message, [text for _, text in model_choice(scene).examples])
+    return ActionResult(scene if sentence is None else replace(scene, sentence=sentence))
+
+
+def _word(scene: Scene, message: object) -> ActionResult:
+    word = option_in(message, [each for words in model_choice(scene).words_by_kind.values() for each in words])
+    if word is None:
+        return ActionResult(scene)
+    spoken, sentence = model_choice(scene).task.spoken((word,)), scene.sentence
+    return _typed(scene, sentence + word if spoken else f"{sentence} {word}".strip(), "sentence")
+
+
+def _replace(scene: Scene, message: object) -> ActionResult:
+    if not isinstance(message, list) or len(message) != 2:
+        return ActionResult(scene)
+    word = option_in(message[0], unknown_words(scene))
+    by = option_in(message[1], any_model_of(model_choice(scene)).task.words)
+    if word is None or by is None:
+        return ActionResult(scene)
+    return _typed(scene, tokens.replaced(scene.sentence, word, by), "sentence")
+
+
+def _model_seed(scene: Scene, message: object) -> ActionResult:
+    seed = option_in(message, model_choice(scene).seeds)
+    return ActionResult(scene if seed is None else replace(scene, model_seed=seed))
+
+
+def _checkpoint(scene: Scene, message: object) -> ActionResult:
+    checkpoint = place_in(message, len(model_choice(scene).checkpoints(scene.model_seed)))
+    return ActionResult(scene if checkpoint is None else replace(scene, checkpoint=checkpoint))
+
+
+def _seed(scene: Scene, message: object) -> ActionResult:
+    if not isinstance(message, str):
+        return ActionResult(scene)
+    typed = message[:MAX_SEED_CHARACTERS]
+    return ActionResult(_set(scene, "seed", nearest({"seed": typed})[0]["seed"]).scene, ReplyNotes(seed=typed))
+
+
+def _another_seed(scene: Scene, message: object) -> ActionResult:
+    """The next seed of a full-period generator: all seeds below 1,000 occur before one repeats."""
+    return _set(scene, "seed", (421 * scene.options.seed + 613) % 1000)
+
+
+def _option(scene: Scene, message: object, name: str) -> ActionResult:
+    value = option_in(message, allowed_values(scene, name))
+    if value is None:
+        return ActionResult(scene)
+    repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
+    if name == "mask" and value != scene.options.mask:
+        repainted["options"] = _sized_for(scene.options, value)
+    return _set(replace(scene, **repainted), name, value)
+
+
+def _sized_for(options: Options, mask: str) -> Options:
+    """The options with a usable mask size: in a causal window of one key each word would only see itself."""
+    least = LEAST_WINDOW if mask == "causal window" else 0
+    return replace(options, mask_size=max(options.mask_size, least))
+
+
+def _set(scene: Scene, name: str, value: int | str | bool) -> ActionResult:
+    before = scene.options
+    after = with_options(before, **{name: value})
+    if name == "initialiser":
+        mended = [each for each in OPTIONS if each != name and getattr(before, each) != getattr(after, each)]
+        named = ", ".join(f"{OPTIONS[each].label}: {setting(getattr(after, each))}" for each in mended)
+        notices = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
+        return ActionResult(replace(scene, options=after), ReplyNotes(notices=notices))
+    notices = []
+    if name != "n_heads" and after.n_heads != before.n_heads:
+        notices.append(f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}.")
+    if name != "layers" and after.layers != before.layers:
+        rule = f"Layers times d_model are at most {MAX_D_MODEL}, and {before.layers} × {after.d_model} is more"
+        notices.append(f"{rule}: showing {counted(after.layers, 'layer')}.")
+    if after.rope != before.rope and name != "rope":
+        notices.append(f"{RULE_OF_PAIRS}: RoPE is off.")
+    return ActionResult(replace(scene, options=after), ReplyNotes(notices=tuple(notices)))
+
+
+def _unpin(scene: Scene, message: object) -> ActionResult:
+    return ActionResult(replace(scene, other=None, compare=COMPARISONS[0]), ReplyNotes(arrives=True))
+
+
+_OF_ALL = {"source": _source, "unpin": _unpin}
+_OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
+_OF_OPTIONS = {
+    **{name: partial(_option, name=name) for name in OPTIONS},
+    "seed": _seed,
+    "another_seed": _another_seed,
+}
+_OF_MODELS = {
+    "sentence": partial(_typed, name="sentence"),
+    "example": _example,
+    "word": _word,
+    "replace": _replace,
+    "model_seed": _model_seed,
+    "checkpoint": _checkpoint,
+}
+
+ACTIONS_ON_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS
+"""Actions by name."""

@@ -1,1 +1,0 @@
-"""Two scenes beside each other."""

@@ -1,0 +1,342 @@
+"""A scene with its pass: the selection that a pass opens with, the pass or why there is none, and moves within it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.pairing import furthest, pairing, row_differs
+from attnviz.analysis.provenance import format_trail, parse_trail
+from attnviz.contract.view_params import QUESTIONS
+from attnviz.core import tokens
+from attnviz.core.attention import trace_of
+from attnviz.core.changes import Change
+from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.limits import MAX_TOKENS
+from attnviz.core.masks import CUSTOM_MASK_RECIPE, CustomMask
+from attnviz.core.selection import Selection
+from attnviz.core.settings import Settings
+from attnviz.core.terms import Cell
+from attnviz.core.tokens import leading
+from attnviz.core.trace import Layer, Trace, cached_on_trace
+from attnviz.explain.steps import STEPS, entry, layer_number, nearest, steps_of, title
+from attnviz.scene.reading import capacity, has_options, is_spoken, join_words, normalized, words_in
+from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, lacks_file, model_choice, pinned
+
+
+def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selection:
+    """The scene's selection in its pass, or the default one."""
+    if scene.selection is not None:
+        return scene.selection.within(trace)
+    usual = start(trace, scene.step)
+    return usual if other is None else _apart(other, trace, usual, _layer_of(trace, scene.step))
+
+
+def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
+    """The selected stage; the logits if two compared passes have equal attention and differ there; else ""."""
+    if scene.picked or scene.selection is not None or other is None or "logits" not in trace or "logits" not in other:
+        return scene.picked
+    attentions = [layer.names["attention"] for layer in trace.layers]
+    stages = pairing(other, trace).stages
+    return "logits" if all(stages[name].is_same for name in attentions) and not stages["logits"].is_same else ""
+
+
+def _apart(a: Trace, b: Trace, usual: Selection, layer: int) -> Selection:
+    """The default selection of B if its row differs from A's; else the attention weight that differs most.
+
+    From the step's layer if anything differs there, else from the last.
+    """
+    name = b.layers[-1].names["attention"]
+    cell = furthest(a, b, layer) or furthest(a, b)
+    if cell is None or (b.origin.read and row_differs(a, b, name, usual)):
+        return usual
+    return replace(usual, head=cell.head, query=cell.query, key=cell.key)
+
+
+def start(trace: Trace, step: str) -> Selection:
+    """The default selection at a step."""
+    return starts(trace)[_layer_of(trace, step)]
+
+
+def _layer_of(trace: Trace, step: str) -> int:
+    """The layer of a step; 0 outside of layers and in passes of one layer."""
+    return next(each.layer for each in steps_of(trace) if each.id == step)
+
+
+@cached_on_trace
+def starts(trace: Trace) -> tuple[Selection, ...]:
+    """The default selections: outside of layers and, if there are several, in each layer.
+
+    Of a model that answers it is the attention of the last word at which something
+    is asked to the right answer, if that is one of the words; to what it looks at
+    most, if not. In a layer it is the attention that the layer's purpose is about.
+    Of vectors it is the largest number: what is passed on from there, and what
+    leaves. What is seen outside of the layers is that of the last.
+    Where nothing is asked it is the second word and the one after it; where a
+    mask hides that, the one that the same word looks at most. Where the sentence
+    is long and the word looks nowhere, it is the share that is the largest
+    multiple of an even one.
+    """
+    of_layers = tuple(_start(trace, layer) for layer in trace.layers)
+    return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
+
+
+def _start(trace: Trace, layer: Layer) -> Selection:
+    if not trace.origin.read:
+        return _looking_somewhere(layer, Selection().within(trace))
+    place = _question(trace)
+    right, answers = trace.origin.right[place], trace.labels["answer"]
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[place].argmax())
+    query, key = _looking(trace, layer, place)
+    v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
+    feature, dimension = (int(abs(row).argmax()) for row in (v, output))
+    fires = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
+    return Selection(
+        query=query, key=key, feature=feature, dimension=dimension, answer=answer, neuron=int(abs(fires).argmax())
+    ).within(trace)
+
+
+LONG = 16
+"""Sentences longer than this don't fit on the screen."""
+LOOKS = 2.0
+"""The least multiple of an even attention weight that counts as looking."""
+
+
+def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
+    shares, visible = layer.trace["attention"].value[0], np.isfinite(layer.trace["masked"].value[0])
+    times_even = shares.clip(0, 1) * visible.sum(axis=-1, keepdims=True)  # set by hand, a share may be anything
+    least = LOOKS if shares.shape[-1] > LONG else 0.0
+    if visible[usual.query, usual.key] and times_even[usual.query, usual.key] >= least:
+        return usual
+    if visible[usual.query].any() and not least:
+        return replace(usual, key=int(shares[usual.query].argmax()))
+    query, key = divmod(int(times_even.argmax()), shares.shape[-1])
+    return replace(usual, query=query, key=key)
+
+
+def _question(trace: Trace) -> int:
+    """The last position with a question; the last position if there is none."""
+    places = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
+    return places[-1] if places else len(trace.origin.right) - 1
+
+
+def _looking(trace: Trace, layer: Layer, place: int) -> tuple[int, int]:
+    """The query and key that a layer's purpose is about."""
+    if trace.origin.looks:
+        return trace.origin.looks[layer.number - 1]
+    right, keys = trace.origin.right[place], trace.labels["key"]
+    if layer.number == trace.n_layers and right in keys:
+        return place, keys.index(right)
+    return place, int(layer.trace["attention"].value[0, place].argmax())
+
+
+LACKS_ARRAYS = (
+    "This link leads to a pass of somebody's own numbers, which no link holds. If they are yours, give the file again "
+    "under “Your own numbers”; else ask whoever sent it for the page, which has them (the button “Page”)."
+)
+
+
+@dataclass(frozen=True)
+class SceneWithPass:
+    """A scene and its pass.
+
+    Attributes
+    ----------
+    scene : Scene
+        Every part of it fits the pass.
+    original : Trace or None
+        The pass before any number is set by hand; None where the sentence makes none.
+    trace : Trace or None
+        The pass with the numbers that are set by hand.
+    notices : tuple of str
+        One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
+    refused : tuple of str
+        One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
+    other : SceneWithPass or None
+        The scene beside it with its pass, at the same step and number; None where there is none, or it makes no pass.
+    """
+
+    scene: Scene
+    original: Trace | None
+    trace: Trace | None
+    notices: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    other: SceneWithPass | None = None
+
+
+def pass_of(scene: Scene) -> Trace:
+    """The pass of a scene with its painted mask and uploaded stages, without hand-set numbers.
+
+    Raises
+    ------
+    SettingsError
+        If its sentence makes none, or its upload is missing.
+    ArrayError
+        If numbers of it go beyond float64.
+    """
+    trace = _unpainted(scene)
+    if scene.hidden is not None:
+        trace = trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), CUSTOM_MASK_RECIPE)
+    return trace if scene.code is None else scene.code.of(trace)
+
+
+def _sizes(trace: Trace) -> tuple[int, int, int]:
+    return tuple(trace.lengths[axis] for axis in ("head", "query", "key"))
+
+
+def _unpainted(scene: Scene) -> Trace:
+    if lacks_file(scene):
+        raise SettingsError(LACKS_ARRAYS)
+    if scene.source == OWN_PARAMETERS:
+        return scene.upload.trace()
+    if scene.source in SOURCES:
+        return SOURCES[scene.source][1].trace
+    if has_options(scene):
+        return trace_of(settings_of(scene))
+    model = model_choice(scene).at(scene.model_seed, scene.checkpoint)
+    trace = model.trace(model.leading(scene.sentence))
+    if scene.upload:  # uploads are not cached
+        return trace
+    return trace.with_template((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone
+
+
+def settings_of(scene: Scene) -> Settings:
+    """The settings of a pass with random parameters, for as many tokens as fit."""
+    sentence, context = (leading(text, MAX_TOKENS) for text in (scene.sentence, scene.context))
+    return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
+
+
+PassOrReason = Trace | str
+"""A pass without hand-set numbers, or the sentence that says why there is none."""
+
+
+def pass_or_reason(scene: Scene) -> PassOrReason:
+    """The pass of a scene, or why there is none."""
+    try:
+        return pass_of(scene)
+    except (ArrayError, SettingsError) as error:  # an uploaded model may hold any numbers
+        return str(error)
+
+
+def resolve(scene: Scene) -> SceneWithPass:
+    """The scene with its pass, and the compared scene with its own; parts that don't fit are corrected.
+
+    The pass cache (`scene/document/pass_cache`) takes the two steps of this function with its own passes.
+    """
+    scene, other = normalized_scenes(scene)
+    return fit_to_pass(scene, pass_or_reason(scene), other and pass_or_reason(other))
+
+
+def normalized_scenes(scene: Scene) -> tuple[Scene, Scene | None]:
+    """The scene and the compared one, normalized.
+
+    Without notices: `address.parse` has returned them.
+    """
+    return normalized(scene)[0], _beside(scene)
+
+
+def _beside(scene: Scene) -> Scene | None:
+    return scene.other and normalized(pinned(scene.other))[0]
+
+
+def fit_to_pass(scene: Scene, original: PassOrReason, original_beside: PassOrReason | None = None) -> SceneWithPass:
+    """A normalized scene with its pass, and the compared one with its own; parts that don't fit are corrected."""
+    if isinstance(original, str):
+        return SceneWithPass(scene, None, None, refused=(original,))
+    changes, trace, refused = _changed(original, scene.changes)
+    scene, notices = _placed(scene, trace)
+    if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
+        scene = replace(scene, hidden=CustomMask.of(scene.hidden.hidden(*_sizes(original))))
+        notices.append("hidden has cells that this pass doesn't have; they are left out.")
+    a, of_a = _other(scene, original_beside)
+    scene = replace(scene, changes=changes, other=a and pinned(a.scene))
+    return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)
+
+
+def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
+    """The scene with step, selection and trail inside its pass, and a notice for each correction."""
+    notices = []
+    step = nearest(trace)[scene.step]
+    selection = scene.selection and scene.selection.within(trace)
+    if selection != scene.selection:
+        notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
+    if selection == start(trace, step) and scene.other is None:  # beside another pass one begins elsewhere
+        selection = None
+    trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
+    notices += [notice] * bool(notice)
+    picked = scene.picked if scene.picked in trace else ""
+    if picked != scene.picked:
+        notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
+    if title(step) != title(scene.step):
+        number = layer_number(scene.step)
+        lacking = f"Layer {number}" if 0 < number <= trace.n_layers else "This pass"  # another layer may have it
+        notices.append(f"{lacking} has no step {title(scene.step)!r}; showing {title(step)!r}.")
+    return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
+
+
+def _other(scene: Scene, original: PassOrReason | None) -> tuple[SceneWithPass | None, list[str]]:
+    """The compared scene at this one's step and selection, if it has a pass; and a notice for each refused part."""
+    if scene.other is None:
+        return None, []
+    a = fit_to_pass(replace(_beside(scene), selection=scene.selection, step=scene.step), original)
+    return a if a.trace else None, [f"A: {each}" for each in a.refused]
+
+
+def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:
+    """The changes that fit, the trace with them, and a notice for each that doesn't."""
+    fitting, refused = [], []
+    for change in changes:
+        try:
+            trace.check(change)
+            fitting.append(change)
+        except ChangeError as error:
+            refused.append(f"{change} is left out here: {error}")
+    try:
+        return tuple(fitting), trace.with_changes(*fitting) if fitting else trace, tuple(refused)
+    except ArrayError as error:
+        return (), trace, (*refused, f"{error} No change was made.")
+
+
+def what_if(resolved: SceneWithPass) -> dict[str, object]:
+    """The fields that open "what if" at the selected stage or the last change."""
+    scene, trace, asks = resolved.scene, resolved.trace, {"question": QUESTIONS[-1], "trail": ()}
+    if trace is None:
+        return asks
+    looks = selected(scene, trace)
+    if scene.picked:
+        return at_cell(trace, trace.cell_at(scene.picked, looks), looks) | asks
+    if scene.changes:
+        last = scene.changes[-1]
+        rest = (0,) * (len(trace[last.stage].shape) - len(last.index))
+        return at_cell(trace, trace[last.stage].cell((*last.index, *rest)), looks) | asks
+    return {"step": STEPS[-1].id} | asks
+
+
+def at_cell(trace: Trace, cell: Cell, selection: Selection) -> dict[str, object]:
+    """The fields that select a cell at its step; other coordinates of the selection stay."""
+    selection = trace.selection_at(cell, selection)
+    return {"step": entry(cell.stage).step, "selection": selection, "picked": cell.stage}
+
+
+def n_typed(scene: Scene) -> int:
+    """How many of the pass's last words were typed in one sentence; 0 with a context and for worked examples."""
+    if scene.source in READY_MADE or scene.context.strip():
+        return 0
+    return min(len(words_in(scene)), capacity(scene))
+
+
+def swapped(resolved: SceneWithPass, one: int, other: int) -> str | None:
+    """The sentence with two words swapped; None if it doesn't contain both."""
+    scene, count = resolved.scene, n_typed(resolved.scene)
+    if not count:
+        return None
+    first = len(resolved.trace.labels["query"]) - count  # after the word that all texts of a model begin with
+    if min(one, other) < first:
+        return None
+    words, (one, other) = list(words_in(scene)), (one - first, other - first)
+    if is_spoken(scene):
+        words[one], words[other] = words[other], words[one]
+        return join_words(scene, words)
+    return tokens.swapped(scene.sentence, one, other, lambda text: words_in(replace(scene, sentence=text)))

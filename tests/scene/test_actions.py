@@ -1,0 +1,310 @@
+"""Acts: each does what its name says where it means something, and nothing elsewhere; anything may come with it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from cases import of_each
+from documents import answer_bytes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import changes_of
+from test_scene import scenes
+from test_viewer import MEANT
+
+from attnviz.core.masks import CustomMask
+from attnviz.core.settings import OPTIONS
+from attnviz.models import MODELS
+from attnviz.models.continuation import Drawing
+from attnviz.scene.actions import ACTION_NAMES, apply_action
+from attnviz.scene.actions.session import Session
+from attnviz.scene.address import parse, query
+from attnviz.scene.document.controls import allowed_values
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.document.reply import PARTS
+from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
+from attnviz.scene.with_pass import resolve
+
+BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
+KINDS = {
+    "own": Scene(sentence="the cat sat", changes=BY_HAND),
+    "model": replace(of_model("mirror"), changes=BY_HAND[:1]),
+    "example": Scene(source="002 multihead", changes=BY_HAND),
+    "no pass": Scene(sentence="", changes=BY_HAND),
+    "no pass of a model": replace(of_model("mirror"), sentence=" "),
+    "unknown words": replace(of_model("mirror"), sentence="unicorn dragon", changes=BY_HAND),
+}
+OWNS, PASSES = ("own", "no pass"), ("own", "model", "example", "unknown words")
+MODELS_, OF_OPTIONS = ("model", "no pass of a model", "unknown words"), (*OWNS, "unknown words")
+MIRROR = MODELS["mirror"]
+WORD = next(iter(MIRROR.words_by_kind.values()))[1]
+NEW = changes_of("w_q[0,0,0]=-0.5")
+
+
+def with_options(scene, **values):
+    return replace(scene, options=replace(scene.options, **values))
+
+
+def sets(name, value):
+    return OF_OPTIONS, value, lambda scene: with_options(scene, **{name: value})
+
+
+DOES = {
+    **{name: sets(name, option.allowed[-1]) for name, option in OPTIONS.items()},
+    "source": (KINDS, "004 softmax", lambda scene: replace(scene, **parts_for_source("004 softmax"))),
+    "sentence": ((*OWNS, *MODELS_), "a b", lambda scene: replace(scene, sentence="a b")),
+    "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
+    "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
+    "n_heads": sets("n_heads", 8),
+    "initialiser": sets("initialiser", "pytorch"),  # `test_integer_example` has the one for three or four words
+    "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
+    "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=295)),
+    "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
+    "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}".strip())),
+    "replace": (("unknown words",), ["dragon", WORD], lambda scene: replace(scene, sentence=f"unicorn {WORD}")),
+    "model_seed": (MODELS_, MIRROR.seeds[-1], lambda scene: replace(scene, model_seed=MIRROR.seeds[-1])),
+    "checkpoint": (MODELS_, 2, lambda scene: replace(scene, checkpoint=2)),
+    "change": (
+        PASSES,
+        {"cell": "w_q[0,0,0]", "value": -0.5},
+        lambda scene: replace(scene, changes=scene.changes + NEW),
+    ),
+    "drop": (PASSES, 0, lambda scene: replace(scene, changes=scene.changes[1:])),
+    "reset": (PASSES, True, lambda scene: replace(scene, changes=())),
+    "mute": (
+        PASSES,
+        {"stage": "heads", "place": 0},
+        lambda scene: replace(scene, changes=(*scene.changes, *changes_of("heads[0]=0"))),
+    ),
+    "swap": (
+        ("own", "model", "unknown words"),
+        [0, 1],
+        lambda scene: replace(scene, sentence=other_way_round(scene.sentence)),
+    ),
+    "pin": (PASSES, True, lambda scene: replace(scene, other=pinned(scene))),
+    "unpin": (KINDS, True, lambda scene: scene),
+    "exchange": (PASSES, True, lambda scene: scene),
+    "pair": (PASSES, "change", lambda scene: replace(scene, other=replace(pinned(scene), changes=()))),
+    "next": (PASSES, True, lambda scene: scene),  # none of these goes on (`test_continuation`)
+    "shorter": (PASSES, True, lambda scene: scene),
+    "names": (PASSES, True, lambda scene: scene),
+    "draw": (
+        PASSES,
+        {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "seed": 3},
+        lambda scene: replace(scene, drawing=Drawing(0.5, 5, 0.9, 3)),
+    ),
+    "paint": (
+        ("own", "model", "unknown words"),
+        {"head": None, "cells": [[0, 1]], "hides": True},
+        lambda scene: replace(scene, hidden=CustomMask.parse("01")),
+    ),
+    "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
+    "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
+    "need": (PASSES, "attention[0,1,0]", lambda scene: scene),
+}
+"""Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
+
+SAYS = {
+    "seed": ReplyNotes(seed=" 7"),
+    "d_model": ReplyNotes(notices=("2 heads don't divide 9: showing 1.",)),
+    "slopes": ReplyNotes(slopes_of="q[0,1,0]"),
+    "flip": ReplyNotes(flips_of="attention[0,1,0]"),
+    "need": ReplyNotes(heads=(0,)),
+    "pair": ReplyNotes(seed=""),
+}
+"""What the answer has besides, of acts that have it say something."""
+
+
+def other_way_round(sentence):
+    one, other, *rest = sentence.split()
+    return " ".join([other, one, *rest])
+
+
+def test_every_act_is_tried():
+    assert set(ACTION_NAMES) == DOES.keys()
+
+
+@of_each("kind", [*KINDS])
+@of_each("name", [*DOES])
+def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(name, kind):
+    kinds, message, does = DOES[name]
+    scene, notes = apply_action(KINDS[kind], name, message)
+    if kind not in kinds:
+        assert (scene, notes) == (KINDS[kind], ReplyNotes())
+        return
+    assert replace(scene, selection=None) == does(KINDS[kind])  # a pair leads to where it differs most
+    arrives = name in ("source", "unpin") or scene.selection is not None
+    assert notes == replace(SAYS.get(name, ReplyNotes()), arrives=arrives)
+
+
+@pytest.mark.parametrize("source", [*MODELS, OWN, *SOURCES])
+def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source):
+    for scene in KINDS.values():
+        shown = apply_action(scene, "source", source).scene
+        assert shown.source == source
+        assert shown.changes == ()
+        assert resolve(shown).trace is not None or (source == OWN and not scene.sentence.strip())
+
+
+def test_a_causal_window_begins_with_two_keys_and_a_size_that_was_set_stays():
+    def seen(scene, *acts):
+        for name, value in acts:
+            scene = apply_action(scene, name, value).scene
+        assert parse(query(scene)).scene.options == scene.options
+        return scene.options.mask, scene.options.mask_size
+
+    first, window = Scene(sentence="the cat sat"), ("mask", "causal window")
+    assert seen(first, window) == ("causal window", 2)
+    assert seen(first, ("mask", "padding"), ("mask_size", 3), window) == ("causal window", 3)
+    assert seen(first, window, ("mask_size", 1), window) == ("causal window", 1)
+    assert seen(first, ("mask", "padding")) == ("padding", 1)
+    written = parse({"sentence": "the cat sat", "mask": "causal window"})
+    assert (written.scene.options.mask_size, written.notices) == (1, ()), "an address is read as ever"
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("d_model", [9.0, "9", True, None, [9], 1, 129, -9]),
+        ("n_heads", [4.0, "4", True, 3, 0, None]),
+        ("mask_size", [3.0, "3", False, -1, 65]),
+        ("scaled", [0, 0.0, "", "false", None]),
+        ("mask", ["Causal", " causal", 1, True, None, ["causal"]]),
+        ("initialiser", ["XAVIER", None, 0]),
+        ("positions", ["", None, {}]),
+        ("seed", [7, 7.0, True, None, ["7"], {"7": 7}]),
+        ("sentence", [1, True, None, ["a"], {"a": "b"}]),
+        ("context", [1, True, None, ["a"]]),
+        ("source", ["own", "", None, 1, "MIRROR", "000", {}]),
+    ],
+)
+def test_a_setting_is_heard_in_its_very_type(name, messages):
+    for message in messages:
+        assert apply_action(KINDS["own"], name, message) == (KINDS["own"], ReplyNotes()), message
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("model_seed", [True, 1.0, "1", 9, -1]),
+        ("checkpoint", [True, "1", 2.5, -1, 10**30, {"at": 1}]),
+        ("example", [MIRROR.examples[1][0], "", None, 0]),
+        ("word", ["unicorn", "", None, 0, WORD.upper() + " "]),
+        ("replace", [["1", WORD], ["unicorn", WORD], [WORD], [1, 2, 3], "1", None, {"1": WORD}, [["1"], WORD]]),
+    ],
+)
+def test_what_a_model_does_not_offer_is_not_heard(name, messages):
+    for message in messages:
+        assert apply_action(KINDS["model"], name, message) == (KINDS["model"], ReplyNotes()), message
+
+
+def test_what_would_flip_it_is_asked_of_shares_alone():
+    notes = apply_action(KINDS["own"], "flip", "q[0,0,0]").notes
+    assert notes.notices[0].startswith("What would flip it is asked of a share")
+    assert notes.flips_of == ""
+
+
+OF_ANOTHER_PASS = {
+    "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
+    "drop": [10**30, -1, 0.5, [0], 2, True],
+    "mute": [{"stage": "heads_2", "place": 0}, {"stage": "heads", "place": 10**30}, {"stage": ["heads"], "place": 0}],
+    "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
+    "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
+    "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
+    "need": [10**30, 1, False, "0", "scores[2,0,0]", "x[0,0]", ["q[0,0,0]"], {"of": "q[0,0,0]"}],
+}
+
+
+@pytest.mark.parametrize("name", OF_ANOTHER_PASS)
+def test_a_message_of_another_pass_or_of_none_changes_nothing(name):
+    for message in (*OF_ANOTHER_PASS[name], None, [[[[]]]], "\ud83d\ude00" * 1000):
+        assert apply_action(KINDS["own"], name, message) == (KINDS["own"], ReplyNotes()), message
+
+
+@pytest.mark.parametrize("name", [None, 1, True, ["mask"], {"mask": 1}, "", "MASK", "nothing", "__class__", "said"])
+def test_what_is_no_act_changes_nothing(name):
+    for scene in KINDS.values():
+        assert apply_action(scene, name, "causal") == (scene, ReplyNotes())
+
+
+def test_another_number_can_be_set_beside_one_that_no_longer_fits():
+    place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
+    place.do("sentence", "the cat")
+    assert place.do("change", {"cell": "k[0,0,0]", "value": 2}).notices == ()
+    assert place.scene.changes == changes_of("q[0,0,0]=1;k[0,0,0]=2")
+
+
+def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
+    place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
+    for sentence, changes in (("the cat", ()), ("the cat sat", changes_of("scores[0,2,2]=1"))):
+        place.do("sentence", sentence)
+        assert place.resolved().scene.changes == changes
+
+
+def test_the_head_that_was_asked_for_last_stands_last():
+    place = Session(KINDS["own"])
+    for head in (0, 1, 0):
+        place.do("need", f"q[{head},0,0]")
+    assert place.notes.heads == (1, 0)
+
+
+OFFERED = [
+    *MODELS,
+    *SOURCES,
+    OWN,
+    WORD,
+    *range(10),
+    128,
+    "causal",
+    "window",
+    "1e400",
+    "a " * 70,
+    "x" * 3000,
+    True,
+    False,
+]
+OFFERED += [
+    {"cell": f"{name}[0,0,0]", "value": value} for name in ("q", "scores", "scores_1") for value in (1e308, -2.5)
+]
+
+
+@settings(max_examples=15)
+@given(
+    scenes(),
+    st.lists(st.tuples(st.sampled_from([*ACTION_NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4),
+    st.sampled_from([*PARTS]),
+)
+def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, view):
+    place = Session(scene)
+    for name, message in done:
+        place.do(name, message)
+    fitted = place.resolved()
+    assert parse(query(fitted.scene)).scene == fitted.scene
+    again = PASS_CACHE.resolved(fitted.scene)
+    assert (again.scene, again.notices) == (fitted.scene, ())
+    answer = json.loads(answer_bytes(place, view))
+    assert (answer[view] is None) == (fitted.trace is None)
+    assert fitted.trace is not None or answer["notices"]
+
+
+@settings(max_examples=30)
+@given(st.text(), MEANT)
+def test_no_name_and_no_message_raises(name, message):
+    for scene in (KINDS["own"], KINDS["no pass"]):
+        done = apply_action(scene, name, message)
+        assert name in ACTION_NAMES or done == (scene, ReplyNotes())
+
+
+def test_the_number_of_heads_is_one_that_divides_d_model_after_any_two_settings():
+    for d_model in allowed_values(KINDS["own"], "d_model"):
+        eight = apply_action(KINDS["own"], "n_heads", 8).scene
+        assert d_model % apply_action(eight, "d_model", d_model).scene.options.n_heads == 0
+
+
+def test_another_seed_comes_by_all_below_a_thousand():
+    scene, seeds = Scene(options=replace(Scene().options, seed=2**32 - 1)), []
+    for _ in range(1000):
+        scene = apply_action(scene, "another_seed", True).scene
+        seeds.append(scene.options.seed)
+    assert sorted(seeds) == [*range(1000)]
