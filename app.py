@@ -5,8 +5,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.app.server import app_wiring
-from attnviz.app.state import tabs
+from attnviz.app import app_wiring, tabs
 
 if __name__ == "__main__":
     # without an icon set first, Streamlit has the browser ask a font host for that of the page

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     missing = [name for name in APP if find_spec(name) is None]
     if missing:
         sys.exit(f"The app needs {', '.join(missing)}; install it by: pip install 'attnviz[app]'")
-    from attnviz.app.server.command import main as serve
+    from attnviz.app.command import main as serve
 
     serve(arguments)
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
+import test_causes as planted
 
-TESTS = Path(__file__).parent.parent / "tests"
+from attnviz import compare
+from attnviz.checks.wording.causes import cause
+
 STAGES = {
     "all": ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output"),
     "input, weights, output": ("output",),
@@ -102,10 +104,6 @@ def layouts(n_heads: int) -> dict[str, object]:
 
 def measured(step: int = 1) -> Iterator[tuple[str, str, str, str]]:
     """For every `step`th mistake: its stages, layout and sentence, and what came out."""
-    import test_causes as planted
-
-    from attnviz import compare
-
     for said in planted.CAUSES[::step]:
         made = planted.carried_out(said)
         for way, lay in layouts(planted.HEADS).items():
@@ -119,8 +117,6 @@ def measured(step: int = 1) -> Iterator[tuple[str, str, str, str]]:
 
 def outcome(said: str, found: object) -> str:
     """How a mistake was named."""
-    from attnviz.checks.wording.causes import cause
-
     if found.first is None:
         return "no difference to see"
     named = [cause(each) for each in found.causes[:1]]
@@ -136,7 +132,6 @@ def outcome(said: str, found: object) -> str:
 
 def main(step: int) -> int:
     """Print the tables; how many were named wrongly."""
-    sys.path.insert(0, str(TESTS))
     counts, wrong = Counter(), []
     for has, way, said, came in measured(step):
         counts[has, came] += 1

@@ -19,12 +19,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
+from largest import ADDRESS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.trace import Trace
 from attnviz.scene.address import parse
 from attnviz.scene.with_pass import settings_of
-from benchmarks.largest import ADDRESS
 
 try:
     import torch

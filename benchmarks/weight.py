@@ -13,11 +13,11 @@ import gzip
 import statistics
 import sys
 
+import largest
 from playwright.sync_api import Browser
+from server import served
 
-from benchmarks import largest
-from benchmarks.server import served
-from benchmarks.tab import IDLE, PICTURE, PICTURED, SIZE, browsing
+from benchmarks.latency import IDLE, PICTURE, PICTURED, SIZE, browsing
 
 VISITS = 5
 MAX_BYTES = 3_000_000

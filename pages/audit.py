@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import component
-from attnviz.app.sections import audit, frame
-from attnviz.app.state import store
+from attnviz.app import components, frame, sections, store
 
 shown = store.read()
 request = frame.draw_with_settings(shown, "Audit", "audit")
-with frame.of_pass(shown):
+with frame.pass_container(shown):
     st.header("Can these numbers be trusted?", anchor=False)
     st.markdown(
         "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed "
@@ -16,6 +14,6 @@ with frame.of_pass(shown):
         "`math.fsum`. No arithmetic is shared, so a mistake would have to be made twice to go unseen. What differs is "
         "rounding: the last of some 16 digits."
     )
-    component.draw_outlet()
+    components.draw_outlet()
     if request == "recompute" and shown.trace:
-        audit.run(shown)
+        sections.run_audit(shown)

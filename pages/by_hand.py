@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app import article
-from attnviz.app.sections import breaking, byhand, frame
-from attnviz.app.state import store
+from attnviz.app import by_hand, components, frame, store
 from attnviz.articles.byhand import pictures
 
 shown = store.read()
@@ -19,12 +17,12 @@ with st.container(width=1280):
         "Layer 2 looks for the position whose previous word is the last letter, and copies the word there. A mark, "
         "“^”, begins each string, so that the first letter has a word before it too."
     )
-    resolved = byhand.resolved(shown)
+    resolved = by_hand.resolved(shown)
     changes = resolved.scene.changes
     choice, drawn = st.columns([1, 3], gap="medium")
     with choice, st.container(key="beside"):
-        byhand.ask(shown, resolved)
-        breaking.choose(shown, changes)
+        by_hand.ask(shown, resolved)
+        by_hand.choose(shown, changes)
     with drawn:
-        pieces, doors = pictures(resolved, breaking.shown_part(shown, changes))
-        article.draw(shown, "pictures", pieces, doors, breaking.choose_part)
+        pieces, doors = pictures(resolved, by_hand.shown_part(shown, changes))
+        components.draw_article(shown, "pictures", pieces, doors, by_hand.choose_part)

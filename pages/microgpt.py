@@ -1,9 +1,7 @@
 """microgpt: the walkthrough, opened on a language model that writes names."""
 
-from attnviz.app import component
-from attnviz.app.sections import frame
-from attnviz.app.state import store
+from attnviz.app import components, frame, store
 
 shown = store.read(opening="microgpt")
 frame.draw(shown, "microgpt")
-component.draw(shown)
+components.draw_pass(shown)

@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import component
-from attnviz.app.sections import downloads, frame
-from attnviz.app.state import store
+from attnviz.app import components, frame, sections, store
 
 shown = store.read()
 frame.draw_with_settings(shown, "The same in NumPy", "script")
-with frame.of_pass(shown):
+with frame.pass_container(shown):
     st.header("The pass as a script", anchor=False)
     st.markdown(
         "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set "
@@ -19,5 +17,5 @@ with frame.of_pass(shown):
         "`nn.MultiheadAttention`, which reads the same arrays. A pass of microgpt is there in **microgpt's Python** "
         "too: in lists and loops, as its author writes it, without any package."
     )
-    downloads.draw_arrays(shown.session)
-    component.draw_outlet()
+    sections.offer_arrays(shown.session)
+    components.draw_outlet()

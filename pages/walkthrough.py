@@ -1,9 +1,7 @@
 """Walkthrough: step through attention, from the words to the last number of the output."""
 
-from attnviz.app import component
-from attnviz.app.sections import frame
-from attnviz.app.state import store
+from attnviz.app import components, frame, store
 
 shown = store.read()
 frame.draw(shown, "Walkthrough")
-component.draw(shown)
+components.draw_pass(shown)

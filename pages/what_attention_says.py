@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app.sections import evidence, frame
-from attnviz.app.state import store
+from attnviz.app import evidence, frame, store
 from attnviz.articles.evidence import INTRODUCTION, TITLE
 
 shown = store.read()

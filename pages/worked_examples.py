@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app.sections import frame, notebook
-from attnviz.app.state import store
+from attnviz.app import frame, sections, store
 from attnviz.articles import worked
 
 shown = store.read()
@@ -18,4 +17,4 @@ with st.container(width=900):
         f"computed again. {agreement.n_within_slack} agree within rounding; {agreement.n_apart} cannot come from the "
         "code shown."
     )
-    notebook.draw(shown)
+    sections.draw_notebook(shown)

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from attnviz.app.sections import frame, ownnumbers
-from attnviz.app.state import store
+from attnviz.app import frame, sections, store
 
 shown = store.read()
 frame.draw_without_settings(shown)
@@ -15,11 +14,11 @@ with st.container(width=900):
         "differs**, and says why where the numbers show it. A difference counts where it is larger than rounding in "
         "your precision."
     )
-    ownnumbers.draw(shown)
+    sections.draw_own_numbers(shown)
     st.markdown("## Save yours")
     st.markdown(
         "PyTorch's names and layouts are known; so are those of Hugging Face, TransformerLens, Keras, Flax and "
         "attnviz. Of others, what the shapes don't tell is tried in all ways, and the one that fits is named. "
         "Give one sentence and one layer. `tokens`, an array of words, is shown beside them."
     )
-    ownnumbers.draw_saving(shown.session)
+    sections.draw_saving(shown.session)

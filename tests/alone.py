@@ -7,9 +7,7 @@ from page import SENTENCE
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.bundle import bundle, module
-from attnviz.viewer.shell import inert
-from attnviz.viewer.styles import STYLES, joined
+from attnviz.viewer.bundle import STYLES, bundle, inert, joined, module
 
 ALONE = "http://alone.test"
 PAGE = """

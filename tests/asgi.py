@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
-from attnviz.app.server import app_wiring
+from attnviz.app import app_wiring
 
 MARKER = "mangosteen"
 """What a visitor sends, and no log may hold."""

@@ -24,12 +24,12 @@ from alone import ALONE, Alone, written
 from boxes import page_of_settings
 from needs import absent
 from patience import PATIENCE_MS
+from server import served
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
 from taught import Taught
 
 from attnviz.viewer.bundle import module
-from benchmarks.server import served
 
 hypothesis.settings.register_profile("tests", max_examples=50, deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("tests")

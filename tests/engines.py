@@ -21,10 +21,9 @@ from pathlib import Path
 from needs import absent
 from patience import PATIENCE_SECONDS
 from playwright.sync_api import Error
+from server import free_port
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
-
-from benchmarks.server import free_port
 
 NEEDED = {
     "firefox": {"firefox-esr": "firefox-esr"},

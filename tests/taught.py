@@ -7,7 +7,7 @@ from alone import ALONE, MODULES, SHEET
 from tab import expect
 
 from attnviz.lessons.lesson import LESSONS, contents, moment
-from attnviz.viewer.shell import inert
+from attnviz.viewer.bundle import inert
 
 PLACES = [(lesson, number) for lesson, own in LESSONS.items() for number in range(1, len(own.moment) + 1)]
 """Every moment: its lesson and its number."""

@@ -1,1 +1,1 @@
-"""The parts that know Streamlit: the scene of a session, the parts of a page, the viewer."""
+"""The only package that knows Streamlit: the store, the parts of pages, routes, middleware and the command."""

@@ -1,6 +1,6 @@
-"""Seams: all that attnviz uses of Streamlit's Python besides its public API. An upgrade may take any of it away.
+"""All private names of Streamlit that attnviz uses. An upgrade may remove any of them.
 
-No other module imports a part of Streamlit, and what `sections/style` and the
+No other module imports a part of Streamlit, and what `frame` and the
 browser find in its pages is listed here; `tests/app/test_streamlit_private.py` and
 `tests/browser/test_streamlit_page.py` say which name is gone. How its pages work is known
 to the browser's `seams/streamlit` alone.
@@ -41,7 +41,7 @@ REASONS = {
     "streamlit.runtime.session_manager.ClientContext": "the same",
     "streamlit.web.bootstrap.load_config_options": "another server than Streamlit's is given no settings",
 }
-"""Each name, and why there is no way without it."""
+"""Each private name, and why it is needed."""
 
 SELECTORS = {
     '[data-testid="stApp"]': "all of the page has one outline for the keyboard, and says whether it has its server",
@@ -55,7 +55,6 @@ SELECTORS = {
     '[data-testid="stElementContainer"]': "the viewer is as high as its container; a wide matrix is scrolled",
     ".stBidiComponent": "the same",
     '[data-testid="stBidiComponentIsolated"]': "the same",
-    '[data-testid="stMarkdownContainer"]': "a wide table is scrolled",
     '[data-testid="stAlertContainer"]': "notices are low",
     '[data-testid="stDialog"]': "what needs no server goes on without one, which Streamlit says over all of it",
     '[data-testid="stSidebar"]': "a menu that is out of sight is out of reach",
@@ -66,16 +65,16 @@ SELECTORS = {
     ".js-plotly-plot": "Plotly's letters can be read on a coloured cell",
     ".streamlit-embedded": "in somebody's frame there is no header",
 }
-"""The selectors with which our styles and scripts find parts of Streamlit's pages, and for what."""
+"""The selectors by which our styles and scripts find parts of Streamlit's pages, and why."""
 
 
 def configure(options: Mapping[str, object]) -> None:
-    """Set Streamlit's options, by their names, in a process that Streamlit doesn't start."""
+    """Set Streamlit's options by name, in a process that Streamlit doesn't start."""
     load_config_options(dict(options))
 
 
 def stop_looking_for_pages() -> bool:
-    """Have Streamlit make no pages of the folder `pages/`; whether it did until now.
+    """Stop Streamlit from making pages of the folder `pages/`; returns whether it did so far.
 
     It is also Streamlit's old way of making pages: on a server that has just
     started, the link of a page runs it without `app.py`, under a menu of file
@@ -98,17 +97,17 @@ def page() -> str:
 
 
 def address() -> str:
-    """The parameters of this run's address, as they came."""
+    """The unparsed query string of this run's address."""
     return get_script_run_ctx().query_string
 
 
 def static_folder() -> Path:
-    """Where Streamlit's page and scripts are."""
+    """The folder of Streamlit's page and scripts."""
     return Path(file_util.get_static_dir())
 
 
 def end_expired_sessions() -> None:
-    """Have Streamlit look for expired sessions, by way of one that ends at once."""
+    """Make Streamlit end expired sessions, which it does only when some session ends: open one and end it."""
     runtime = get_instance()
     session = runtime.connect_session(_Nobody(), {})
     runtime.disconnect_session(session)
@@ -116,7 +115,7 @@ def end_expired_sessions() -> None:
 
 
 class _Nobody(SessionClient):
-    """The client of a session that nobody opened."""
+    """The client of that session."""
 
     def write_forward_msg(self, msg: object) -> None:
         """Drop the message."""

@@ -1,13 +1,15 @@
 """What attention doesn't say: measurements on trained models, and the article about them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.articles.pieces import Door, Side, door_to
+from attnviz.articles import pieces
+from attnviz.articles.pieces import Door, Side, door_to, matrix
+from attnviz.contract.article import Heading, Piece, Table
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
@@ -100,13 +102,6 @@ class Rows(NamedTuple):
     keys: Side
 
 
-class Table(NamedTuple):
-    """A table of texts with a header."""
-
-    head: tuple[str, ...]
-    rows: list[list[str]]
-
-
 class Measurement(NamedTuple):
     """A measurement in Markdown: text above and below its attention rows, and links by label."""
 
@@ -121,6 +116,27 @@ class Measurement(NamedTuple):
 def measurements() -> list[Measurement]:
     """All of them, in their order."""
     return [_other_attention(), _short_cut(), _random_parameters()]
+
+
+def doors() -> dict[str, tuple[str, Door]]:
+    """The label of each door, and where it leads, by its name."""
+    return {
+        f"measured-{number}-{nth}": (label, door)
+        for number, each in enumerate(measurements(), 1)
+        for nth, (label, door) in enumerate(each.doors.items(), 1)
+    }
+
+
+def article() -> Iterator[Piece]:
+    """All measurements, each with its text, a matrix of its rows of attention, what follows from it, and its doors."""
+    names = {label: name for name, (label, _) in doors().items()}
+    for number, each in enumerate(measurements(), 1):
+        yield Heading(2, f"{number}. {each.title}")
+        yield pieces.text(each.text)
+        yield matrix(f"Attention, {each.title}", each.rows.values, each.rows.passes, each.rows.keys, is_share=True)
+        for below in each.below:
+            yield below if isinstance(below, Table) else pieces.text(below)
+        yield from (pieces.door(names[label], label) for label in each.doors)
 
 
 @cache
@@ -251,12 +267,12 @@ def _random_parameters() -> Measurement:
 
 def _table(before: Mapping[int, Evidence]) -> Table:
     """Each seed before and after its training."""
-    head = (
+    head = [
         "seed",
         "attention on the right noun",
         "sentences in which it is more than on the other",
         "right answers",
-    )
+    ]
     rows = []
     for seed, untrained in before.items():
         trained = held_out(READ_AT_LAST, seed)

@@ -1,1 +1,1 @@
-"""Rooms: a class that follows one speaker's moments and answers its questions. No server is known here."""
+"""Rooms: a class follows one speaker's moments and answers questions. Its state, stores (memory, Redis) and routes."""

@@ -1,7 +1,7 @@
-"""Codes: what a room is called, and the secrets that let people in.
+"""Room codes, and the secrets that let people in.
 
 A code is six of twenty letters, so there are 64,000,000. One network may try 30 wrong ones, and nine more each second
-(`server/room_door`): 65,000 in the two hours that a room lasts. It hits a given room with 65,000 / 64,000,000 = 0.1 %,
+(`admission`): 65,000 in the two hours that a room lasts. It hits a given room with 65,000 / 64,000,000 = 0.1 %,
 and any of fifty with 5 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
 """
 
@@ -20,12 +20,12 @@ _CODE = re.compile(f"[{LETTERS}]{{{LENGTH}}}", re.IGNORECASE)
 
 
 def new_code() -> str:
-    """A code that nobody can foresee."""
+    """An unpredictable room code."""
     return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
 
 
 def code_in(text: str) -> str | None:
-    """The code that a text is, in either case; None if it is none.
+    """The room code that a text spells, in either case, or None.
 
     >>> code_in("ktqwrm")
     'KTQWRM'
@@ -34,12 +34,12 @@ def code_in(text: str) -> str | None:
 
 
 def new_secret() -> str:
-    """128 random bits: the speaker's key, a seat, what a QR code's link holds."""
+    """128 random bits, for the speaker's key, a seat or a QR code's link."""
     return secrets.token_urlsafe(16)
 
 
 def new_seat(key: str, now: float) -> str:
-    """A seat that proves by itself when a room gave it out, so that a room keeps only those that somebody uses.
+    """A signed seat that carries its own issue time, so that a room only stores the seats in use.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def new_seat(key: str, now: float) -> str:
 
 
 def seat_age(seat: str, key: str, now: float) -> float:
-    """The seconds since a room gave out a seat; infinite for a seat that it never gave."""
+    """Seconds since a room issued a seat; infinite if it didn't."""
     given, _, mark = seat.rpartition(".")
     if not hmac.compare_digest(mark.encode(), _mark(key, given).encode()):
         return math.inf
@@ -65,11 +65,11 @@ def _mark(key: str, given: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """The hash of a key or a link, all that a room keeps of it; nobody can speak with a hash."""
+    """The hash of a key or a link. Rooms store only hashes, which let nobody in."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def is_one_of(secret: str, hashes: tuple[str, ...]) -> bool:
-    """Whether a secret has one of these hashes."""
+    """Whether a secret matches one of these hashes, compared in constant time."""
     digest = hash_of(secret)
     return any(hmac.compare_digest(digest, each) for each in hashes)

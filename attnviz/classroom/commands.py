@@ -1,6 +1,6 @@
-"""Commands: what happens in a room, one after the other. A room is what its commands have made of it.
+"""Commands: the events of a room, in order. Replaying them rebuilds the room.
 
-They are what processes share of a room, as JSON; what a browser sends is `requests`.
+Processes share them as JSON; `requests` has what a browser sends.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.view_params import VIEWERS
 
 Value = int | float
-"""An answer: the place of a candidate, or a number."""
+"""An answer: the index of a candidate, or a number."""
 
 
 class Takes(Struct, frozen=True):
-    """The answers that a question takes: one of `n_choices`; any number if those are 0, or a share."""
+    """The answers a question accepts: one of `n_choices`; if that is 0 any number, or one in [0, 1] (`is_share`)."""
 
     n_choices: int = 0
     is_share: bool = False
@@ -33,13 +33,13 @@ class Place(Struct, frozen=True):
     at
         The address: of a moment of a lesson, or of a scene, without `present`.
     question
-        What is asked there, where it isn't the moment's own question.
+        A question the speaker asks there, if it isn't the moment's own.
     takes
-        The answers to its question; None where there is none.
+        The answers its question accepts; None without a question.
     is_own
-        Whether the speaker shows numbers of their own, which no address has: nobody can follow there.
+        Whether the speaker shows their own uploaded numbers, which no address contains: nobody can follow there.
     moment
-        A moment of a talk of the speaker's own, as JSON, without what is for the speaker alone; `at` is its scene.
+        A moment of the speaker's own talk as JSON, without the speaker's notes; `at` is its scene.
     """
 
     at: str
@@ -50,14 +50,14 @@ class Place(Struct, frozen=True):
 
     @property
     def kind(self) -> Literal["pass", "lesson", "talk", "question"]:
-        """The kind of page that followers see: a pass, a moment of a lesson or of a talk, or a question of a cell."""
+        """What followers see: a pass, a moment of a lesson or talk, or a question about a cell."""
         if self.at.startswith("lesson="):
             return "lesson"
         return "talk" if self.moment else "question" if self.question else "pass"
 
     @property
     def shown(self) -> Place:
-        """The place that stands for all in which one sees the same pass and question: without where one looks."""
+        """The canonical place among those with the same pass and question: the view parameters are left out."""
         if self.kind != "pass" or self.is_own:
             return structs.replace(self, takes=None)
         texts = parse_qsl(self.at, keep_blank_values=True)
@@ -65,13 +65,13 @@ class Place(Struct, frozen=True):
 
 
 class Command(Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower):
-    """A command; `time` is in seconds, of the process that took it."""
+    """A command; `time` is in seconds, by the clock of the process that received it."""
 
     time: float
 
 
 class Make(Command, frozen=True):
-    """Open a room; what it keeps of secrets are hashes, but for seats."""
+    """Open a room. Its key and link are hashes."""
 
     code: str
     key: str
@@ -86,30 +86,30 @@ class Join(Command, frozen=True):
 
 
 class Move(Command, frozen=True):
-    """Lead the class to a place; `is_shown` says whether the answer is shown there."""
+    """Move the class to a place; `is_shown` says whether the answer is shown there."""
 
     place: Place
     is_shown: bool = False
 
 
 class Press(Command, frozen=True):
-    """Go on by so many presses, or back, in the talk that another device of the speaker's gives."""
+    """Step forward or back in the talk that runs on the speaker's other device."""
 
     by: int
 
 
 class Open(Command, frozen=True):
-    """Take answers to the question, or take no more."""
+    """Start or stop accepting answers."""
 
     is_open: bool
 
 
 class Again(Command, frozen=True):
-    """Ask the question again, and keep the answers of the first round beside those of the second."""
+    """Ask the question a second time; the first round's answers are kept."""
 
 
 class Answer(Command, frozen=True):
-    """Answer the question of the place of that number, in that round."""
+    """Answer the question of place `number`, in round `round`."""
 
     seat: str
     number: int
@@ -118,20 +118,20 @@ class Answer(Command, frozen=True):
 
 
 class Point(Command, frozen=True):
-    """Say that one doesn't understand a number, or, with an empty cell, that one does."""
+    """Mark a number as not understood; an empty cell clears the mark."""
 
     seat: str
     cell: str
 
 
-class Hand(Command, frozen=True):
-    """Offer a second code by which another device of the speaker's joins."""
+class OfferDevice(Command, frozen=True, tag="hand"):
+    """Offer a code by which another of the speaker's devices joins."""
 
     code: str
 
 
-class Take(Command, frozen=True):
-    """Take up that offer: a key and a seat of its own."""
+class PairDevice(Command, frozen=True, tag="take"):
+    """Pair the device that typed the offered code; it gets its own key and seat."""
 
     code: str
     key: str
@@ -142,14 +142,14 @@ class End(Command, frozen=True):
     """End the room."""
 
 
-AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | Hand | Take | End
+AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | OfferDevice | PairDevice | End
 
 
 def to_json(command: AnyCommand) -> bytes:
-    """A command as JSON."""
+    """Encode a command as JSON."""
     return msgspec.json.encode(command)
 
 
 def read(text: bytes) -> AnyCommand:
-    """The command that was written."""
+    """Decode a command."""
     return msgspec.json.decode(text, type=AnyCommand)

@@ -1,4 +1,4 @@
-"""Fair queues: CPU-heavy work, one piece at a time, next for whoever used least of it in the last minute."""
+"""A fair queue for CPU-heavy work: one piece at a time, next for whoever used it least in the last minute."""
 
 import asyncio
 import threading
@@ -13,17 +13,17 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 Who = tuple[str, str]
-"""A network and a tab of it; for a room's work its code, and nothing."""
+"""A network and a tab; for a room's work its code and an empty string."""
 
 WINDOW_SECONDS = 60.0
-"""How long a turn counts against whoever had it."""
+"""How long a turn counts."""
 
 GRACE_SECONDS = 0.02
-"""How long the queue waits for the next part of some work; else each part would wait for somebody's long piece."""
+"""How long the queue waits for the next part of some work; otherwise each part could wait for a long piece."""
 
 
 class Usage:
-    """The seconds that each network, and each tab of it, worked in the last minute; `now` is passed in."""
+    """Seconds of work in the last minute, by network and by tab; the clock is passed in."""
 
     def __init__(self) -> None:
         self._used: dict[str | Who, float] = {}
@@ -35,13 +35,13 @@ class Usage:
             self._count(each, seconds, now)
 
     def open(self, who: Who, now: float) -> None:
-        """Put a tab that is opened while its network works behind those that were there and used nothing."""
+        """Put a new tab of a busy network behind that network's idle tabs."""
         self._expire(now)
         if who[0] in self._used:
             self._count(who, 1e-6, now)
 
     def next(self, waiting: list[Who], now: float) -> int:
-        """Whose turn is next, as an index into those who wait in order of arrival; a network counts before its tabs."""
+        """The index of whose turn is next, in order of arrival; networks are compared before their tabs."""
         self._expire(now)
         used = self._used
         return min((used.get(who[0], 0.0), used.get(who, 0.0), n) for n, who in enumerate(waiting))[-1]
@@ -54,12 +54,12 @@ class Usage:
         while self._counted and now - self._counted[0][0] >= WINDOW_SECONDS:
             _, each, seconds = self._counted.popleft()
             left = self._used.pop(each, 0.0) - seconds
-            if left > 1e-9:  # what rounding leaves is nothing
+            if left > 1e-9:  # a rounding residue counts as nothing
                 self._used[each] = left
 
 
 class _Turn:
-    """A turn that keeps the queue's thread while work is done in the caller's."""
+    """A turn that blocks the queue's thread while the caller's thread works."""
 
     def __init__(self) -> None:
         self.begun, self.ended, self.is_followed = threading.Event(), threading.Event(), threading.Event()
@@ -80,7 +80,7 @@ class _Waiting:
 class FairQueue:
     """CPU-heavy work in one thread of its own, in the order of `Usage`.
 
-    Nothing pauses between two turns: Python hands its lock on every 5 ms, so short work has its half of the time.
+    There is no pause between turns: Python switches threads every 5 ms, so short work gets half of the time.
     """
 
     def __init__(self, name: str) -> None:
@@ -88,16 +88,16 @@ class FairQueue:
         self._lock, self._thread = threading.Lock(), ThreadPoolExecutor(1, name)
 
     def open(self, who: Who) -> None:
-        """Note a new tab."""
+        """Register a new tab."""
         with self._lock:
             self._usage.open(who, time.perf_counter())
 
     async def in_one_piece(self, who: Who, work: Callable[..., Result], *arguments: object) -> Result:
-        """The result of work that comes in one piece."""
+        """Run work in one piece, and return its result."""
         return await asyncio.wrap_future(self._submit(who, lambda: work(*arguments)))
 
     def in_turns(self, who: Who, work: Iterator[Part]) -> Iterator[Part]:
-        """The parts of some work, made in the caller's thread. It ends when its visitor leaves or changes anything."""
+        """Yield the parts of some work, each computed in the caller's thread in a turn of its own."""
         turn = _Turn()
         try:
             while True:
@@ -130,7 +130,7 @@ class FairQueue:
             return
         try:
             result, error = entry.work(), None
-        except BaseException as raised:  # whoever waits for it gets it
+        except BaseException as raised:  # raised where the result is awaited
             result, error = None, raised
         with self._lock:
             now = time.perf_counter()

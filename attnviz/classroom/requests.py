@@ -1,4 +1,4 @@
-"""Requests: what a browser asks of a room. What isn't one of these, with these parts and no other, changes nothing."""
+"""The requests that a browser may send to a room, parsed strictly: anything else is refused and changes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
 
 MAX_BYTES = 2_000
-"""Of a request of a follower's."""
+"""Size limit of a follower's request."""
 
 MAX_SPEAKER_BYTES = 64_000
 
@@ -24,7 +24,7 @@ CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]
 class Sent(
     Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower, rename="camel", forbid_unknown_fields=True
 ):
-    """A request; its tag says what is to be done."""
+    """A request; its tag names the action."""
 
 
 class Make(Sent, frozen=True):
@@ -32,14 +32,14 @@ class Make(Sent, frozen=True):
 
 
 class Join(Sent, frozen=True):
-    """Come in: with the code alone, with a QR code's link, or with the seat that one has."""
+    """Join with the code alone, with a QR code's link, or with an earlier seat."""
 
     link: Secret = ""
     seat: Secret = ""
 
 
 class Answer(Sent, frozen=True):
-    """Answer the question of a place, in a round of it."""
+    """Answer the question of a place in one of its rounds."""
 
     seat: Secret
     number: int
@@ -48,21 +48,21 @@ class Answer(Sent, frozen=True):
 
 
 class Point(Sent, frozen=True):
-    """Say that one doesn't understand a cell; an empty one takes that back."""
+    """Mark a cell as not understood; an empty one clears the mark."""
 
     seat: Secret
     cell: CellText
 
 
 class Around(Sent, frozen=True):
-    """Say whether one looks around by oneself."""
+    """Report whether this follower is exploring alone."""
 
     seat: Secret
     is_around: bool
 
 
 class Move(Sent, frozen=True):
-    """Lead the class; the speaker's, as all that follow."""
+    """Move the class. This and all requests below are the speaker's."""
 
     at: str
     question: CellQuestion | None = None
@@ -71,48 +71,48 @@ class Move(Sent, frozen=True):
 
 
 class Open(Sent, frozen=True):
-    """Take answers, or no more."""
+    """Start or stop accepting answers."""
 
     is_open: bool
 
 
 class Again(Sent, frozen=True):
-    """Ask again."""
+    """Ask the question a second time."""
 
 
 class Press(Sent, frozen=True):
-    """Go on, or back, in the talk that another device of the speaker's gives."""
+    """Step forward or back in the talk that runs on the speaker's other device."""
 
     by: Literal[1, -1]
 
 
 class Here(Sent, frozen=True):
-    """Say that the speaker's machine is awake."""
+    """Heartbeat of the speaker's machine."""
 
 
-class Hand(Sent, frozen=True):
-    """Offer a code for another device of the speaker's."""
+class OfferDevice(Sent, frozen=True, tag="hand"):
+    """Offer a code for another of the speaker's devices."""
 
 
 class Counts(Sent, frozen=True):
-    """Ask for the counts of all questions, as CSV."""
+    """Request the counts of all questions as CSV."""
 
 
 class End(Sent, frozen=True):
     """End the room."""
 
 
-Speakers = Move | Press | Open | Again | Here | Hand | Counts | End
+Speakers = Move | Press | Open | Again | Here | OfferDevice | Counts | End
 AnyRequest = Make | Join | Answer | Point | Around | Speakers
 
 
 def read(body: bytes) -> AnyRequest:
-    """The request in a body.
+    """Parse a request body.
 
     Raises
     ------
     RoomError
-        If no page of ours says so.
+        If our pages never send such a request.
     """
     try:
         return msgspec.json.decode(body, type=AnyRequest)

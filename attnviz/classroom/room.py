@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
@@ -12,42 +13,79 @@ from attnviz.classroom.commands import (
     Answer,
     AnyCommand,
     End,
-    Hand,
     Join,
     Make,
     Move,
+    OfferDevice,
     Open,
+    PairDevice,
     Place,
     Point,
     Press,
-    Take,
+    Value,
 )
-from attnviz.classroom.question import Question
+
+LARGEST = 1e12
+"""The largest number that an answer may be."""
+
+
+@dataclass
+class Question:
+    """A question asked in a room.
+
+    Attributes
+    ----------
+    place : Place
+        Where it was asked.
+    rounds : list of dict of str to Value
+        Each round's answers, by seat.
+    is_open : bool
+        Whether answers are accepted.
+    """
+
+    place: Place
+    rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])
+    is_open: bool = True
+
+    def takes(self, value: Value) -> bool:
+        """Whether an answer is valid for this question."""
+        takes = self.place.takes
+        if takes.n_choices:
+            return type(value) is int and 0 <= value < takes.n_choices
+        if not (type(value) in (int, float) and math.isfinite(value)):
+            return False
+        return 0 <= value <= 1 if takes.is_share else abs(value) <= LARGEST
+
+    @property
+    def counts(self) -> list[list[tuple[Value, int]]]:
+        """Counts per answer, for each round, sorted by answer."""
+        return [sorted(Counter(answers.values()).items()) for answers in self.rounds]
+
 
 SECONDS = 2 * 60 * 60
 """How long a room lasts after the speaker's last move."""
 
-HAND_SECONDS = 5 * 60
-"""How long the code for another device of the speaker's holds."""
+OFFER_SECONDS = 5 * 60
+"""How long the code for another of the speaker's devices is valid."""
 
 ANSWER_SECONDS = 1.0
 """Between two answers of a seat."""
 
 MAX_SEATS = 5_000
-"""Seats that a room remembers; past them the oldest that never said anything is forgotten."""
+"""Seats that a room remembers; beyond that the oldest silent one is forgotten."""
 
 SEAT_SECONDS = 60
-"""How long a seat holds that nobody uses: whose stream is never opened, and that says nothing."""
+"""How long an unused seat is valid: one that opens no stream and sends nothing."""
 
 MAX_QUESTIONS = 200
 MAX_COMMANDS = 100_000
-"""Answers, seats and all else that a room keeps of its followers: a class of 120 comes to some 10,000."""
+"""Commands of followers that a room keeps; a class of 120 makes about 10,000."""
 MAX_DEVICES = 5
-"""Devices of the speaker's."""
+"""Devices that one speaker may use."""
 
 
 class RoomError(ValueError):
-    """An act that a room refuses, in a sentence for whoever tried it."""
+    """A refused command, with a sentence for the person who tried it."""
 
 
 @dataclass
@@ -57,7 +95,7 @@ class Room:
     Attributes
     ----------
     code, link : str
-        What it is called, and the hash of what its QR code holds.
+        Its code, and the hash of the secret in its QR code.
     keys : tuple of str
         The hashes of the speaker's keys, one for each device.
     seats : dict of str to float
@@ -67,23 +105,23 @@ class Room:
     place : Place or None
         Where the class is.
     number : int
-        How often it was led to another place.
+        How many times the class has moved.
     shows : int
-        The number of the first place from which on followers see the same pass and question.
+        The number of the move since which followers see the same pass and question.
     is_shown : bool
         Whether the answer is shown there.
     questions : dict of Place to Question
-        All that was asked, in order.
+        All questions, in order.
     points : dict of str to (Place, str)
-        The cell that a seat doesn't understand, and where that was.
-    hand : tuple of str and float
-        The code for another device of the speaker's, and when it was offered.
+        The cell that a seat doesn't understand, and the place it was in.
+    offer : tuple of str and float
+        The code for another of the speaker's devices, and when it was offered.
     pressed : int
-        How many presses on devices of the speaker's have made in talks that another gives, less those back.
+        Steps forward less steps back that other devices of the speaker have made in a talk.
     moved, has_ended
-        When the class was led last, and whether it has ended.
+        When the class last moved, and whether it has ended.
     n_commands : int
-        How many commands were done.
+        How many commands were applied.
     """
 
     code: str
@@ -98,37 +136,37 @@ class Room:
     is_shown: bool = False
     questions: dict[Place, Question] = field(default_factory=dict)
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)
-    hand: tuple[str, float] = ("", 0.0)
+    offer: tuple[str, float] = ("", 0.0)
     pressed: int = 0
     has_ended: bool = False
     n_commands: int = 0
 
     @classmethod
     def made(cls, command: Make) -> Room:
-        """The room that was opened by a command."""
+        """The room that a command opens."""
         seats = {command.seat: 0.0}
         return cls(command.code, command.link, (command.key,), {command.seat}, command.time, seats)
 
     @property
     def question(self) -> Question | None:
-        """The question of the place where the class is."""
+        """The current place's question."""
         return self.questions.get(self.place)
 
     def has_key(self, key: str) -> bool:
-        """Whether a key is the speaker's."""
+        """Whether a key belongs to the speaker."""
         return is_one_of(key, self.keys)
 
     def has_link(self, link: str) -> bool:
-        """Whether a link is that of the QR code."""
+        """Whether a link is the QR code's."""
         return is_one_of(link, (self.link,))
 
     def has_offered(self, code: str, now: float) -> bool:
-        """Whether a code lets another device of the speaker's in."""
-        offered, when = self.hand
-        return bool(code) and code == offered and now - when <= HAND_SECONDS
+        """Whether a code currently pairs another of the speaker's devices."""
+        offered, when = self.offer
+        return bool(code) and code == offered and now - when <= OFFER_SECONDS
 
     def is_over(self, now: float) -> bool:
-        """Whether it has ended, by the speaker or by itself."""
+        """Whether it was ended or has expired."""
         return self.has_ended or now - self.moved > SECONDS
 
     def _silent_seat(self) -> str | None:
@@ -137,16 +175,16 @@ class Room:
         return next((seat for seat, last in self.seats.items() if not last and seat not in others), None)
 
     def counts_of_points(self) -> list[tuple[Place, str, int]]:
-        """How many don't understand which cell, most first."""
+        """The cells that people don't understand, with counts, most frequent first."""
         return [(*at, count) for at, count in Counter(self.points.values()).most_common()]
 
     def apply(self, command: AnyCommand) -> None:
-        """Do what a command says.
+        """Apply a command.
 
         Raises
         ------
         RoomError
-            If it can't be done; nothing is changed then.
+            If it is refused; nothing changes then.
         """
         if refusal := self.refusal(command):
             raise RoomError(refusal)
@@ -154,7 +192,7 @@ class Room:
         self.n_commands += 1
 
     def refusal(self, command: AnyCommand) -> str:
-        """Why a command can't be done now; empty where it can."""
+        """Why a command is refused now; empty if it isn't."""
         if self.is_over(command.time):
             return "This room has ended."
         if self.n_commands >= MAX_COMMANDS and isinstance(command, Join | Answer | Point):
@@ -200,7 +238,7 @@ class Room:
             return "No more answers are taken."
         if not question.takes(command.value):
             return "That is no answer to this question."
-        is_same = question.rounds[-1].get(command.seat) == command.value  # sent twice
+        is_same = question.rounds[-1].get(command.seat) == command.value  # a request that was sent twice
         is_early = command.time - self.seats[command.seat] < ANSWER_SECONDS
         return "One answer a second." if is_early and not is_same else ""
 
@@ -209,7 +247,7 @@ class Room:
         return "" if command.seat in self.seats and self.place else "Join again."
 
     @_refusal.register
-    def _(self, command: Take) -> str:
+    def _(self, command: PairDevice) -> str:
         if len(self.keys) >= MAX_DEVICES:
             return f"A room has at most {MAX_DEVICES} devices of the speaker’s."
         return "" if self.has_offered(command.code, command.time) else "This code is used or too old. Ask for another."
@@ -264,15 +302,15 @@ class Room:
             self.points.pop(command.seat, None)
 
     @_do.register
-    def _(self, command: Hand) -> None:
-        self.hand = command.code, command.time
+    def _(self, command: OfferDevice) -> None:
+        self.offer = command.code, command.time
 
     @_do.register
-    def _(self, command: Take) -> None:
+    def _(self, command: PairDevice) -> None:
         self.keys = (*self.keys, command.key)
         self.seats[command.seat] = 0.0
         self.speakers.add(command.seat)
-        self.hand = "", 0.0
+        self.offer = "", 0.0
 
     @_do.register
     def _(self, command: End) -> None:

@@ -1,4 +1,4 @@
-"""Rooms: those that this process knows, with who is here; whoever changes one tells all that listen."""
+"""The rooms of one process, with presence counts. Each change wakes the listening event streams."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from attnviz.scene.document.encoding import to_json
 MAX_ROOMS = 50
 MAX_ROOMS_OF_A_NETWORK = 20
 MAX_HERE = 500
-"""People in a room at once."""
+"""People in a room at one time."""
 
 ASLEEP_SECONDS = 25.0
-"""Without a sign of life of the speaker's machine, which gives one every 8 s."""
+"""After this long without a heartbeat the speaker counts as asleep; heartbeats come every 8 s."""
 
 SWEEP_SECONDS = 5.0
 
 FOR_ALL = (Move, Open, Again, End)
-"""The commands of which everybody is told; of the others the speaker is."""
+"""Commands that wake everybody's stream; the others wake the speaker's only."""
 
 
 @dataclass
 class Presence:
-    """Who is here by way of one process: how many, how many look around, and when the speaker's machine was heard."""
+    """Presence counts for one process: people, those exploring alone, and the speaker's last heartbeat."""
 
     here: int = 0
     around: int = 0
@@ -38,24 +38,24 @@ class Presence:
 
 
 @dataclass
-class Held:
-    """A room as this process has it.
+class LiveRoom:
+    """A room as one process holds it: its state, its streams and its presence counts.
 
     Attributes
     ----------
     room : Room
     streams : Counter of str
-        How many streams each seat has open here.
+        Open streams of each seat in this process.
     around : set of str
-        The seats that look around.
+        Seats that are exploring alone.
     speaker : float
-        When the speaker's machine was heard here last.
+        The speaker's last heartbeat in this process.
     others : Presence
-        Of all other processes.
+        Presence in all other processes.
     is_apart : bool
-        Whether what is done here reaches no other process.
+        Whether this process is cut off from the others.
     network : str
-        That of whoever opened it; empty in all processes but the one where that was.
+        The network that opened it, known only to the process where that happened.
     """
 
     room: Room
@@ -70,33 +70,33 @@ class Held:
 
     @property
     def presence(self) -> Presence:
-        """Who is here by way of this process; the speaker's own devices don't count."""
+        """Presence in this process; the speaker's own devices don't count."""
         here = self.streams.keys() - self.room.speakers
         return Presence(len(here), len(here & self.around), self.speaker)
 
     @property
     def n_here(self) -> int:
-        """How many are here by way of any process."""
+        """People here, over all processes."""
         return self.presence.here + self.others.here
 
     @property
     def is_full(self) -> bool:
-        """Whether as many are here as may be."""
+        """Whether the room has reached `MAX_HERE`."""
         return self.n_here >= MAX_HERE
 
-    def waits(self, now: float) -> bool:
-        """Whether nothing was heard of the speaker's machine for long."""
+    def is_asleep(self, now: float) -> bool:
+        """Whether the speaker counts as asleep."""
         return now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS
 
-    def tell(self, *, speaker_alone: bool = False) -> None:
-        """Tell everybody who listens that something has changed, or the speaker alone."""
+    def notify(self, *, speaker_alone: bool = False) -> None:
+        """Wake the streams of everybody, or of the speaker alone."""
         for is_speaker in (True,) if speaker_alone else (True, False):
             self._made.pop(is_speaker, None)
             self._changed[is_speaker].set()
             self._changed[is_speaker] = asyncio.Event()
 
-    async def change(self, is_speaker: bool, seconds: float) -> bool:
-        """Wait until something has changed for the speaker, or for the others; False if nothing has for so long."""
+    async def wait_for_change(self, is_speaker: bool, seconds: float) -> bool:
+        """Wait for a change for the speaker, or for followers; False on timeout."""
         try:
             await asyncio.wait_for(self._changed[is_speaker].wait(), seconds)
         except TimeoutError:
@@ -104,7 +104,7 @@ class Held:
         return True
 
     def event(self, is_speaker: bool) -> tuple[str, bytes]:
-        """The class as it is now, and what stands for it: the same as long as it is the same."""
+        """The id and JSON of the class's state; equal states have equal ids."""
         if is_speaker not in self._made:
             text = to_json(self._now(is_speaker))
             self._made[is_speaker] = hash_of(text.decode())[:12], text
@@ -123,7 +123,7 @@ class Held:
             is_shown=room.is_shown,
             round=Round(number=len(question.rounds), is_open=question.is_open) if question else None,
             has_ended=room.is_over(now),
-            waits=self.waits(now),
+            waits=self.is_asleep(now),
             is_apart=self.is_apart,
         )
         if is_speaker:
@@ -147,83 +147,83 @@ class Rooms:
     """The rooms of one process, in its memory."""
 
     def __init__(self) -> None:
-        self.held: dict[str, Held] = {}
+        self.live: dict[str, LiveRoom] = {}
 
-    async def make(self, network: str = "") -> tuple[Held, Seat]:
-        """Open a room for someone of a network; returns their seat too, with all secrets.
+    async def make(self, network: str = "") -> tuple[LiveRoom, Seat]:
+        """Open a room; returns it and the speaker's seat with all secrets.
 
         Raises
         ------
         RoomError
-            If there are `MAX_ROOMS`, or `MAX_ROOMS_OF_A_NETWORK` of this one.
+            If there are `MAX_ROOMS`, or `MAX_ROOMS_OF_A_NETWORK` from this network.
         """
         seat = Seat(code=await self.free_code(network), seat=new_secret(), key=new_secret(), link=new_secret())
         made = Make(time=time.time(), code=seat.code, key=hash_of(seat.key), link=hash_of(seat.link), seat=seat.seat)
-        held = self.held[made.code] = self.holding(made)
-        held.network = network
-        await self.begun(held, made)
-        return held, seat
+        live = self.live[made.code] = self.holding(made)
+        live.network = network
+        await self.begun(live, made)
+        return live, seat
 
-    async def find(self, code: str) -> Held | None:
-        """The room of a code, if it is not over."""
-        held = self.held.get(code)
-        return held if held and not held.room.is_over(time.time()) else None
+    async def find(self, code: str) -> LiveRoom | None:
+        """The room with this code, unless it is over."""
+        live = self.live.get(code)
+        return live if live and not live.room.is_over(time.time()) else None
 
-    async def offering(self, code: str) -> Held | None:
-        """The room that offers a code for another device of the speaker's."""
+    async def offering(self, code: str) -> LiveRoom | None:
+        """The room that offers this code to another of the speaker's devices."""
         now = time.time()
-        return next((held for held in self.held.values() if held.room.has_offered(code, now)), None)
+        return next((live for live in self.live.values() if live.room.has_offered(code, now)), None)
 
-    async def do(self, held: Held, command: AnyCommand) -> None:
-        """Do what a command says, and tell everybody.
+    async def do(self, live: LiveRoom, command: AnyCommand) -> None:
+        """Apply a command and wake the streams.
 
         Raises
         ------
         RoomError
-            If it can't be done.
+            If it is refused.
         """
-        held.room.apply(command)
-        held.tell(speaker_alone=not isinstance(command, FOR_ALL))
+        live.room.apply(command)
+        live.notify(speaker_alone=not isinstance(command, FOR_ALL))
 
     async def free_code(self, network: str) -> str:
-        """A code that no room has, if one more may be opened from a network."""
+        """An unused code, if this network may open another room."""
         self.sweep()
-        hold_room_for_another(self.held.keys(), (held.network for held in self.held.values()), network)
-        while (code := new_code()) in self.held:
+        hold_room_for_another(self.live.keys(), (live.network for live in self.live.values()), network)
+        while (code := new_code()) in self.live:
             pass
         return code
 
-    def holding(self, made: Make) -> Held:
-        """A room that was opened, as this process has it."""
-        return Held(Room.made(made))
+    def holding(self, made: Make) -> LiveRoom:
+        """The live room for a new room."""
+        return LiveRoom(Room.made(made))
 
-    async def current(self, held: Held) -> None:
-        """Wait until this process knows all that has happened in a room."""
+    async def current(self, live: LiveRoom) -> None:
+        """Wait until this process has applied every command of a room."""
 
-    async def begun(self, held: Held, made: Make) -> None:
-        """Note a room that was opened."""
+    async def begun(self, live: LiveRoom, made: Make) -> None:
+        """Publish a new room."""
 
     async def close(self) -> None:
-        """Let go of all rooms."""
-        self.held.clear()
+        """Drop all rooms."""
+        self.live.clear()
 
     def sweep(self) -> None:
-        """Forget rooms that are over, and tell those whose speaker sleeps, or is awake again."""
+        """Drop rooms that are over, and wake streams in case the speaker fell asleep or woke."""
         now = time.time()
-        for code, held in [*self.held.items()]:
-            held.tell()
-            if held.room.is_over(now):
-                del self.held[code]
+        for code, live in [*self.live.items()]:
+            live.notify()
+            if live.room.is_over(now):
+                del self.live[code]
 
     async def run(self) -> None:
-        """Sweep for as long as the process lasts."""
+        """Sweep until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             self.sweep()
 
 
 def hold_room_for_another(codes: Collection[str], networks: Iterable[str], network: str) -> None:
-    """Hold that one more room may be opened from a network, beside those of these networks.
+    """Check that this network may open another room, given all codes and the networks of all rooms.
 
     Raises
     ------

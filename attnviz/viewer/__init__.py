@@ -1,1 +1,1 @@
-"""The viewer: what shows a pass in a browser, given as data. It knows no Streamlit."""
+"""The viewer: the browser code, and what carries it as a page, a notebook cell or a site. It knows no Streamlit."""

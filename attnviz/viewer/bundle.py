@@ -1,40 +1,46 @@
-"""Bundle: JavaScript modules as one text, as Streamlit takes an inline component.
+"""The browser's code as text: modules bundled into one, styles joined, and the viewer as one HTML page (the shell).
 
-A module imports with lines such as `import { parts } from "../pass/cells.js";`
-and exports functions, constants and, the one that is asked for, a default. Each
-keeps a scope of its own, under its file's name: no two files share one.
+A module imports with lines such as `import { parts } from "../pass/cells.js";` and exports functions, constants and at
+most one default. Each keeps a scope of its own, named after its file: no two files share a name. The shell is filled
+in by Python (`page`) and by the browser (`viewer/download.js`), which gets it as a script of the server.
 """
 
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import html
 import re
+from collections.abc import Iterable
 from os.path import normpath
 from pathlib import Path
 
 BROWSER = Path(__file__).parent / "browser"
-"""The modules, in rooms."""
+"""The folder of the browser's modules."""
 
 _IMPORT = re.compile(
     r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
 _COMMENT = re.compile(r"^ *(?:/\*\* .*\*/|//.*)\n", re.MULTILINE)  # a fifth of what a first visit would fetch
-_VENDOR = "vendor"  # the room of others' modules, whose comments are their licences
+_VENDOR = "vendor"  # third-party modules, whose comments are their licences
 _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
 
 def module(name: str) -> Path:
-    """The module of that name, in whichever room it is."""
+    """The path of a module, by name."""
     (path,) = BROWSER.glob(f"*/{name}.js")
     return path
 
 
 def bundle(entry: Path) -> str:
-    """The text of a module after those it imports, each once.
+    """The text of a module, preceded by its imports, each once.
 
     Raises
     ------
     ValueError
-        If modules import each other in a circle, a name is imported that is not
-        exported, or an import or export is of another form.
+        If imports form a cycle, an imported name is not exported, or an import or export has an unknown form.
     """
     texts: dict[Path, str] = {}
     _add(entry, (), texts)
@@ -45,7 +51,7 @@ def bundle(entry: Path) -> str:
 
 
 def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> None:
-    """Add the text of a module after those of all that it imports, unless it is there."""
+    """Add a module after all of its imports, unless it is there already."""
     if path in importers:
         circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
         raise ValueError(f"Modules import without circles; got {circle}. Move what both need into a third.")
@@ -58,7 +64,7 @@ def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> Non
 
 
 def _source(path: Path, imported: re.Match[str]) -> Path:
-    """The module that another imports."""
+    """The path of an imported module."""
     return Path(normpath(path.parent / imported["path"]))
 
 
@@ -82,10 +88,81 @@ def _exported(text: str) -> list[str]:
 
 
 def _scoped(path: Path, text: str) -> str:
-    """A module as a constant that holds what it exports."""
+    """A module as a constant that holds its exports."""
     return f"const {path.stem}_js = (() => {{\n{_joinable(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
 
 
 def _joinable(text: str) -> str:
-    """A module's text that takes what it imports from such constants."""
+    """A module's text, with imports read from such constants."""
     return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))
+
+
+STYLES = {path.stem: path for path in sorted(BROWSER.glob("*/*.css"), key=lambda path: path.name)}
+"""All stylesheets by name, in alphabetical order."""
+
+
+def joined(names: Iterable[str]) -> str:
+    """The stylesheets with these names as one text."""
+    return "\n".join(STYLES[each].read_text("utf-8") for each in names)
+
+
+_OF_PAGES_OF_THE_APP = {
+    *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views"),
+}
+THEME = Path(__file__).with_name("shell.css")
+HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+{styles}
+</head>
+"""
+_SHELL_BODY = """<body>
+<header><h1></h1><p id="alone"></p></header>
+<main class="viewer"><noscript>Switch JavaScript on: a script in this page draws it.</noscript></main>
+<p id="refused" role="status"></p>
+<script type="application/json" id="document">{document}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def filled(document: bytes, title: str) -> str:
+    """The shell, filled with a document.
+
+    Parameters
+    ----------
+    document : bytes
+        JSON, as `contract.document` declares it.
+    title : str
+        Plain text; it is escaped.
+    """
+    return _shell().format(document=inert(document), title=html.escape(title))
+
+
+def inert(document: bytes) -> str:
+    """JSON that is safe in a script element: it can't end the element or begin a comment."""
+    return document.decode().replace("<", r"\u003c")
+
+
+def hash_source(script: str) -> str:
+    """The hash of an inline script, as a content security policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+@functools.cache
+def _shell() -> str:
+    """The shell, with slots for the document and the title."""
+    script = f"\n{bundle(module('standalone'))}"
+    policy = (
+        f"default-src 'none'; script-src {hash_source(script)}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    style = joined(name for name in STYLES if name not in _OF_PAGES_OF_THE_APP) + THEME.read_text("utf-8")
+    fixed = {"policy": policy, "styles": f"<style>{style}</style>", "script": script}
+    named = {name: text.replace("{", "{{").replace("}", "}}") for name, text in fixed.items()}
+    return (HEAD + _SHELL_BODY).format(**named, document="{document}", title="{title}")

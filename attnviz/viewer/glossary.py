@@ -10,7 +10,7 @@ _PARTS = ("id", "pattern", "says", "here")
 
 
 def javascript() -> str:
-    """The module."""
+    """The module's text."""
     terms = "".join(f"  {{\n{_parts(vars(term))}  }},\n" for term in TERMS)
     return (
         "// Made from attnviz/explain by `python -m attnviz.viewer.glossary`. Change it there.\n\n"
@@ -23,7 +23,7 @@ def _parts(term: dict[str, str | tuple[str, ...]]) -> str:
 
 
 def _value(value: str | tuple[str, ...]) -> str:
-    """As Biome lays it out."""
+    """A value in Biome's format."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return "[\n" + "".join(f"      {_value(each)},\n" for each in value) + "    ]"

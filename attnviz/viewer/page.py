@@ -1,4 +1,4 @@
-"""Pages: a pass in the viewer as one HTML file, and in a notebook."""
+"""`page` and `show`: a pass in the viewer, as one HTML file or in a notebook."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.shell import filled
+from attnviz.viewer.bundle import filled
 
 USUAL_BYTES = 800_000
-"""Of a page; a larger one is named before it is written."""
+"""The usual size of a page; a larger one gets a warning before it is written."""
 
 MAX_TITLE_CHARACTERS = 80
 
@@ -61,7 +61,7 @@ class Page:
         return f"attnviz: “{self.title}”, one page of {_size(self.n_bytes)}"
 
     def _repr_html_(self) -> str:
-        """The page in a frame that can do nothing to the notebook, and a line for where frames are dropped."""
+        """The page in a sandboxed frame, and a line for notebooks that drop frames."""
         return self._framed
 
     @cached_property
@@ -158,7 +158,7 @@ def _document(resolved: SceneWithPass, notes: ReplyNotes) -> bytes:
 
 
 def _title(trace: Trace) -> str:
-    """The words of a pass, as they were before those that are alike were numbered; how many where it has none."""
+    """The words of a pass, without the numbers of repeated ones; without words, the number of tokens."""
     words = trace.labels.get("query", ())
     if not words:
         return f"a pass of {counted(trace.lengths['query'], 'token')}"

@@ -1,4 +1,4 @@
-"""Scripts: modules and their styles as one text, which a browser fetches once and keeps."""
+"""The scripts that the server serves: modules and their styles as one text, which browsers cache."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attnviz.viewer.bundle import bundle, module
-from attnviz.viewer.shell import filled
-from attnviz.viewer.styles import STYLES, joined
+from attnviz.viewer.bundle import STYLES, bundle, filled, joined, module
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,9 @@ class Script:
     text : bytes
         A module: its default export is the component, `styles` are its styles; or the page to download is its `shell`.
     compressed : bytes
-        The same.
+        The same, gzipped.
     path : str
-        Where it is served; another text has another path.
+        Its path, with a hash of the text.
     """
 
     text: bytes
@@ -33,12 +31,12 @@ class Script:
 
     @classmethod
     def of(cls, name: str, styles: Iterable[str], **values: object) -> Script:
-        """The script of the module of this name, with the styles of these names and other constants."""
+        """The script of a module, with these styles and constants."""
         return cls.exporting(name, bundle(module(name)), styles=joined(styles), **values)
 
     @classmethod
     def exporting(cls, name: str, code: str, **values: object) -> Script:
-        """The script of this name: some code, and constants."""
+        """A script of some code and constants."""
         constants = "".join(f"export const {each} = {json.dumps(value)};\n" for each, value in values.items())
         text = (code + constants).encode()
         path = f"/viewer/{name}-{hashlib.sha256(text).hexdigest()[:16]}.js"
@@ -59,4 +57,4 @@ SCRIPTS = {
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
 }
-"""The viewer with its settings, the articles, what takes a file, the page to download, the watch over the server."""
+"""The viewer with its settings, articles, the upload, the page to download, and the connection watcher."""

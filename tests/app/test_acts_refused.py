@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
-from attnviz.app.server import acts_route
-from attnviz.app.state import tabs
+from attnviz.app import tab_routes, tabs
 from attnviz.contract.answer import MAX_ACTS, read_request
 from attnviz.contract.base import RequestError
 from attnviz.scene.actions import ACTION_NAMES
@@ -29,7 +28,7 @@ def tab():
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_nothing_is_done_but_by_a_post(tab, method):
-    answered = ask(APP, acts_route.PATH, method, body=said(tab, ("mask", "causal")))
+    answered = ask(APP, tab_routes.ACTS_PATH, method, body=said(tab, ("mask", "causal")))
     assert (answered.status, answered.headers["allow"]) == (405, "POST")
     assert tab.session.scene == Scene(sentence="the cat sat")
 
@@ -116,22 +115,22 @@ def test_what_is_no_json_of_a_tab_is_refused(tab, message):
 
 
 def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
-    is_refused(post(said(tab, ("sentence", "a" * acts_route.MAX_REQUEST_BYTES))))
+    is_refused(post(said(tab, ("sentence", "a" * tab_routes.MAX_ACTS_BYTES))))
     read = []
 
     async def endless():
         read.append(1)
         return {"type": "http.request", "body": b" " * 1_000, "more_body": True}
 
-    scope = {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": tab_routes.ACTS_PATH, "headers": [], "query_string": b""}
     refused = []
 
     async def send(message):
         refused.append(message)
 
-    run(acts_route.route().handle(scope, endless, send))
+    run(tab_routes.acts_route().handle(scope, endless, send))
     assert refused[0]["status"] == 400
-    assert len(read) == acts_route.MAX_REQUEST_BYTES // 1_000 + 1
+    assert len(read) == tab_routes.MAX_ACTS_BYTES // 1_000 + 1
 
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
@@ -146,12 +145,12 @@ def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
         read.append(body)
         raise RequestError("What is asked here is a page's own. Reload the page.")
 
-    monkeypatch.setattr(acts_route, "read_request", refused)
+    monkeypatch.setattr(tab_routes, "read_acts", refused)
     for body in (
         said(tab, tab="0" * 32),
         said(tab, tab=1),
-        b" " * acts_route.MAX_REQUEST_BYTES,
-        b"[" * acts_route.MAX_REQUEST_BYTES,
+        b" " * tab_routes.MAX_ACTS_BYTES,
+        b"[" * tab_routes.MAX_ACTS_BYTES,
     ):
         assert post(body).status in (400, 404)
     assert read == []
@@ -172,7 +171,9 @@ def test_who_hangs_up_before_all_is_sent_has_done_nothing(tab):
 
     run(
         APP(
-            {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [(b"host", b"[::1]")]}, receive, send
+            {"type": "http", "method": "POST", "path": tab_routes.ACTS_PATH, "headers": [(b"host", b"[::1]")]},
+            receive,
+            send,
         )
     )
     assert sent[0]["status"] == 400

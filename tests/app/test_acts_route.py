@@ -10,9 +10,7 @@ from page import answer_of, did, opened, scene_of, values
 from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, post, said
 
-from attnviz.app import streamlit_private
-from attnviz.app.server import acts_route
-from attnviz.app.state import arrival, tabs
+from attnviz.app import store, streamlit_private, tab_routes, tabs
 from attnviz.scene.document import pass_cache
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
@@ -39,7 +37,7 @@ def test_what_was_done_is_answered_with_the_scene_that_it_made(tab):
 def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
     for script in SCRIPTS.values():
         assert ask(APP, "/a/course" + script.path).text == script.text.decode()
-    assert ask(APP, "/a/course" + acts_route.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
+    assert ask(APP, "/a/course" + tab_routes.ACTS_PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.session.scene.options.mask == "causal"
 
 
@@ -102,7 +100,7 @@ def test_a_later_scene_has_a_larger_number_whether_a_run_an_act_or_back_made_it(
     numbers = [answer_of(at)["number"]]
     for mask in ("causal", "none"):
         numbers += [did(at, "mask", mask)["number"], answer_of(at.run())["number"]]
-    monkeypatch.setattr("attnviz.app.state.arrival.is_navigation", lambda: True)
+    monkeypatch.setattr("attnviz.app.store.is_navigation", lambda: True)
     numbers += [answer_of(at.run())["number"], did(at, "mask", "causal")["number"]]
     assert numbers == sorted(set(numbers))
 
@@ -113,7 +111,7 @@ def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(
     monkeypatch.setattr(
         "attnviz.app.streamlit_private.get_script_run_ctx", back_in(streamlit_private.get_script_run_ctx)
     )
-    at.query_params[arrival.RECONNECTED] = ""
+    at.query_params[store.RECONNECTED] = ""
     assert values(answer_of(at.run()))["mask"] == "causal"
     assert at.query_params == {"sentence": "the cat sat", "mask": "causal"}
     del at.query_params["mask"]
@@ -121,7 +119,7 @@ def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(
 
 
 def test_a_process_that_has_taken_over_says_nothing_of_the_break():
-    at = opened(sentence="the cat sat", seed="3", **{arrival.RECONNECTED: ""})
+    at = opened(sentence="the cat sat", seed="3", **{store.RECONNECTED: ""})
     assert answer_of(at)["notices"] == []
     assert scene_of(at).options.seed == 3
 

@@ -9,9 +9,8 @@ from asgi import APP, asked, run
 from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, said
 
-from attnviz.app.server import acts_route
-from attnviz.app.state import tabs
-from attnviz.app.state.tabs import MAX_WAIT_SECONDS
+from attnviz.app import tab_routes, tabs
+from attnviz.app.tabs import MAX_WAIT_SECONDS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
@@ -31,16 +30,16 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
         assert done.tab == other.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "answer_to", answered)
+    monkeypatch.setattr(tab_routes, "answer_to", answered)
 
     async def story():
         ours = [
-            asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(tab, ("sentence", word))))
+            asyncio.create_task(asked(APP, tab_routes.ACTS_PATH, "POST", body=said(tab, ("sentence", word))))
             for word in "abc"
         ]
         while not begun:
             await asyncio.sleep(0)
-        others = await asked(APP, acts_route.PATH, "POST", body=said(other, ("sentence", "z")))
+        others = await asked(APP, tab_routes.ACTS_PATH, "POST", body=said(other, ("sentence", "z")))
         before = begun[:]
         may_end.set()
         return others, before, await asyncio.gather(*ours)
@@ -58,20 +57,20 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     for each in heavy:
         tabs.OPEN[each.token] = each
         each.session = Session(Scene())
-        each.cpu_quota.spend(1.5 * acts_route.HEAVY_SECONDS)
+        each.cpu_quota.spend(1.5 * tab_routes.HEAVY_SECONDS)
 
     def answered(place, done):
         begun.append(done.tab)
         assert done.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "answer_to", answered)
+    monkeypatch.setattr(tab_routes, "answer_to", answered)
 
     async def story():
-        waiting = [asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(each))) for each in heavy]
+        waiting = [asyncio.create_task(asked(APP, tab_routes.ACTS_PATH, "POST", body=said(each))) for each in heavy]
         while not begun:
             await asyncio.sleep(0)
-        person = await asked(APP, acts_route.PATH, "POST", body=said(tab))
+        person = await asked(APP, tab_routes.ACTS_PATH, "POST", body=said(tab))
         before = len(begun)
         may_end.set()
         return person.status, before, {each.status for each in await asyncio.gather(*waiting)}
@@ -79,7 +78,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     assert run(story()) == (200, 2, {200})
 
 
-@pytest.mark.parametrize("act", acts_route.LONG)
+@pytest.mark.parametrize("act", tab_routes.LONG)
 def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, monkeypatch, act):
     pressing, may_end, begun = [new_tab() for _ in range(8)], threading.Event(), []
 
@@ -88,16 +87,18 @@ def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, 
         assert done.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "answer_to", answered)
+    monkeypatch.setattr(tab_routes, "answer_to", answered)
 
     async def story():
         waiting = [
-            asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(each, ("mask", "none"), (act, "a"))))
+            asyncio.create_task(asked(APP, tab_routes.ACTS_PATH, "POST", body=said(each, ("mask", "none"), (act, "a"))))
             for each in pressing
         ]
         while not begun:
             await asyncio.sleep(0)
-        persons = [(await asked(APP, acts_route.PATH, "POST", body=said(tab, ("mask", act)))).status for _ in range(3)]
+        persons = [
+            (await asked(APP, tab_routes.ACTS_PATH, "POST", body=said(tab, ("mask", act)))).status for _ in range(3)
+        ]
         before = len(begun)
         may_end.set()
         return persons, before, {each.status for each in await asyncio.gather(*waiting)}
@@ -112,8 +113,8 @@ def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, m
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(acts_route.asyncio, "sleep", sleep)
-    monkeypatch.setattr(acts_route, "time", SimpleNamespace(monotonic=lambda: tab.cpu_quota.at))
+    monkeypatch.setattr(tab_routes.asyncio, "sleep", sleep)
+    monkeypatch.setattr(tab_routes, "time", SimpleNamespace(monotonic=lambda: tab.cpu_quota.at))
     monkeypatch.setattr(tabs, "time", SimpleNamespace(thread_time=lambda: next(used)))
     answer(tab, ("mask", "causal"))
     assert (slept, tab.cpu_quota.used) == ([0], 0.25)

@@ -15,10 +15,18 @@ from starlette.responses import PlainTextResponse, Response
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
-from attnviz.app.server import acts_route, app_wiring, arrays_route, lesson_route, scripts, talk_route
-from attnviz.app.server.app_wiring import AllowedPaths, Headers, configured_policy, is_open, policy
-from attnviz.app.server.hosts import LOCAL, answers_to, same_origin
-from attnviz.app.server.scripts import PageScript
+from attnviz.app import app_wiring, lesson_routes, scripts, tab_routes
+from attnviz.app.middleware import (
+    LOCAL,
+    AllowedPaths,
+    Headers,
+    answers_to,
+    configured_policy,
+    is_allowed,
+    policy,
+    same_origin,
+)
+from attnviz.app.scripts import PageScript
 from attnviz.classroom import room_route
 from attnviz.viewer.script import SCRIPTS
 
@@ -46,13 +54,13 @@ def test_doors_that_no_page_needs_are_shut(path):
     "path", ["/", "/audit", "/static/a.js", "/media/1.npz", "/_stcore/health", "/c/_stcore/health"]
 )
 def test_doors_that_pages_need_are_open(path):
-    assert is_open(path)
+    assert is_allowed(path)
     assert ask(APP, path).text == "a page"
 
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
 def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.app.server.allowed_paths.st.get_option", lambda _: base)
+    monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
     for path in ("/", "/audit", "/audit/", "/static/js/a.js", "/_stcore/health"):
@@ -65,7 +73,7 @@ def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mou
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
 def test_links_to_pages_that_have_moved_lead_there(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.app.server.allowed_paths.st.get_option", lambda _: base)
+    monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
     typed, empty, lesson = "?sentence=a%20%26%20b&lesson=masks", "?seed=", "?lesson=masks&moment=3&present=1"
@@ -96,7 +104,7 @@ CODES = {
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/a", "course")])
 def test_a_code_leads_to_its_room_however_it_is_typed_and_no_page_is_taken_for_one(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.app.server.allowed_paths.st.get_option", lambda _: base)
+    monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
     for typed, code in CODES.items():
@@ -164,13 +172,13 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
 
 BEHIND = {
-    "/acts": (acts_route, "answer_to"),
-    "/arrays": (arrays_route, "_replied"),
-    "/talk": (talk_route, "reply"),
-    "/moment?lesson=masks&moment=1": (lesson_route, "_made"),
+    "/acts": (tab_routes, "answer_to"),
+    "/arrays": (tab_routes, "_replied"),
+    "/talk": (lesson_routes, "reply"),
+    "/moment?lesson=masks&moment=1": (lesson_routes, "_made"),
     "/room?room=ABCDEF": (room_route.ROOMS, "find"),
-    "/room/moment": (room_route, "held_of"),
-    "/room/events": (room_route, "held_of"),
+    "/room/moment": (room_route, "room_of_seat"),
+    "/room/events": (room_route, "room_of_seat"),
     "/viewer/a-b.js": (scripts, "SCRIPTS"),
 }
 """What is called behind each route of ours."""

@@ -17,8 +17,7 @@ from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
 from attnviz import UnexpectedError, attend, compare
-from attnviz.app.sections import ownnumbers
-from attnviz.app.server import arrays_route
+from attnviz.app import sections, tab_routes
 from attnviz.articles.upload import OPEN_MODEL, Reply
 from attnviz.checks.uploads.request import QUESTIONS
 from attnviz.checks.wording import report
@@ -45,7 +44,7 @@ def sent(tab, content=b"", name="own.npz", **said):
 
 
 def post(body):
-    return ask(APP, arrays_route.PATH, "POST", body=body)
+    return ask(APP, tab_routes.ARRAYS_PATH, "POST", body=body)
 
 
 def said(answered):
@@ -204,7 +203,7 @@ def test_what_no_page_sends_is_refused(tab):
         b"",
         b"\n",
         b"[" * 9_000,
-        b"x" * (arrays_route.MAX_LINE_BYTES + 1) + b"\n",
+        b"x" * (tab_routes.MAX_LINE_BYTES + 1) + b"\n",
         sent(tab, example="other"),
         sent(tab, n_heads=2),
         sent(tab, stage="x" * 300),
@@ -213,8 +212,8 @@ def test_what_no_page_sends_is_refused(tab):
         assert post(body).status == 400
     assert post(sent("0" * 32)).status == 404
     assert post(sent(tab, b" " * (MAX_FILE_BYTES + 1))).status == 413
-    assert ask(APP, arrays_route.PATH, "GET").status == 405
-    assert ask(APP, arrays_route.PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
+    assert ask(APP, tab_routes.ARRAYS_PATH, "GET").status == 405
+    assert ask(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
 
 
 def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_for_it(tab, monkeypatch):
@@ -225,13 +224,13 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
         assert may_end.wait(PATIENCE_SECONDS)
         return Reply([])
 
-    monkeypatch.setattr(arrays_route, "reply", compares)
+    monkeypatch.setattr(tab_routes, "reply", compares)
 
     async def story():
-        first = asyncio.create_task(asked(APP, arrays_route.PATH, "POST", body=sent(tab)))
+        first = asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab)))
         while not begun.is_set():
             await asyncio.sleep(0)
-        second = await asked(APP, arrays_route.PATH, "POST", body=sent(tab))
+        second = await asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab))
         act = await asyncio.to_thread(answer, tab, ("mask", "causal"))
         may_end.set()
         return second.status, act["address"]["mask"], (await first).status
@@ -239,13 +238,13 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
     before = tab.cpu_quota.used
     assert run(story()) == (429, "causal", 200)
     assert tab.cpu_quota.used > before
-    assert not arrays_route._UNDERWAY
+    assert not tab_routes._UNDERWAY
 
 
 def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_nobody_waiting(tab, monkeypatch):
     may_end, underway = threading.Event(), []
     monkeypatch.setattr(
-        arrays_route, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2]
+        tab_routes, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2]
     )
     tabs = [new_tab() for _ in range(30)]
 
@@ -256,9 +255,9 @@ def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_no
 
     async def story():
         last = asyncio.Event()
-        coming = asyncio.create_task(asked(APP, arrays_route.PATH, "POST", messages=slow(last)))
-        compared = [asyncio.create_task(asked(APP, arrays_route.PATH, "POST", body=sent(each))) for each in tabs]
-        while len(arrays_route._UNDERWAY) < len(tabs):
+        coming = asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", messages=slow(last)))
+        compared = [asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(each))) for each in tabs]
+        while len(tab_routes._UNDERWAY) < len(tabs):
             await asyncio.sleep(0)
         at_once = len(underway)
         may_end.set()
@@ -308,7 +307,7 @@ def test_a_microgpt_of_few_positions_opens_with_as_many_letters_as_it_reads(tab,
     own["state_dict"]["wpe"] = own["state_dict"]["wpe"][:block_size]
     answered = said(post(sent(tab, json.dumps(own).encode(), "mine.json")))
     assert answered.startswith("A microgpt of your own\n")
-    parts = ownnumbers._opened(tab.session, OPEN_MODEL)
+    parts = sections._opened(tab.session, OPEN_MODEL)
     tab.session.update(**parts)
     assert answer(tab)["pass"]["words"]["query"] == ["BOS", "x", "y"][:block_size]
     logits = tab.session.resolved().trace["logits"].value

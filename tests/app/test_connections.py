@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.app.server import app_wiring
-from attnviz.app.server.app_wiring import MAX_MESSAGE_BYTES, Messages, allow_files, judged
+from attnviz.app import middleware
+from attnviz.app.app_wiring import Messages, allow_files
+from attnviz.app.middleware import MAX_MESSAGE_BYTES, fate_of_message
 
 
 def said(**message):
@@ -61,19 +62,19 @@ REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * MAX_MESSAGE_BYTES)]
 
 
 def test_what_pages_send_is_heard_and_nothing_else():
-    assert {judged(each) for each in HEARD} == {"heard"}
-    assert {judged(each) for each in IGNORED} == {"ignored"}
-    assert {judged(each) for each in REFUSED} == {"refused"}
+    assert {fate_of_message(each) for each in HEARD} == {"heard"}
+    assert {fate_of_message(each) for each in IGNORED} == {"ignored"}
+    assert {fate_of_message(each) for each in REFUSED} == {"refused"}
     assert drive(Messages, received(*IGNORED[1:], *HEARD)) == (HEARD, [])
 
 
 def test_a_new_kind_of_message_is_not_heard_and_the_log_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(app_wiring, "_IGNORED", app_wiring._IGNORED - {"clear_cache"})
-    assert judged(said(clear_cache=True)) == "ignored"
+    monkeypatch.setattr(middleware, "_IGNORED", middleware._IGNORED - {"clear_cache"})
+    assert fate_of_message(said(clear_cache=True)) == "ignored"
     assert "a new kind, clear_cache" in caplog.text
     caplog.clear()
     for each in HEARD + IGNORED[:1] + IGNORED[2:]:
-        judged(each)
+        fate_of_message(each)
     assert caplog.text == ""
 
 
@@ -91,7 +92,7 @@ def test_who_sends_what_no_page_sends_is_hung_up_on(message):
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_judged(data):
-    assert judged(data) in ("heard", "ignored", "refused")
+    assert fate_of_message(data) in ("heard", "ignored", "refused")
 
 
 def test_a_websocket_passes_all_guards():

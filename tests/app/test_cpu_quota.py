@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import opened
 
-from attnviz.app.state import tabs
-from attnviz.app.state.tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
+from attnviz.app import tabs
+from attnviz.app.tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
 
 
 def used(cost, pause, seconds):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
-from attnviz.app.sections import downloads
+from attnviz.app import sections
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
@@ -15,13 +15,13 @@ from attnviz.scene.scene import Scene
 def offered(monkeypatch):
     """What makes each file, as Streamlit is given it."""
     makers = {}
-    monkeypatch.setattr(downloads.st, "download_button", lambda _, make, name, **__: makers.update({name: make}))
+    monkeypatch.setattr(sections.st, "download_button", lambda _, make, name, **__: makers.update({name: make}))
     return makers
 
 
 def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(offered):
     place = Session(Scene(sentence="the cat sat"))
-    downloads.draw_arrays(place)
+    sections.offer_arrays(place)
     for words in ("the cat sat", "a dog"):
         place.update(sentence=words)
         trace = trace_of(Settings(words))
@@ -31,5 +31,5 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 
 
 def test_where_there_is_no_pass_a_file_is_empty(offered):
-    downloads.draw_arrays(Session(Scene(sentence="")))
+    sections.offer_arrays(Session(Scene(sentence="")))
     assert [make() for make in offered.values()] == [b""]

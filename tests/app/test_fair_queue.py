@@ -213,7 +213,7 @@ def page():
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    from attnviz.app.sections.audit import until_unwanted
+    from attnviz.app.sections import until_unwanted
     from attnviz.classroom.fair_queue import FairQueue
 
     made = st.session_state.setdefault("made", [])

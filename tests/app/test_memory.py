@@ -5,11 +5,10 @@ import os
 
 import pytest
 from page import PAGES, did, opened
+from server import memory_mb
 
-from attnviz.app import streamlit_private
-from attnviz.app.server import app_wiring
+from attnviz.app import app_wiring, streamlit_private
 from attnviz.core.trace import Trace
-from benchmarks.server import memory_mb
 
 
 @pytest.fixture(scope="module", autouse=True)

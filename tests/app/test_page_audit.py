@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
-from attnviz.app.sections import audit as section
-from attnviz.app.state import store
+from attnviz.app import sections as section
+from attnviz.app import store
 from attnviz.core.operations.linear import WeightedSum
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
@@ -89,9 +89,7 @@ def pressed(settings, act=None):
     import streamlit as st
 
     from attnviz.analysis import audit as analysis
-    from attnviz.app import component
-    from attnviz.app.sections import audit
-    from attnviz.app.state import store
+    from attnviz.app import components, sections, store
 
     def under_way(trace):
         for number, each in enumerate(analysis.audit(trace)):
@@ -103,10 +101,10 @@ def pressed(settings, act=None):
     for name, text in settings.items():
         st.query_params.setdefault(name, text)
     shown = store.read()
-    component.draw_settings(shown, "audit")
+    components.draw_settings(shown, "audit")
     if "slices" not in st.session_state:
-        audit.audit = under_way
-        audit.run(shown)
+        sections.audit = under_way
+        sections.run_audit(shown)
 
 
 def test_a_large_pass_is_audited_when_that_is_asked_for_and_its_verdict_is_kept_with_it(monkeypatch):

@@ -1,7 +1,7 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import ROOT, address_of, did, opened, scene_of, sent, warnings
+from page import ROOT, address_of, did, opened, scene_of, sends, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -179,7 +179,7 @@ def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
 def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatch):
     at = opened(step="Scores")
     arrival = sent(at)["arrival"]
-    monkeypatch.setattr("attnviz.app.state.arrival.is_navigation", lambda: True)
+    monkeypatch.setattr("attnviz.app.store.is_navigation", lambda: True)
     at.query_params["step"] = "output"
     at.run()
     assert sent(at)["arrival"] == arrival  # in the same pass the viewer reads the address itself
@@ -210,7 +210,7 @@ def test_what_was_mended_or_refused_is_said_once(address, says):
 def test_of_another_pass_nothing_is_said_that_was_refused_before(monkeypatch):
     monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
     at = opened(ROOT / "pages" / "what_attention_says.py", sentence=" ")
-    at.button(key="open Wide").click().run()
+    sends(at, "evidence_2", "opened", "measured-2-2")
     assert not warnings(at.run())
 
 

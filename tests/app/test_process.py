@@ -7,9 +7,9 @@ import re
 from asgi import MARKER, run
 from patience import PATIENCE_SECONDS
 
-from attnviz.app.server import app_wiring
-from attnviz.app.server.app_wiring import background
-from attnviz.app.server.log import Discreet, quieten
+from attnviz.app import app_wiring
+from attnviz.app.app_wiring import background
+from attnviz.app.log import DiscreetFilter, quiet_loggers
 
 
 def written(filter_, message, *arguments, level=logging.WARNING, error=None):
@@ -19,7 +19,7 @@ def written(filter_, message, *arguments, level=logging.WARNING, error=None):
 
 
 def test_what_a_visitor_sent_is_in_no_line():
-    discreet = Discreet()
+    discreet = DiscreetFilter()
     try:
         raise ValueError(MARKER)
     except ValueError as error:
@@ -48,7 +48,7 @@ def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
 
         monkeypatch.setattr(app_wiring, "sweep", sweep)
         monkeypatch.setattr(app_wiring.st, "get_option", lambda _: 0.02)
-        async with background(app_wiring.sweep_often()):
+        async with background(app_wiring.sweep_periodically()):
             await asyncio.wait_for(swept.wait(), PATIENCE_SECONDS)
 
     run(story())
@@ -58,6 +58,6 @@ def test_all_that_serves_is_quiet(monkeypatch):
     """Every logger of what serves the app is quiet once it is served."""
     for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
         monkeypatch.setattr(logging.getLogger(name), "filters", [])
-    quieten()
+    quiet_loggers()
     for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
-        assert [type(each) for each in logging.getLogger(name).filters] == [Discreet]
+        assert [type(each) for each in logging.getLogger(name).filters] == [DiscreetFilter]

@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
-from page import ROOT, opened, quiet, scene_of, texts
+from page import ROOT, components, opened, quiet, scene_of, sends
 
-from attnviz.app.sections.heatmap import Chart, Figure, described
+from attnviz.app.evidence import Chart, Figure, described
 from attnviz.articles.evidence import evidence, text
 from attnviz.articles.pieces import Side
 from attnviz.models import MODELS
@@ -142,11 +142,35 @@ def percent(share):
     return "under 1 %" if 0 < share < 0.01 else f"{int(round(100 * share, 9) + 0.5)} %"
 
 
+def pieces(at):
+    return [each for key, sent in components(at).items() if key.startswith("evidence_") for each in sent["pieces"]]
+
+
+def paragraphs(at):
+    """The paragraphs of the page, with what is emphasized as in Markdown."""
+    marks = {"strong": "**", "em": "*"}
+    for each in pieces(at):
+        if each["kind"] == "text":
+            yield "".join(f"{marks.get(style, '')}{text}{marks.get(style, '')}" for style, text in each["runs"])
+
+
+def goes_through(at, label):
+    """Press the button of a door."""
+    (key,) = (
+        key
+        for key, sent in components(at).items()
+        if key.startswith("evidence_")
+        and any(each["kind"] == "door" and each["label"] == label for each in sent["pieces"])
+    )
+    (door,) = (each["door"] for each in pieces(at) if each["kind"] == "door" and each["label"] == label)
+    return sends(at, key, "opened", door)
+
+
 def said(begins):
     """The text of the page that begins so, with plain spaces."""
     at = opened(PAGE)
     assert quiet(at)
-    (found,) = (text for text in texts(at) if text.startswith(begins))
+    (found,) = (text for text in paragraphs(at) if text.startswith(begins))
     return found.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -188,19 +212,20 @@ def test_the_page_says_where_the_short_cut_fails():
 
 def test_the_page_says_how_convincing_random_parameters_look():
     untrained, trained = ([held_out("who-is-it", seed, place) for seed in range(5)] for place in (0, None))
-    says, table = said("Before their training"), said("| seed")
+    says = said("Before their training")
+    (table,) = (each for each in pieces(opened(PAGE)) if each["kind"] == "table")
     shares, telling = ([f(each) for each in untrained] for f in (lambda e: e.right.mean(), lambda e: e.rather_right))
     assert f"gets {percent(min(shares))} to {percent(max(shares))} of the attention on average" in says
     assert f"an even share would be {percent(1 / 12)}" in says
     assert f"more than the *other* noun in {percent(min(telling))} to {percent(max(telling))}" in says
     best = max(range(5), key=lambda seed: untrained[seed].right.max())
     assert f"the most telling one, of seed {best}" in says
-    for seed, (before, after, line) in enumerate(zip(untrained, trained, table.splitlines()[2:], strict=True)):
+    for seed, (before, after, line) in enumerate(zip(untrained, trained, table["rows"], strict=True)):
         cells = [
             f"{percent(f(before))} → {percent(f(after))}"
             for f in (lambda e: e.right.mean(), lambda e: (e.right > e.other).mean(), lambda e: e.accuracy)
         ]
-        assert line == f"| {seed} | {' | '.join(cells)} |"
+        assert [each.replace("\N{NO-BREAK SPACE}", " ") for each in line] == [str(seed), *cells]
 
 
 TIRED = "the animal did not cross the street because it was too tired"
@@ -262,7 +287,7 @@ def test_a_column_of_two_words_is_called_both():
 def test_a_door_opens_what_its_picture_shows(monkeypatch, label, scene):
     monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
     at = opened(PAGE)
-    at.button(key=f"open {label}").click().run()
+    goes_through(at, label)
     kept = scene_of(at)
     assert (kept.source, kept.model_seed, kept.sentence) == scene
 
@@ -270,7 +295,7 @@ def test_a_door_opens_what_its_picture_shows(monkeypatch, label, scene):
 def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
     monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
     at = opened(PAGE)
-    at.button(key="open The most telling sentence, untrained").click().run()
+    goes_through(at, "The most telling sentence, untrained")
     at.run()
     seed, checkpoint = int(at.query_params["seed"]), int(at.query_params["checkpoint"])
     model, batch = MODELS["who-is-it"].at(seed, checkpoint), MODELS["who-is-it"].task.held_out()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from server import free_port, served
 from tab import (
     IDLE,
     acts_held,
@@ -30,7 +31,6 @@ from attnviz.core.numerals import digits
 from attnviz.explain import export
 from attnviz.explain.export import torch_script
 from attnviz.scene.with_pass import start
-from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
 

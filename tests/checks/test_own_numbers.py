@@ -10,7 +10,7 @@ import pytest
 from implementations import Implementation
 
 from attnviz import compare
-from attnviz.app.sections.ownnumbers import SNIPPET
+from attnviz.app.sections import SNIPPET
 from attnviz.checks.files import read_file
 from attnviz.checks.uploads.examples import EXAMPLES, example_file
 from attnviz.checks.uploads.parameters import OwnParameters

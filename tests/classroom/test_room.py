@@ -13,13 +13,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from attnviz.classroom import commands, networks, room_door
+from attnviz.classroom import admission, commands, http
 from attnviz.classroom import room as room_module
 from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code, new_seat, seat_age
 from attnviz.classroom.commands import Place, Takes, read, to_json
-from attnviz.classroom.networks import TokenBuckets, network_of
-from attnviz.classroom.places import moment_at, place_in
-from attnviz.classroom.room import ANSWER_SECONDS, HAND_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.http import TokenBuckets, network_of
+from attnviz.classroom.questions import moment_at, place_in
+from attnviz.classroom.room import ANSWER_SECONDS, OFFER_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.room_route import is_right
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
@@ -208,16 +208,16 @@ def test_what_followers_see_is_asked_for_again_only_where_it_is_another_pass_or_
 
 def test_a_second_code_lets_one_device_in_for_a_while():
     own = room()
-    take = commands.Take(time=HAND_SECONDS + 2.0, code="BCDFGH", key=hash_of("other"), seat="other")
-    own.apply(commands.Hand(time=1.0, code="BCDFGH"))
+    take = commands.PairDevice(time=OFFER_SECONDS + 2.0, code="BCDFGH", key=hash_of("other"), seat="other")
+    own.apply(commands.OfferDevice(time=1.0, code="BCDFGH"))
     with pytest.raises(RoomError, match="too old"):
         own.apply(take)
-    own.apply(commands.Hand(time=2.0, code="BCDFGH"))
+    own.apply(commands.OfferDevice(time=2.0, code="BCDFGH"))
     own.apply(take)
     assert own.has_key("other")
     assert "other" in own.speakers
     with pytest.raises(RoomError, match="used"):
-        own.apply(commands.Take(time=5.0, code="BCDFGH", key=hash_of("third"), seat="third"))
+        own.apply(commands.PairDevice(time=5.0, code="BCDFGH", key=hash_of("third"), seat="third"))
 
 
 def test_a_room_keeps_hashes_of_its_secrets():
@@ -324,7 +324,7 @@ def as_new(buckets):
 
 def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
     """It asks as often as it can: a code is read at once, in its turn, or not at all."""
-    codes, now, ends, n_read, last, free = as_new(room_door.CODES), 0.0, [], 0, 0.0, 0
+    codes, now, ends, n_read, last, free = as_new(admission.CODES), 0.0, [], 0, 0.0, 0
     while now < SECONDS:
         wait = codes.take(HOG, now)
         if wait is None:
@@ -343,7 +343,7 @@ def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
 
 @pytest.mark.parametrize("buckets", ["CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"])
 def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
-    own, draw, now = getattr(room_door, buckets), random.Random(1), 1_000.0
+    own, draw, now = getattr(admission, buckets), random.Random(1), 1_000.0
     fresh, taken = as_new(own), []
     for _ in range(5 * own.burst):
         now += draw.choice([0.0, 0.0, own.seconds / 2, own.seconds * draw.randrange(4)])
@@ -360,7 +360,7 @@ def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
 
 
 def test_a_school_that_types_right_codes_uses_up_nothing():
-    codes = as_new(room_door.CODES)
+    codes = as_new(admission.CODES)
     for _ in range(500):
         assert codes.take(HOG, 0.0) == 0
         codes.give_back(HOG)
@@ -370,7 +370,7 @@ def test_a_school_that_types_right_codes_uses_up_nothing():
 
 
 def test_only_so_many_networks_are_remembered(monkeypatch):
-    monkeypatch.setattr(networks, "MAX_NETWORKS", 100)
+    monkeypatch.setattr(http, "MAX_NETWORKS", 100)
     buckets, n_taken = TokenBuckets(2, 1 / 1_000_000), 0
     for n in range(1_000):
         buckets.take(f"network {n}", n)

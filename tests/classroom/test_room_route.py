@@ -20,14 +20,14 @@ from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from attnviz.classroom import room_door, room_route, rooms
+from attnviz.classroom import admission, room_route, rooms
+from attnviz.classroom.admission import ROOMS
 from attnviz.classroom.codes import LETTERS
 from attnviz.classroom.commands import Join, Place
 from attnviz.classroom.fair_queue import FairQueue, Usage
-from attnviz.classroom.networks import TokenBuckets
+from attnviz.classroom.http import TokenBuckets
 from attnviz.classroom.room import MAX_COMMANDS
 from attnviz.classroom.room_route import stream
-from attnviz.classroom.room_store import ROOMS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS
@@ -39,9 +39,9 @@ LESSON = "?lesson=who-is-it&moment=1&present=1"
 @pytest.fixture(autouse=True)
 def _nobody_has_been_here(monkeypatch):
     for name in ("CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"):
-        own = getattr(room_door, name)
-        monkeypatch.setattr(room_door, name, TokenBuckets(own.burst, 1 / own.seconds, own.longest_wait))
-    monkeypatch.setattr(ROOMS, "held", {})
+        own = getattr(admission, name)
+        monkeypatch.setattr(admission, name, TokenBuckets(own.burst, 1 / own.seconds, own.longest_wait))
+    monkeypatch.setattr(ROOMS, "live", {})
 
 
 async def post(code, key=None, app=APP, network="192.0.2.7", **sent):
@@ -118,7 +118,7 @@ async def listening(code, seat, around=0):
 
 
 def state():
-    return repr({code: held.room for code, held in ROOMS.held.items()})
+    return repr({code: held.room for code, held in ROOMS.live.items()})
 
 
 def test_a_class_follows_answers_and_is_told_what_it_may_know():
@@ -454,7 +454,7 @@ def test_what_happens_while_an_event_is_on_its_way_is_told_at_once():
         made, seat = await opened()
         found = []
         for each in (seat, made["seat"]):
-            told = stream(ROOMS.held[made["code"]], each, "")
+            told = stream(ROOMS.live[made["code"]], each, "")
             for _ in range(2):
                 await anext(told)  # what it answered, and where the class is
             await post(made["code"], made["key"], do="move", at=f"lesson=who-is-it&moment={1 + len(found)}")
@@ -617,7 +617,7 @@ def guesses(n, network):
 
 
 def test_past_thirty_wrong_codes_those_of_a_network_are_read_in_turn_and_none_waits_long(monkeypatch):
-    monkeypatch.setattr(room_door, "CODES", TokenBuckets(30, 90, 1))  # ten times as fast
+    monkeypatch.setattr(admission, "CODES", TokenBuckets(30, 90, 1))  # ten times as fast
 
     async def story():
         made, _ = await opened()
@@ -648,7 +648,7 @@ def test_a_right_code_uses_up_nothing_unless_it_had_to_wait(monkeypatch, wait, n
 
     async def story():
         made, _ = await opened()
-        monkeypatch.setattr(room_door, "CODES", SimpleNamespace(take=lambda *_: wait, give_back=given_back.append))
+        monkeypatch.setattr(admission, "CODES", SimpleNamespace(take=lambda *_: wait, give_back=given_back.append))
         wrong = [(await each).status for each in guesses(1, "192.0.2.7")]
         return wrong, (await post(made["code"], do="join")).status
 
@@ -665,7 +665,7 @@ def test_many_who_type_the_right_code_at_once_wait_for_nobody():
 
 
 def test_new_seats_of_a_network_are_limited_and_who_has_one_or_the_link_is_not_counted(monkeypatch):
-    monkeypatch.setattr(room_door, "SEATS", TokenBuckets(4, 1 / 60))
+    monkeypatch.setattr(admission, "SEATS", TokenBuckets(4, 1 / 60))
 
     async def story():
         made, seat = await opened()
@@ -688,10 +688,10 @@ def test_a_seat_that_nobody_uses_holds_for_a_minute_and_takes_no_room(monkeypatc
         joined = [await post(code, do="join", network="192.0.2.8") for _ in range(600)]
         *_, other, last = (json.loads(each.text)["seat"] for each in joined)
         back = await post(code, do="join", seat=other)
-        assert set(ROOMS.held[code].room.seats) == {made["seat"], seat}
+        assert set(ROOMS.live[code].room.seats) == {made["seat"], seat}
         vote = {"do": "answer", "number": 1, "round": 1, "value": 4}
         used = await post(code, seat=last, **vote)
-        monkeypatch.setattr(room_door, "SEAT_SECONDS", -1)
+        monkeypatch.setattr(admission, "SEAT_SECONDS", -1)
         late = [await post(code, do="join", seat=other), await post(code, seat=other, **vote)]
         assert await listen(code, other, 1) == []
         kept = [await post(code, seat=each, **vote) for each in (last, seat)]
@@ -703,7 +703,7 @@ def test_a_seat_that_nobody_uses_holds_for_a_minute_and_takes_no_room(monkeypatc
 def test_a_seat_that_was_forgotten_while_its_stream_is_open_is_remembered_again():
     async def story():
         made, _ = await opened()
-        held, seat = ROOMS.held[made["code"]], "given long ago"
+        held, seat = ROOMS.live[made["code"]], "given long ago"
         await ROOMS.do(held, Join(time=0.0, seat=seat))
         await post(made["code"], made["key"], do="move", at=LESSON)
         del held.room.seats[seat]
@@ -720,21 +720,21 @@ def test_a_network_sends_so_many_messages_to_a_room_and_no_more(monkeypatch):
     async def story():
         made, seat = await opened()
         await post(made["code"], made["key"], do="move", at=LESSON)
-        monkeypatch.setattr(room_door, "MESSAGES", TokenBuckets(3, 1 / 60))
+        monkeypatch.setattr(admission, "MESSAGES", TokenBuckets(3, 1 / 60))
         point = {"do": "point", "seat": seat, "cell": ""}
         sent = [await post(made["code"], **point) for _ in range(4)]
         elsewhere = await post(made["code"], network="192.0.2.8", **point)
         return [each.status for each in (*sent, elsewhere)]
 
     assert run(story()) == [200, 200, 200, 429, 200]
-    assert room_door.MESSAGES.burst + 2 * 60 * 60 / room_door.MESSAGES.seconds < MAX_COMMANDS
+    assert admission.MESSAGES.burst + 2 * 60 * 60 / admission.MESSAGES.seconds < MAX_COMMANDS
 
 
 def test_a_network_opens_five_rooms_a_minute_and_has_twenty(monkeypatch):
     async def story():
         made = [await post("", do="make") for _ in range(6)]
         elsewhere = await post("", do="make", network="192.0.2.8")
-        monkeypatch.setattr(room_door, "NEW_ROOMS", TokenBuckets(100, 1))
+        monkeypatch.setattr(admission, "NEW_ROOMS", TokenBuckets(100, 1))
         made += [await post("", do="make") for _ in range(16)]
         others = [await post("", do="make", network=f"192.0.2.{n}") for n in range(9, 39)]
         first = json.loads(made[0].text)
@@ -798,7 +798,7 @@ def test_there_are_so_many_rooms_and_so_many_in_one(monkeypatch):
         made, seat = await opened()
         await post("", do="make")
         third = await post("", do="make")
-        ROOMS.held[made["code"]].streams[seat] += 1
+        ROOMS.live[made["code"]].streams[seat] += 1
         late = await post(made["code"], do="join")
         back = await post(made["code"], do="join", seat=seat)
         return third, late, back
@@ -837,7 +837,7 @@ def test_followers_are_told_that_the_speakers_machine_sleeps(monkeypatch):
     async def story():
         made, seat = await opened()
         await post(made["code"], made["key"], do="move", at=LESSON)
-        held, seen = ROOMS.held[made["code"]], []
+        held, seen = ROOMS.live[made["code"]], []
         for silent in (0, 60):
             held.speaker -= silent
             ROOMS.sweep()

@@ -10,12 +10,12 @@ import pytest
 from asgi import run
 from needs import absent
 from patience import PATIENCE_SECONDS
+from server import free_port
 
 from attnviz.classroom import commands
 from attnviz.classroom import rooms as rooms_module
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
-from benchmarks.server import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +104,7 @@ def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
                 assert await there.find("BCDFGH") is None
                 held.streams["phone"] += 1
                 await becomes(lambda: made.n_here, 1)
-                await there.do(held, command(commands.Hand, code="ZZZZZZ"))
+                await there.do(held, command(commands.OfferDevice, code="ZZZZZZ"))
                 assert (await here.offering("ZZZZZZ")) is made
             before = repr(made.room)
         async with process(redis) as later:

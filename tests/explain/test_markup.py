@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import ADDRESSES, ROOT, answer_of, did, opened, trace_at
 from passes import TRACES
+from server import served
 from sinks import SHOWN, WORDS
 from tab import expect
 
@@ -20,7 +21,6 @@ from attnviz.explain import export
 from attnviz.explain.markup import STYLES, WORD_JOINER, coloured, markdown, runs
 from attnviz.explain.steps import STEPS, steps_of
 from attnviz.explain.wording import counted, percent, precise
-from benchmarks.server import served
 
 
 @pytest.mark.parametrize(

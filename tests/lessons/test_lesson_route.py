@@ -10,7 +10,7 @@ from documents import whole
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from attnviz.app.server import lesson_route
+from attnviz.app import lesson_routes
 from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS, moment
 
@@ -84,8 +84,8 @@ def test_nothing_can_be_sent_to_it():
 
 def test_a_class_costs_one_pass(monkeypatch):
     made = []
-    monkeypatch.setattr(lesson_route, "moment", lambda *of: made.append(of) or moment(*of))
-    lesson_route._made.cache_clear()
+    monkeypatch.setattr(lesson_routes, "moment", lambda *of: made.append(of) or moment(*of))
+    lesson_routes._made.cache_clear()
     assert len({ask(APP, "/moment?lesson=order&moment=1").text for _ in range(5)}) == 1
     assert made == [("order", 1)]
     assert set(LESSONS) >= {"order"}

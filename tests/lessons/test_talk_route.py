@@ -12,7 +12,7 @@ from asgi import APP, ask
 from documents import fitted_at, whole
 from test_talk import CAT, TALKS
 
-from attnviz.app.server.talk_route import MAX_REQUEST_BYTES, PATH
+from attnviz.app.lesson_routes import MAX_TALK_REQUEST_BYTES, TALK_PATH
 from attnviz.contract.lesson import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
 from attnviz.lessons.talk import read_json, to_json, write
 from attnviz.viewer.bundle import module
@@ -29,7 +29,7 @@ DECLARED = {
 
 def post(**said):
     """The answer to a request, which is as the contract declares it unless it refuses."""
-    answer = ask(APP, PATH, "POST", body=json.dumps(said).encode())
+    answer = ask(APP, TALK_PATH, "POST", body=json.dumps(said).encode())
     if answer.status == 200 and said["kind"] in DECLARED:
         msgspec.json.decode(answer.text, type=DECLARED[said["kind"]])
     return answer
@@ -217,17 +217,17 @@ def test_a_lesson_comes_as_the_start_of_a_talk():
         (b'{"kind": "talk", "file": "["}', 400),
         (b'{"kind": "talk", "json": "["}', 400),
         (b"[" * 100_000, 400),
-        (b'{"kind": "talk", "file": "' + b"#" * MAX_REQUEST_BYTES + b'"}', 413),
+        (b'{"kind": "talk", "file": "' + b"#" * MAX_TALK_REQUEST_BYTES + b'"}', 413),
     ],
 )
 def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
-    answer = ask(APP, PATH, "POST", body=said)
+    answer = ask(APP, TALK_PATH, "POST", body=said)
     assert answer.status == status
     assert 20 < len(answer.text) < 600
 
 
 def test_nobody_asks_for_a_talk_otherwise():
-    assert ask(APP, PATH).status == 405
+    assert ask(APP, TALK_PATH).status == 405
 
 
 def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):

@@ -12,8 +12,8 @@ from asgi import APP, ask
 from documents import whole
 from implementations import Implementation
 
-from attnviz.app.server.talk_route import PATH
-from attnviz.app.state.tabs import OPEN, Tab
+from attnviz.app.lesson_routes import TALK_PATH
+from attnviz.app.tabs import OPEN, Tab
 from attnviz.checks.uploads.comparison import compared
 from attnviz.checks.uploads.packing import Layer, packed, unpacked
 from attnviz.checks.uploads.request import OwnRequest
@@ -220,11 +220,13 @@ def test_a_tab_is_asked_for_them_and_given_them():
         each.session = Session(FIRST_VISIT)
     tab.session.keep(ARRAYS)
     said = {"kind": "uploads", "tab": tab.token, "at": f"source={OWN_PARAMETERS}"}
-    uploads = json.loads(ask(APP, PATH, "POST", body=json.dumps(said).encode()).text)["uploads"]
+    uploads = json.loads(ask(APP, TALK_PATH, "POST", body=json.dumps(said).encode()).text)["uploads"]
     assert uploads == of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS))
-    answer = ask(APP, PATH, "POST", body=json.dumps({"kind": "give", "tab": other.token, "uploads": uploads}).encode())
+    answer = ask(
+        APP, TALK_PATH, "POST", body=json.dumps({"kind": "give", "tab": other.token, "uploads": uploads}).encode()
+    )
     assert answer.status == 200
     assert other.session.uploads[OWN_PARAMETERS].given.keys() == ARRAYS.given.keys()
-    assert ask(APP, PATH, "POST", body=json.dumps(said | {"tab": "nobody"}).encode()).status == 400
+    assert ask(APP, TALK_PATH, "POST", body=json.dumps(said | {"tab": "nobody"}).encode()).status == 400
     hostile = {"kind": "give", "tab": other.token, "uploads": {"a": "AAAA"}}
-    assert ask(APP, PATH, "POST", body=json.dumps(hostile).encode()).status == 400
+    assert ask(APP, TALK_PATH, "POST", body=json.dumps(hostile).encode()).status == 400

@@ -12,11 +12,10 @@ import zipfile
 import pytest
 import streamlit.config
 from page import ROOT
+from server import free_port, running
 
-from attnviz.app.server.app_wiring import ENOUGH_FILES
-from attnviz.app.server.command import main
-from attnviz.app.server.config import settings
-from benchmarks.server import free_port, running
+from attnviz.app.app_wiring import ENOUGH_FILES
+from attnviz.app.command import main, settings
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,7 @@ def served(monkeypatch):
     """The settings that the command would serve the app with, and what it would do with the socket that it has."""
     given = {}
     monkeypatch.setattr("attnviz.app.streamlit_private.load_config_options", given.update)
-    monkeypatch.setattr("attnviz.app.server.app_wiring.allow_files", lambda: None)
+    monkeypatch.setattr("attnviz.app.app_wiring.allow_files", lambda: None)
 
     def start(*arguments, serve=lambda listening: None):
         monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: serve(*sockets))
@@ -114,7 +113,7 @@ def test_it_sends_each_part_of_an_answer_at_once(served):
 def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(served, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
-        monkeypatch.setattr("attnviz.app.server.command.PORTS", (taken, free_port()))
+        monkeypatch.setattr("attnviz.app.command.PORTS", (taken, free_port()))
         assert served()["server.port"] not in (0, taken)
         with pytest.raises(SystemExit, match=rf"can't listen at 127\.0\.0\.1, port {taken}: .*--port"):
             served("--port", str(taken))
@@ -125,7 +124,7 @@ def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(se
 )
 def test_it_says_where_it_is(served, capsys, monkeypatch, address, said):
     here = socket.create_server(("127.0.0.1", 0))  # not every machine has the others
-    monkeypatch.setattr("attnviz.app.server.command.listener", lambda address, ports: here)
+    monkeypatch.setattr("attnviz.app.command.listener", lambda address, ports: here)
     port = served("--address", address)["server.port"]
     assert capsys.readouterr().out == f"attnviz is at http://{said}:{port}\n"
 

@@ -17,21 +17,19 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from asgi import run
+from balanced import NGINX, Balanced, balanced, fronted, shared
 from needs import absent, needed
 from page import ROOT
 from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
+from visitor import Visitor
 
-from attnviz.app.server.acts_route import MAX_REQUEST_BYTES
-from attnviz.app.server.arrays_route import MAX_LINE_BYTES
+from attnviz.app.tab_routes import MAX_ACTS_BYTES, MAX_LINE_BYTES
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
 from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
 from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.viewer.script import SCRIPTS
-from benchmarks.balanced import NGINX, Balanced, balanced, fronted
-from benchmarks.room import shared
-from benchmarks.visitor import Visitor
 
 pytestmark = pytest.mark.slow
 
@@ -313,8 +311,8 @@ def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):
-    assert asked(f"{site.address}/acts", data=b"0" * MAX_REQUEST_BYTES)[0] == 400, "the app was asked, and read it"
-    status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_REQUEST_BYTES + 4_000))
+    assert asked(f"{site.address}/acts", data=b"0" * MAX_ACTS_BYTES)[0] == 400, "the app was asked, and read it"
+    status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_ACTS_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
     line = b"0" * MAX_LINE_BYTES + b"\n"
     assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400

@@ -20,11 +20,11 @@ import pytest
 from asgi import run
 from page import ROOT
 from patience import PATIENCE_SECONDS
+from server import free_port, running
+from visitor import Visitor
 
 from attnviz.checks.uploads.request import QUESTIONS
 from attnviz.classroom.codes import LETTERS
-from benchmarks.server import free_port, running
-from benchmarks.visitor import Visitor
 
 pytestmark = pytest.mark.slow
 

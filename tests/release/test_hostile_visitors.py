@@ -14,12 +14,12 @@ import websockets
 from asgi import MARKER, run
 from page import ROOT
 from patience import PATIENCE_SECONDS
+from server import free_port, running
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from visitor import Visitor
 
 from attnviz.scene.actions import ACTION_NAMES
-from benchmarks.server import free_port, running
-from benchmarks.visitor import Visitor
 
 pytest.importorskip("resource")  # /proc tells which files a server has open
 

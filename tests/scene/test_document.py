@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import replace
 
+import largest
 import msgspec
 import numpy as np
 import pytest
@@ -35,7 +36,6 @@ from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.scene.with_pass import resolve
-from benchmarks import largest
 
 ADDRESSES = {
     "first visit": {},

@@ -7,7 +7,7 @@ import pytest
 from alone import MODULES, SHEET, Alone
 from tab import expect
 
-from attnviz.classroom.places import moment_at, place_in
+from attnviz.classroom.questions import moment_at, place_in
 from attnviz.contract.classroom import CellQuestion
 
 pytestmark = pytest.mark.browser

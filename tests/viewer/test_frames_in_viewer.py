@@ -5,7 +5,7 @@ from alone import ALONE, MODULES, PAGE, SHEET, written
 from tab import at, becomes, expect, resized
 
 from attnviz import Settings, show, trace_of
-from attnviz.viewer.shell import inert
+from attnviz.viewer.bundle import inert
 
 pytestmark = pytest.mark.browser
 

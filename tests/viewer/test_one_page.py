@@ -22,7 +22,7 @@ from attnviz.models import MODELS
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.scene.with_pass import resolve
-from attnviz.viewer import shell
+from attnviz.viewer import bundle
 from attnviz.viewer.page import USUAL_BYTES
 
 SETTINGS = Settings("the cat sat on the mat")
@@ -86,7 +86,7 @@ def test_all_that_asks_a_server_says_that_there_is_none(offline):
 def first_visit():
     """The page that the app's button writes of a first visit, but for what a browser adds."""
     fitted = resolve(FIRST_VISIT)
-    return shell.filled(document_json(body(fitted), fitted), "a first visit")
+    return bundle.filled(document_json(body(fitted), fitted), "a first visit")
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
 
 
 def test_its_colours_are_those_of_the_app():
-    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell.THEME.read_text("utf-8"))
+    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", bundle.THEME.read_text("utf-8"))
     for text, theme in ((light, THEMES["light"]), (dark, THEMES["dark"])):
         for name, colour in theme.items():
             if name != "primaryColor":  # of Streamlit's own buttons

@@ -6,7 +6,7 @@ from random import Random
 from page import ROOT
 from pools import read
 
-from attnviz.viewer.pool import pooled
+from attnviz.viewer.site.page import pooled
 
 POOL = ROOT / "attnviz" / "viewer" / "browser" / "shell" / "templates.js"
 ROWS = (["0.25 " * 30], {"values": ["a" * 90, 1, 1.0, True, None, 0.0, -0.0]}, "b" * 200)

@@ -22,8 +22,15 @@ from attnviz.lessons.questions.numbers import Number
 from attnviz.lessons.talk import Talk, TalkMoment, write
 from attnviz.models import MODELS
 from attnviz.viewer.site.__main__ import main
-from attnviz.viewer.site.edition import MOST_NUMBERS, lesson_page_name, talk_file, talk_page_name
-from attnviz.viewer.site.passes import NAMES, model_page_name, name_page_name
+from attnviz.viewer.site.edition import (
+    MOST_NUMBERS,
+    NAMES,
+    lesson_page_name,
+    model_page_name,
+    name_page_name,
+    talk_file,
+    talk_page_name,
+)
 
 pytestmark = pytest.mark.slow
 

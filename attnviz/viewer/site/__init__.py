@@ -1,1 +1,1 @@
-"""The site: lessons, passes and an article as static pages over one script, for a file or any host."""
+"""The site: lessons, passes and an article as static pages with one script, opened as files or from any host."""

@@ -12,7 +12,7 @@ from attnviz.viewer.site.page import INDEX
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write all pages into the folder that is named, and say which to open."""
+    """Write all pages into the given folder, and print which to open."""
     parser = argparse.ArgumentParser(
         "python -m attnviz.viewer.site",
         description="Write attnviz's lessons and first passes as pages that need no server.",

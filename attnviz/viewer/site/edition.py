@@ -1,4 +1,4 @@
-"""Edition: all files of the site, and the folder that they are written into."""
+"""The edition that needs no server: its passes, article, lessons and talks as pages, and the folder they go to."""
 
 from __future__ import annotations
 
@@ -6,42 +6,108 @@ import html
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from attnviz.articles.evidence import TITLE
+from attnviz.articles import pieces
+from attnviz.articles.evidence import INTRODUCTION, TITLE, article, doors
 from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS, contents, moments_of
 from attnviz.lessons.talk import Talk, talk_moment
 from attnviz.models import MODELS
+from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.encoding import Json, to_json
-from attnviz.viewer.bundle import bundle, module
-from attnviz.viewer.pool import Data, pooled
-from attnviz.viewer.shell import THEME
-from attnviz.viewer.site import article
-from attnviz.viewer.site.article import article_pages
-from attnviz.viewer.site.page import INDEX, OWN, SCRIPT, STYLES, Page, Way, drawn_page, link, single_file, written_page
-from attnviz.viewer.site.passes import NAMES, model_page_name, model_pages, name_page_name, name_pages
-from attnviz.viewer.styles import STYLES as ROOMS
-from attnviz.viewer.styles import joined
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.scene import Scene, of_model
+from attnviz.viewer.bundle import STYLES, THEME, bundle, joined, module
+from attnviz.viewer.site.page import (
+    INDEX,
+    OWN,
+    SCRIPT,
+    STYLESHEETS,
+    Data,
+    Page,
+    Way,
+    drawn_page,
+    link,
+    pooled,
+    single_file,
+    written_page,
+)
+
+NAMES = MODELS["microgpt"].task.names[:20]
+"""Held-out names for microgpt to read."""
+
+
+def model_page_name(model: str) -> str:
+    """The file name of a model's first pass."""
+    return f"model-{model}.html"
+
+
+def name_page_name(name: str) -> str:
+    """The file name of a name that microgpt reads."""
+    return f"microgpt-{name}.html"
+
+
+def model_pages() -> Iterator[Page]:
+    """The first pass of each model."""
+    ways = tuple(Way(model_page_name(name), model.title) for name, model in MODELS.items())
+    for name, model in MODELS.items():
+        yield pass_page(model_page_name(name), model.title, of_model(name), ways)
+
+
+def name_pages() -> Iterator[Page]:
+    """The passes of names in microgpt."""
+    ways = tuple(Way(name_page_name(name), name) for name in NAMES)
+    for name in NAMES:
+        scene = Scene(source="microgpt", sentence=name)
+        yield pass_page(name_page_name(name), f"microgpt reads “{name}”", scene, ways)
+
+
+def pass_page(name: str, heading: str, scene: Scene, ways: tuple[Way, ...] = ()) -> Page:
+    """The page of a scene's pass.
+
+    Parameters
+    ----------
+    name : str
+        Of its file.
+    heading : str
+    scene : Scene
+    ways : tuple of Way
+        Links to similar pages.
+    """
+    resolved = PASS_CACHE.resolved(scene)
+    return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, ways)
+
+
+ARTICLE = "what-attention-doesnt-say.html"
+
+
+def article_pages() -> Iterator[Page]:
+    """The article on what attention doesn't say, and a page for each of its doors."""
+    files = {name: f"{name}.html" for name in doors()}
+    yield drawn_page(ARTICLE, "article", TITLE, {"pieces": [pieces.text(INTRODUCTION), *article()], "doors": files})
+    for name, (label, door) in doors().items():
+        yield pass_page(files[name], label, replace(Scene(), **door), (Way(ARTICLE, TITLE),))
+
 
 MOST_NUMBERS = 3_000
-"""Of an array of parameters that a lesson's page holds. Larger ones, no moment shows; four of them would take more than
-a page has room for (150 kB)."""
+"""Largest array of parameters on a lesson's page. No moment shows larger ones, and four would exceed 150 kB."""
 
-_CHARACTERS = 8 * 4 / 3  # of a number: float64 as base64
+_CHARACTERS = 8 * 4 / 3  # per number: float64 as base64
 
 _TALK = "a-talk"
-"""The lesson that a talk is on its page: `talk` is the one that a browser keeps."""
+"""The lesson id of a talk on its page: `talk` is the one stored in the browser."""
 
 
 def lesson_page_name(lesson: str) -> str:
-    """The file of a lesson."""
+    """The file name of a lesson."""
     return f"lesson-{lesson}.html"
 
 
 def talk_page_name(talk: Talk) -> str:
-    """The file of a talk, by its title."""
+    """The file name of a talk, from its title."""
     return f"talk-{'-'.join(re.findall(r'[a-z0-9]+', talk.title.lower()))[:60]}".rstrip("-") + ".html"
 
 
@@ -90,10 +156,10 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
 
 
 def _lightened(moment: Data) -> bool:
-    """Take the largest arrays of parameters out of a moment, as they don't compress and would double a page.
+    """Remove the largest arrays of parameters from a moment: they don't compress and would double the page.
 
-    Returns whether any number is missing then: of a large pass the moment itself has some of its heads (None stands for
-    the others). Its page says so to who looks around there.
+    Returns whether any number is missing then (a moment of a large pass also lacks some heads, as None). The page
+    tells readers who explore there.
     """
     document, is_lighter = moment["document"], False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
@@ -111,7 +177,7 @@ _INSTALLED = "Where attnviz is installed with its app, one word starts it:"
 
 
 def index_page(talks: Sequence[Talk] = ()) -> Page:
-    """All pages, with what each is about."""
+    """The index of all pages, each with a summary."""
     entries = [(Way(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks]
     lessons = [
         (Way(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
@@ -133,7 +199,7 @@ def index_page(talks: Sequence[Talk] = ()) -> Page:
                 f"{len(NAMES)} names that it was not trained on: what comes next?",
                 f'<p class="names">{" ".join(link(Way(name_page_name(each), each)) for each in NAMES)}</p>',
             ),
-            *_section("An article", "", _listed([(Way(article.NAME, TITLE), "Three measurements, with numbers.")])),
+            *_section("An article", "", _listed([(Way(ARTICLE, TITLE), "Three measurements, with numbers.")])),
             *_section("Your own sentence", "", _said(f"{link(Way(OWN, 'How to start the app'))}, which reads it.")),
         )
     )
@@ -168,7 +234,7 @@ def _listed(ways: list[tuple[Way, str]], tag: str = "ul") -> str:
 
 
 def _said(text: str) -> str:
-    """A paragraph, of HTML."""
+    """A paragraph from HTML."""
     return f"<p>{text}</p>"
 
 
@@ -182,7 +248,7 @@ _SITE = Path(__file__).with_name("site.css")
 
 
 def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
-    """All files, the talks and then the pages that are quickest made first.
+    """All files: talks first, then the pages that are fastest to make.
 
     Raises
     ------
@@ -192,16 +258,16 @@ def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
     for each in talks:
         yield from talk_pages(each)
     yield Page(SCRIPT, _script())
-    yield Page(STYLES[""], _styles())
-    yield Page(STYLES["article"], joined(_OF_ARTICLES))
-    yield Page(STYLES["pass"], _styles_of_pass())
+    yield Page(STYLESHEETS[""], _styles())
+    yield Page(STYLESHEETS["article"], joined(_OF_ARTICLES))
+    yield Page(STYLESHEETS["pass"], _styles_of_pass())
     yield from (index_page(talks), own_page())
     for pages in (model_pages, name_pages, article_pages, lesson_pages):
         yield from pages()
 
 
 def talk_file(talk: Talk) -> str:
-    """A talk as one HTML file, with all its moments, questions and answers, and each of their passes a single time.
+    """A talk as one HTML file, with all its moments, questions and answers.
 
     Raises
     ------
@@ -220,11 +286,11 @@ def _styles() -> str:
 
 
 def _styles_of_pass() -> str:
-    return joined(each for each in ROOMS if each not in _OF_THE_APP)
+    return joined(each for each in STYLES if each not in _OF_THE_APP)
 
 
 def write(folder: Path, talks: Sequence[Talk] = ()) -> Iterator[tuple[str, int]]:
-    """Write all files into a folder, which is made if it isn't there; yields each name, and how many bytes it has.
+    """Write all files into a folder, created if needed; yields each name and its size in bytes.
 
     Raises
     ------

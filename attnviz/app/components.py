@@ -1,0 +1,105 @@
+"""The Streamlit components: the viewer with its settings, the lessons, and articles.
+
+Streamlit's own elements take the browser 2 to 3 ms each in every run, so a page of fifty is slow; an article is one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from attnviz.app import tabs
+from attnviz.app.scripts import loader, runs
+from attnviz.app.store import PageScene, SceneSetter
+from attnviz.articles.pieces import Door
+from attnviz.contract.article import Article, Piece
+from attnviz.lessons.lesson import contents
+from attnviz.scene.document.encoding import to_json
+from attnviz.scene.document.reply_notes import ReplyNotes
+
+_LOADER = loader("component")
+_ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
+_viewer = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_LOADER)
+_lessons = st.components.v2.component("attnviz.lessons", html=_ROOT.format("attnviz lessons"), js=_LOADER)
+_outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_LOADER)
+
+
+def draw_pass(shown: PageScene) -> None:
+    """Draw the settings and the pass of a scene. Actions in them need no run, except the way back to a talk."""
+    with st.container(key="viewer", height="stretch"):
+        request = _viewer(key="pass", height="stretch", data=_document(shown, "pass"), on_run_change=runs).run
+    if request == "lessons":
+        st.switch_page("pages/lessons.py")
+
+
+def draw_settings(shown: PageScene, view: str) -> str:
+    """Draw the settings of a scene; its content appears where `draw_outlet` is called.
+
+    Parameters
+    ----------
+    shown : PageScene
+    view : str
+        Its content, one of `scene.document.reply.PARTS`.
+
+    Returns
+    -------
+    str
+        The request of this run that no action covers: "other numbers", "recompute" or "".
+    """
+    request = _viewer(key=view, data=_document(shown, view), on_run_change=runs).run
+    return request or ""
+
+
+def draw_lessons() -> str | None:
+    """Draw the lessons; returns the address of a scene to open in the walkthrough, if the user asked for one."""
+    with st.container(key="viewer", height="stretch"):
+        return _lessons(key="lessons", height="stretch", data=contents(), on_opened_change=runs).opened
+
+
+def draw_outlet() -> None:
+    """Mark where the content of a scene appears, below Streamlit's own text."""
+    _outlet(key="outlet", data={})
+
+
+def _document(shown: PageScene, view: str) -> bytes:
+    return shown.session.answer(shown, ReplyNotes(notices=shown.notices), tabs.mine().token, view, shown.number)
+
+
+_article = st.components.v2.component(
+    "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=loader("articles")
+)
+
+
+def draw_article(
+    shown: PageScene,
+    key: str,
+    pieces: Sequence[Piece],
+    doors: Mapping[str, Door],
+    choose: Callable[[SceneSetter, Mapping[str, object]], None] | None = None,
+) -> None:
+    """Draw an article, and handle its doors and choices.
+
+    Parameters
+    ----------
+    shown : PageScene
+    key : str
+    pieces : sequence of Piece
+    doors : mapping of str to Door
+        Each door's scene in the walkthrough, by name.
+    choose : callable, optional
+        Called with the setter and the choices by event; a forged message may hold anything.
+    """
+    result = _article(
+        key=key,
+        data=to_json(Article(pieces)),
+        on_chosen_change=partial(_chosen, shown.setter, key, choose),
+        on_opened_change=runs,
+    )
+    if isinstance(result.opened, str) and result.opened in doors:
+        shown.open_page("pages/walkthrough.py", **doors[result.opened])
+
+
+def _chosen(setter: SceneSetter, key: str, choose: Callable[[SceneSetter, Mapping[str, object]], None] | None) -> None:
+    chosen = setter.value(key).get("chosen")
+    if choose and isinstance(chosen, Mapping):
+        choose(setter, chosen)

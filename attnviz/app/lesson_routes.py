@@ -1,0 +1,152 @@
+"""The routes of lessons and talks: moments of lessons, previews of talks, and a talk's file. No session is needed.
+
+A tab is asked for the uploads that a moment shows, and is given those of a talk that is opened in it.
+"""
+
+import asyncio
+import gzip
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Annotated, NamedTuple
+from urllib.parse import parse_qsl
+
+from msgspec import Meta
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attnviz.app.tabs import OPEN, UNKNOWN
+from attnviz.classroom.http import TooLargeError, compressed_response, json_response, read_body, refusal
+from attnviz.contract.base import RequestError, received
+from attnviz.contract.lesson import ShownUploads, WrittenPage
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.lessons.lesson import LESSONS, moment
+from attnviz.lessons.talk import Talk, TalkError, Uploads, by_source, of_scene
+from attnviz.lessons.talk_request import Asked, TalkRequest, reply
+from attnviz.scene.actions.session import Session
+from attnviz.scene.address import parse
+from attnviz.scene.document.encoding import to_json
+from attnviz.viewer.site.edition import talk_file
+
+MOMENT_PATH = "/moment"
+
+_LESSON_LANE = ThreadPoolExecutor(1, "moments")
+"""One at a time: when a class requests the same moment, all but the first find it cached."""
+_KEPT = "public, no-cache"
+"""Browsers may cache a moment, but revalidate it: an update of attnviz changes it."""
+
+
+class CachedMoment(NamedTuple):
+    """A moment, ready to send.
+
+    Attributes
+    ----------
+    compressed : bytes
+        Its JSON, gzipped.
+    etag : str
+        A hash of the JSON, equal in all processes.
+    """
+
+    compressed: bytes
+    etag: str
+
+
+def moment_route() -> Route:
+    """The route of lessons' moments: `moment?lesson=masks&moment=3`."""
+    return Route(f"/{{base:path}}{MOMENT_PATH[1:]}", _moment, methods=["GET"])  # wherever the app is mounted
+
+
+async def _moment(request: Request) -> Response:
+    lesson, number = (request.query_params.get(name, "") for name in ("lesson", "moment"))
+    if lesson not in LESSONS:
+        return PlainTextResponse(f"There is no such lesson. The lessons are {', '.join(LESSONS)}.", 404)
+    n_moments = len(LESSONS[lesson].moment)
+    if number not in map(str, range(1, n_moments + 1)):
+        return PlainTextResponse(f"There is no such moment. The lesson {lesson} has moments 1 to {n_moments}.", 404)
+    made = await asyncio.get_running_loop().run_in_executor(_LESSON_LANE, _made, lesson, int(number))
+    headers = {"Vary": "Accept-Encoding", "Cache-Control": _KEPT, "ETag": made.etag}
+    if made.etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return compressed_response(request, made.compressed, headers)
+
+
+@cache
+def _made(lesson: str, number: int) -> CachedMoment:
+    """A moment, cached for good: there are about sixty, 3 MB in all."""
+    text = moment(lesson, number)
+    return CachedMoment(gzip.compress(text, mtime=0), f'W/"{hashlib.blake2b(text, digest_size=8).hexdigest()}"')
+
+
+TALK_PATH = "/talk"
+
+MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS
+"""Size limit of a request: a talk's file as a string in JSON."""
+
+_TALK_LANE = ThreadPoolExecutor(1, "talks")
+"""One at a time, apart from lessons: someone who requests many delays other talks only."""
+_TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of your own files; this one has more."
+
+
+class PageRequest(Asked, tag="page", frozen=True):
+    """Request for a talk as one HTML file that needs no server."""
+
+    talk: Talk
+
+
+@reply.register
+def _(request: PageRequest) -> bytes:
+    return to_json(WrittenPage(page=talk_file(request.talk)))
+
+
+class UploadsRequest(Asked, tag="uploads", frozen=True):
+    """Request for a tab's uploads that a scene shows."""
+
+    tab: str
+    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
+
+
+class UploadsOffer(Asked, tag="give", frozen=True):
+    """A talk's uploads, for a tab that lacks them."""
+
+    tab: str
+    uploads: Uploads
+
+
+@reply.register
+def _(request: UploadsRequest) -> bytes:
+    written = dict(parse_qsl(request.at, keep_blank_values=True))
+    return to_json(ShownUploads(uploads=of_scene(parse(written, _session(request.tab).uploads).scene)))
+
+
+@reply.register
+def _(request: UploadsOffer) -> bytes:
+    _session(request.tab).keep(*by_source(request.uploads, request.uploads).values())
+    return b"{}"
+
+
+def _session(token: str) -> Session:
+    tab = OPEN.get(token)
+    if tab is None or tab.session is None:
+        raise TalkError(UNKNOWN)
+    return tab.session
+
+
+def talk_route() -> Route:
+    """The route of talks."""
+    return Route(f"/{{base:path}}{TALK_PATH[1:]}", _talk, methods=["POST"])  # wherever the app is mounted
+
+
+async def _talk(request: Request) -> Response:
+    try:
+        body = await read_body(request, MAX_TALK_REQUEST_BYTES)
+        message = received(body, TalkRequest | PageRequest | UploadsRequest | UploadsOffer)
+        made = await asyncio.get_running_loop().run_in_executor(_TALK_LANE, reply, message)
+    except (RequestError, TalkError, OwnArraysError) as error:
+        return refusal(400, str(error))
+    except TooLargeError:
+        return refusal(413, _TOO_LARGE)
+    except ClientDisconnect:
+        return refusal(400, _TOO_LARGE)
+    return json_response(made)

@@ -1,0 +1,314 @@
+"""The checks that every request passes before Streamlit sees it: host names, origins, paths, headers and messages.
+
+Another site can point a host name of its own at this machine (DNS rebinding), and its page could then read the app as
+if it were its own. That can't be done with an IP address, so IP addresses and this machine's own names are enough for
+a classroom; `server.allowedHosts` names any others.
+"""
+
+import base64
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, urlsplit
+
+import streamlit as st
+from google.protobuf.message import DecodeError
+from starlette.datastructures import URL, MutableHeaders
+from starlette.datastructures import Headers as RequestHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from attnviz.app import streamlit_private
+from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
+from attnviz.app.streamlit_private import BackMsg
+from attnviz.app.tab_routes import ACTS_PATH, ARRAYS_PATH
+from attnviz.classroom import room_route
+
+LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
+"""Names that nobody else can point at this machine: its own, and those of Streamlit Community Cloud."""
+
+_PROBES = ("/healthz", "/_stcore/health")
+_ASKS = ("GET", "HEAD")
+_FOREIGN = "This app is used through its own pages; that came from a page of another site."
+_REFUSED_HOST = (
+    "This app does not answer to the host name in the address. Open it by its IP address, as in http://192.0.2.7:8501, "
+    "or ask its operator to allow the name (attnviz --allow-host NAME, or server.allowedHosts)."
+)
+
+
+def answers_to(host: str, names: Sequence[str]) -> bool:
+    """Whether a Host header matches one of `names` (`*.example.com`); without names, whether nobody could fake it."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    name = name.rstrip(".")
+    return any(fnmatchcase(name, each) for each in names or LOCAL) or (not names and _is_number(name))
+
+
+def same_origin(origin: str | None, host: str, trusted: Sequence[str]) -> bool:
+    """Whether a request comes from our own page, a trusted origin, or no page at all."""
+    return origin is None or origin in trusted or origin.partition("://")[2].lower() == host.lower()
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Hosts:
+    """Refuse unknown host names, and websockets and actions from other sites' pages."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.names = [each.lower() for each in st.get_option("server.allowedHosts")]
+        self.trusted = st.get_option("server.corsAllowedOrigins")
+        self.checks_origin = st.get_option("server.enableCORS")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self.app
+        if scope["type"] != "lifespan":
+            headers = RequestHeaders(scope=scope)
+            host = headers.get("host", "")
+            if not _is_probe(scope) and not answers_to(host, self.names):
+                answer = _refusal(scope, 421, _REFUSED_HOST)
+            elif not _only_asks(scope) and not self._is_ours(headers.get("origin"), host):
+                answer = _refusal(scope, 403, _FOREIGN)
+        await answer(scope, receive, send)
+
+    def _is_ours(self, origin: str | None, host: str) -> bool:
+        return not self.checks_origin or same_origin(origin, host, self.trusted)
+
+
+def _is_probe(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["path"] in _PROBES
+
+
+def _only_asks(scope: Scope) -> bool:
+    """Whether a request only reads: the browser itself keeps the response from other sites' pages."""
+    return scope["type"] == "http" and scope["method"] in _ASKS
+
+
+def _refusal(scope: Scope, status: int, rule: str) -> ASGIApp:
+    if scope["type"] == "websocket":
+        return WebSocketClose(1008)
+    return PlainTextResponse(rule, status, {"Connection": "close"})  # the rest of the request is not read
+
+
+_OWN = "/_stcore/"
+_ALLOWED = ("health", "host-config")
+_FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
+_FOLDERS = {"static", "media", "viewer", "_stcore"}
+_POSTED = (ACTS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
+_ROUTES = (*_POSTED, MOMENT_PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
+_WALKTHROUGH = "walkthrough"
+_ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
+"""Redirects of old pages: the first page has no name, and the walkthrough has replaced two others."""
+_LESSONS = {"lesson", "moment", "present", "room", "speaker"}
+"""The parameters of the first page. It used to be the walkthrough, so links with any others lead there."""
+_TYPED_CODE = re.compile(r"\W*([a-z0-9](?:[ -]?[a-z0-9]){4,6})\W*", re.IGNORECASE | re.ASCII)
+"""A room code as people type it: with punctuation, a space, a wrong letter, or one too few or too many."""
+_NO_CODES = {"audit", "lessons", "healthz", "arrays", "moment", "static", "media", "viewer"}
+"""Pages, routes and folders whose names look like a room code."""
+_REFUSED_PATH = "There is nothing here: attnviz is used through its pages."
+
+
+def is_allowed(path: str) -> bool:
+    """Whether our pages request this path, under any mount path."""
+    _, separator, name = path.partition(_OWN)
+    return name in _ALLOWED if separator else not any(each in path for each in _FORBIDDEN)
+
+
+def can_exist(path: str) -> bool:
+    """Whether a path (below the mount path) can be a page, a file or one of our routes.
+
+    Streamlit answers all others with its page too: at `/audit/extra` a browser would look for its scripts below
+    `/audit`, and show nothing.
+    """
+    names = path.strip("/").split("/")
+    return len(names) == 1 or path.endswith(_ROUTES) or not _FOLDERS.isdisjoint(names)
+
+
+def redirect_target(path: str, query: str) -> str | None:
+    """The redirect target of a path (below the mount path); None if it has not moved.
+
+    A room opens by its code alone, as people type it. If there is no such room, the page asks again.
+    """
+    names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+    if path == "/" and not names <= _LESSONS:
+        return _WALKTHROUGH
+    name = path.strip("/")
+    typed = None if name in _NO_CODES else _TYPED_CODE.fullmatch(name)
+    return f"?room={re.sub('[ -]', '', typed[1]).upper()}" if typed else _ELSEWHERE.get(path.rstrip("/"))
+
+
+def methods(path: str) -> tuple[str, ...]:
+    """The HTTP methods that a path allows: POST for actions, files, talks and rooms."""
+    return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
+
+
+class AllowedPaths:
+    """Refuse paths that our pages never request, redirect old links, and point lost visitors to the first page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._refusal(scope) or self.app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        if scope["type"] != "http":
+            return None
+        if scope["method"] not in (allowed := methods(scope["path"])):
+            return PlainTextResponse(_REFUSED_PATH, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
+        if not is_allowed(scope["path"]):
+            return PlainTextResponse(_REFUSED_PATH, 404)
+        url, base = URL(scope=scope), scope.get("root_path", "") + self.base  # mounted by another app, or by settings
+        path = scope["path"].removeprefix(base)
+        page = redirect_target(path, url.query)
+        if page is not None:
+            up = ".." if path.endswith("/") and path != "/" else "."
+            is_whole = "?" in page
+            return RedirectResponse(f"{up}/{page}{'' if is_whole else url.query and f'?{url.query}'}")
+        if not can_exist(path):
+            first_page = url.replace(path=f"{base}/", query="")
+            return PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)
+        return None
+
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def policy(frame_ancestors: str) -> str:
+    """The content security policy: what a page may load, and which pages may embed it.
+
+    Streamlit passes a component's module to the browser as a blob and writes styles into the page. Its protocol
+    buffers multiply 64-bit integers with a WebAssembly module on every page; without permission they are slower, and
+    Firefox logs an error. The permission is harmless: only a script that already runs can compile a module, and a
+    module can do nothing that its script can't. Plotly and the tables need nothing more.
+
+    Parameters
+    ----------
+    frame_ancestors
+        The pages that may embed ours, as in the header: `'self' https://course.example.edu`.
+    """
+    if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
+        raise ValueError(
+            "ATTNVIZ_FRAME_ANCESTORS takes origins with one space between them, as in "
+            f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
+        )
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {_inline_scripts()}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            f"frame-ancestors {frame_ancestors}",
+        )
+    )
+
+
+def _inline_scripts() -> str:
+    """The hashes of Streamlit's own inline scripts, so that no other one runs."""
+    page = (streamlit_private.static_folder() / "index.html").read_text(encoding="utf-8")
+    digests = [hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page)]
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+def configured_policy() -> str:
+    """The policy with the operator's embedding pages; the server doesn't start if these are malformed."""
+    try:
+        return policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'"))
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+
+
+class Headers:
+    """Add the security headers to every response."""
+
+    def __init__(self, app: ASGIApp, policy: str) -> None:
+        self.app = app
+        self.headers = {
+            "Content-Security-Policy": policy,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",  # an address holds what a person typed
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        await self.app(scope, receive, sent)
+
+
+MAX_MESSAGE_BYTES = 256_000
+"""Size limit of a websocket message; our pages send a few thousand bytes."""
+
+_HEARD = {"rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk"}
+_IGNORED = {
+    None,  # an empty message
+    "clear_cache",
+    "set_run_on_save",
+    "load_git_info",
+    "debug_disconnect_websocket",
+    "debug_shutdown_runtime",
+    "file_urls_request",
+    "install_skills",
+    "dismiss_skills_nudge",
+}
+_IDENTITY = re.compile(r"[0-9a-f-]{0,64}")  # hashes and UUIDs; Streamlit logs unknown ones
+_log = logging.getLogger(__name__)
+
+
+def fate_of_message(data: bytes) -> str:
+    """Return "heard" if our pages send such a message, "refused" if no page could, else "ignored"."""
+    if len(data) > MAX_MESSAGE_BYTES:
+        return "refused"
+    try:
+        message = BackMsg.FromString(data)
+    except DecodeError:
+        return "refused"
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        request = message.backend_operation_request
+        kind, identities = request.WhichOneof("payload"), [request.request_id, request.session_id]
+    else:
+        identities = [message.rerun_script.page_script_hash, message.rerun_script.fragment_id]
+    if kind not in _HEARD | _IGNORED:
+        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in app/middleware.")
+    return "heard" if kind in _HEARD and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
+
+
+class Messages:
+    """Forward the messages that our pages send; close the connection on those that no page could send."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def heard() -> Message:
+            while (message := await receive())["type"] == "websocket.receive":
+                verdict = fate_of_message(message.get("bytes") or b"\xff")  # our messages are never text
+                if verdict == "heard":
+                    break
+                if verdict == "refused":
+                    await send({"type": "websocket.close", "code": 1008})
+                    return {"type": "websocket.disconnect", "code": 1008}
+            return message
+
+        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)

@@ -1,0 +1,85 @@
+"""The browser's scripts: what Streamlit is given of a component, the route that serves each script, and the connection
+script in Streamlit's own page. A script's path contains a hash of its text, so browsers may keep it.
+"""
+
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.viewer.script import SCRIPTS
+
+_LOADER = Path(__file__).with_name("loader.js").read_text("utf-8")
+
+
+def loader(name: str) -> str:
+    """The loader of one of `SCRIPTS`: Streamlit sends an inline component's code in every run, so it is short."""
+    return _LOADER.replace("{path}", SCRIPTS[name].path.lstrip("/"))
+
+
+def runs() -> None:
+    """An empty callback, for events that the next run handles: a callback can't open a page."""
+
+
+_TAG = f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'.encode()
+_END = b"</body>"
+_AS_IT_WAS = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
+"""Request headers that would make Streamlit's page arrive compressed, or not at all."""
+_KEPT = "public, max-age=31536000, immutable"
+
+
+def script_route() -> Route:
+    """The route of a script under any hash: a page from before an update requests the old one."""
+    return Route("/{base:path}viewer/{name}-{text}.js", _script)  # wherever the app is mounted
+
+
+async def _script(request: Request) -> Response:
+    script = SCRIPTS.get(request.path_params["name"])
+    if script is None:
+        return PlainTextResponse("There is no such script. Reload the page.", 404)
+    headers = {
+        "Vary": "Accept-Encoding",
+        "Cache-Control": _KEPT if request.url.path.endswith(script.path) else "no-store",
+    }
+    if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
+        return Response(script.compressed, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
+    return Response(script.text, media_type="text/javascript", headers=headers)
+
+
+class PageScript:
+    """Add the script that reports a lost connection to Streamlit's page: our others only run with a connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_asked = scope["type"] == "http" and scope["method"] == "GET"
+        if is_asked and "text/html" in Headers(scope=scope).get("accept", ""):
+            await self._with_script(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _with_script(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start: Message = {}
+        body = bytearray()
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            if not Headers(raw=start["headers"]).get("content-type", "").startswith("text/html"):
+                await send(message)
+            elif message["type"] == "http.response.body":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    page = bytes(body).replace(_END, _TAG + _END, 1)
+                    headers = MutableHeaders(scope=start)
+                    headers["content-length"] = str(len(page))
+                    del headers["etag"], headers["last-modified"]  # those of the page without
+                    await send(start)
+                    await send({"type": "http.response.body", "body": page})
+
+        plain = [(name, text) for name, text in scope["headers"] if name not in _AS_IT_WAS]
+        await self.app({**scope, "headers": plain}, receive, sent)

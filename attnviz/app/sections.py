@@ -1,0 +1,194 @@
+"""Sections of several pages: running an audit, downloads, worked examples, and your own numbers."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import NoReturn, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.audit import Audit, audit
+from attnviz.app.components import draw_article
+from attnviz.app.scripts import loader, runs
+from attnviz.app.store import PageScene, SceneSetter
+from attnviz.app.tabs import LONG_WORK, mine
+from attnviz.articles import worked
+from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
+from attnviz.checks.uploads.examples import EXAMPLES as FILES
+from attnviz.checks.uploads.examples import example_file
+from attnviz.checks.uploads.request import QUESTIONS
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
+from attnviz.core.trace import Trace
+from attnviz.examples import EXAMPLES
+from attnviz.examples.example import Example
+from attnviz.explain import export
+from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS, SAVING
+from attnviz.scene.actions.messages import option_in
+from attnviz.scene.actions.session import Session
+from attnviz.scene.document.pass_cache import pass_key
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
+
+Part = TypeVar("Part")
+
+
+def run_audit(shown: PageScene) -> NoReturn:
+    """Audit the shown pass with a progress bar, then rerun the page: with the verdict, or because the pass changed."""
+    session, before = shown.session, pass_key(shown.kept)
+    n_cells = sum(stage.size for stage in shown.trace.stages)
+    bar = st.progress(0, text="Recomputing every number from its terms")
+    slices, done, percent = [], 0, 0
+    for each in until_unwanted(LONG_WORK.in_turns(mine().who, audit(shown.trace))):
+        if pass_key(session.scene) != before:  # by an action, which ends no run
+            st.rerun()
+        slices.append(each)
+        done += each.n_given + each.n_made
+        if 100 * done // n_cells > percent:
+            percent = 100 * done // n_cells
+            bar.progress(percent, text=f"Recomputing {each.stage}")
+    session.audit = (pass_key(shown.scene), Audit(tuple(slices)))
+    st.rerun()
+
+
+def until_unwanted(parts: Iterator[Part]) -> Iterator[Part]:
+    """Yield parts until the visitor leaves or changes something: Streamlit ends such a run at a session read."""
+    for part in parts:
+        _ = "unwanted" in st.session_state
+        yield part
+
+
+def offer_file(session: Session, label: str, name: str, make: Callable[[Trace | None], bytes]) -> None:
+    """Offer a file made from the shown pass on demand: no run follows an action.
+
+    Streamlit keeps the maker for as long as the page is open, so it gets the pass only when called.
+    """
+    st.download_button(label, lambda: make(session.resolved().trace), name, on_click="ignore")
+
+
+def offer_arrays(session: Session) -> None:
+    """Offer the arrays of the shown pass."""
+    offer_file(session, "Arrays (attnviz.npz)", "attnviz.npz", lambda trace: export.arrays(trace) if trace else b"")
+
+
+def draw_notebook(shown: PageScene) -> None:
+    """Draw a worked example: the choice of one, what it shows, what went wrong, and where its numbers come from."""
+    chosen = shown.scene.notebook
+    draw_article(shown, "notebook", *worked.article(chosen), _choose_notebook)
+    _published(EXAMPLES[chosen])
+
+
+def _published(example: Example) -> None:
+    """The example's source, and every printed number next to the computed one."""
+    label = f"The notebook and its {worked.counted(example.agreement)}"
+    key = f"of_{example.id}"
+    kept = f"{key} was open"  # Streamlit forgets it on other pages
+    st.session_state.setdefault(key, st.session_state.get(kept, False))
+    folded = st.expander(label, key=key, on_change="rerun")
+    st.session_state[kept] = folded.open
+    if not folded.open:
+        return
+    with folded:
+        st.markdown(
+            f"{example.source}\n\n{worked.lines(example.id)}\n\n"
+            "Each printed number once, beside the computed one: ✓ agrees to the last digit printed, ≈ within the "
+            "rounding of the inputs, ✗ does not agree. An input agrees by construction; a label is a number in words, "
+            "such as the 1 of “Element 1”."
+        )
+        st.dataframe(_table(example.id), hide_index=True, height=320, key="numbers")
+
+
+@cache
+def _table(notebook: str) -> pd.DataFrame:
+    """Every printed number of a notebook next to the computed one."""
+    return pd.DataFrame(
+        [
+            (print_out.name, number.published, number.shown, worked.mark(number), number.kind)
+            for print_out in EXAMPLES[notebook].print_outs
+            if not print_out.of
+            for number in print_out.numbers
+        ],
+        columns=["print-out", "published", "computed", "agrees", "kind"],
+    )
+
+
+def _choose_notebook(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
+    notebook = option_in(chosen.get("notebook"), tuple(EXAMPLES))
+    if notebook is not None:
+        setter.update(notebook=notebook)
+
+
+_OF = {"stage": "single", "true_is": "all", "orientation": "all"}
+_RARE = ("orientation", "true_is")
+SNIPPET = """\
+import numpy as np
+import torch
+
+attention = torch.nn.MultiheadAttention(embed_dim=8, num_heads=2, batch_first=True)  # yours
+tokens = ["the", "cat", "sat", "down", "quietly"]
+x = torch.randn(1, 5, 8)
+hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
+with torch.no_grad():
+    output, shares = attention(x, x, x, attn_mask=hidden, average_attn_weights=False)
+
+arrays = {"x": x, "attn_mask": hidden, "attention": shares, "output": output, "tokens": tokens}
+np.savez("numbers.npz", **attention.state_dict(), **arrays)
+"""
+"""Code that saves arrays from PyTorch."""
+
+_numbers = st.components.v2.component(
+    "attnviz.numbers", html='<div class="article" aria-busy="true"></div>', js=loader("numbers")
+)
+
+
+def draw_own_numbers(shown: PageScene) -> None:
+    """Draw the upload of a file and its comparison, whose doors lead to the walkthrough."""
+    data = {
+        "tab": mine().token,
+        "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {MAX_FILE_SIZE}. It is read on "
+        "this server and kept in this tab alone.",
+        "most": MAX_FILE_BYTES,
+        "tooLarge": f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more. Leave out what attention "
+        "doesn't need.",
+        "examples": [{"value": name, "label": label} for name, label in FILES.items()],
+        "questions": [
+            {
+                "event": name,
+                "label": label,
+                "options": [{"value": value, "label": text} for value, text in answers.items()],
+                "of": _OF.get(name, "several"),
+                "rare": name in _RARE,
+            }
+            for name, (label, answers) in QUESTIONS.items()
+        ],
+    }
+    result = _numbers(key="numbers", data=data, on_opened_change=runs)
+    parts = _opened(shown.session, result.opened)
+    if parts:
+        shown.open_page("pages/walkthrough.py", **parts)
+
+
+_OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
+
+
+def _opened(session: Session, door: str | None) -> dict[str, object]:
+    """The parts of the scene that a door leads to; your own model gets its first example."""
+    if door == OPEN_PAIR:
+        return session.pair()
+    if door not in _OPENS:
+        return {}
+    model = session.uploads.get(OWN_MODEL)
+    typed = {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
+    return parts_for_source(_OPENS[door]) | typed
+
+
+def draw_saving(session: Session) -> None:
+    """Explain how to save your own arrays, and offer a file to start with."""
+    st.code(SNIPPET, language=None)
+    st.markdown(
+        "A **microgpt** of your own (its 200 lines of Python, with your own text) opens as a model: add these lines to "
+        "its end, and give the file here. They also write the logits after one name, with which it is checked. It is "
+        f'read with ReLU and RMSNorm (else add `"activation": "gelu"` or `"relu2"`, `"norm": "layernorm"`), '
+        f"an `n_embd` of at most {MAX_EMBEDDING}, a `block_size` of at most {MAX_PLACES} and {MAX_WORDS - 1} letters."
+    )
+    st.code(SAVING, language=None)
+    correct = partial(example_file, "correct")
+    offer_file(session, "A correct file to begin with (numbers.npz)", "numbers.npz", correct)

@@ -1,1 +1,0 @@
-"""The server of the app: the routes beside its pages, and the checks that every request passes first."""
