@@ -23,9 +23,9 @@ from attnviz.core.torchattention import scaled_dot_product_attention
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
+    from attnviz.checks.recording.check import Check, check
     from attnviz.checks.recording.recorded import Recorded, record
-    from attnviz.checks.wording.library import Check, check
-    from attnviz.checks.wording.report import Comparison, compare
+    from attnviz.checks.report.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
 __version__ = "0.1.0"
@@ -62,10 +62,10 @@ __all__ = [
 ]
 
 _WHEN_ASKED = {
-    "Comparison": "attnviz.checks.wording.report",
-    "Check": "attnviz.checks.wording.library",
-    "check": "attnviz.checks.wording.library",
-    "compare": "attnviz.checks.wording.report",
+    "Comparison": "attnviz.checks.report.report",
+    "Check": "attnviz.checks.recording.check",
+    "check": "attnviz.checks.recording.check",
+    "compare": "attnviz.checks.report.report",
     "page": "attnviz.viewer.page",
     "Recorded": "attnviz.checks.recording.recorded",
     "record": "attnviz.checks.recording.recorded",

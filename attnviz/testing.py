@@ -1,4 +1,4 @@
-"""Testing: assertions for the tests of an implementation of one's own."""
+"""Testing: assertions for the tests of your own implementation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.files import as_array
-from attnviz.checks.names import named
-from attnviz.checks.stages import score_stages, stages
-from attnviz.checks.wording.report import Comparison, compare
-from attnviz.checks.wording.words import title
+from attnviz.checks.read.files import as_array
+from attnviz.checks.read.names import named
+from attnviz.checks.read.stages import score_stages, stages
+from attnviz.checks.report.report import Comparison, compare
+from attnviz.checks.report.words import title
 
 
 def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str] = (), **conventions: Any) -> None:
@@ -68,7 +68,7 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
 
 
 def _not_finite(arrays: Mapping[str, np.ndarray], report: Comparison) -> Iterator[str]:
-    """A sentence on each array with numbers that no right attention has."""
+    """A sentence on each array with numbers that correct attention can't have."""
     for name in arrays:
         known, array = named(name), as_array(name, arrays[name])
         if known is None or name in report.unread or array.dtype.kind != "f":
@@ -79,7 +79,7 @@ def _not_finite(arrays: Mapping[str, np.ndarray], report: Comparison) -> Iterato
 
 
 def _open(report: Comparison) -> Iterator[tuple[str, str]]:
-    """What a report leaves open, in a sentence each, and what `allow` may call it."""
+    """What a report leaves open: a sentence, and its name for `allow`."""
     for name in report.unread:
         yield f"{name} was not read, as attnviz doesn't know the name.", name
     for name in _unchecked(report):
@@ -89,7 +89,7 @@ def _open(report: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _unchecked(report: Comparison) -> Iterator[str]:
-    """The arrays of the last stages, of which nothing else is made, where what makes them wasn't given."""
+    """The last arrays of the pass, if they were compared with nothing."""
     order = [*stages()]
     last = max(order.index(each.stage) for each in report.stages)
     for stage in report.not_recomputed:

@@ -15,7 +15,7 @@ import numpy as np
 import test_causes as planted
 
 from attnviz import compare
-from attnviz.checks.wording.causes import cause
+from attnviz.checks.causes.table import cause
 
 STAGES = {
     "all": ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.checks.recording.call import COMPUTED
+from attnviz.checks.recording.modules import COMPUTED
 
 RECORDED = Path(__file__).parent / "data" / "planted_modules.npz"
 D_MODEL, N_HEADS = 12, 3
@@ -153,8 +153,7 @@ def like():
 
 def record_all() -> dict[str, np.ndarray]:
     """What the library's module computes with a causal mask, and what each planted one does in its place."""
-    from attnviz.checks.recording.calling import calls, drawn
-    from attnviz.checks.recording.copying import copied
+    from attnviz.checks.recording.check import calls, copied, drawn
     from attnviz.checks.recording.modules import attention_modules
 
     x = drawn(D_MODEL, 0)

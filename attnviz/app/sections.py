@@ -14,9 +14,8 @@ from attnviz.app.store import PageScene, SceneSetter
 from attnviz.app.tabs import LONG_WORK, mine
 from attnviz.articles import worked
 from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
-from attnviz.checks.uploads.examples import EXAMPLES as FILES
-from attnviz.checks.uploads.examples import example_file
-from attnviz.checks.uploads.request import QUESTIONS
+from attnviz.checks.upload_requests import EXAMPLES as FILES
+from attnviz.checks.upload_requests import QUESTIONS, example_file
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES

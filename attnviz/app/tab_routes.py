@@ -17,8 +17,8 @@ from attnviz.app.log import log_bug
 from attnviz.app.tabs import LONG_WORK, OPEN, UNKNOWN, Tab
 from attnviz.articles.pieces import text
 from attnviz.articles.upload import Reply, reply
-from attnviz.checks.uploads.request import OwnRequest
-from attnviz.checks.uploads.request import read as read_question
+from attnviz.checks.upload_requests import OwnRequest
+from attnviz.checks.upload_requests import read as read_question
 from attnviz.classroom.http import TooLargeError, json_response, read_body, refusal
 from attnviz.contract.answer import read_request as read_acts
 from attnviz.contract.base import RequestError

@@ -10,12 +10,9 @@ from msgspec import UNSET
 
 from attnviz.articles import pieces
 from attnviz.articles.pieces import Side, format_number, matrix
-from attnviz.checks.agreement import Agreement
-from attnviz.checks.uploads.comparison import OwnComparison, compared
-from attnviz.checks.uploads.examples import example_file
-from attnviz.checks.uploads.request import OwnRequest
-from attnviz.checks.wording.table import HEAD
-from attnviz.checks.wording.words import capital, shortened, title
+from attnviz.checks.explain.agreement import Agreement
+from attnviz.checks.report.words import HEAD, capital, shortened, title
+from attnviz.checks.upload_requests import OwnComparison, OwnRequest, compared, example_file
 from attnviz.contract.article import Article, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace

@@ -1,1 +1,1 @@
-"""Check: somebody's own arrays beside a pass."""
+"""Checks of the user's own code: read arrays, explain how they differ from a pass, report it."""

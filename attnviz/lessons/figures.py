@@ -12,9 +12,8 @@ import numpy as np
 
 from attnviz.analysis.pairing import pairing
 from attnviz.analysis.stream import multiplications
-from attnviz.checks.causes.masking import of_the_mask
-from attnviz.checks.nodes import attention_with, exact_nodes
-from attnviz.checks.unseeing import UNSEEING, filled
+from attnviz.checks.causes.masks import mask_mistakes_by_id
+from attnviz.checks.explain.nodes import FULLY_MASKED, attention_with, exact_nodes, filled
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import LessonError, Of, Passes
@@ -32,8 +31,8 @@ OF_THE_MASK = {
 """The mistakes with the mask, by name in lessons, and the sentence on each."""
 
 OF_AN_EMPTY_ROW = {
-    "uniform": (UNSEEING[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
-    "nan": (UNSEEING[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
+    "uniform": (FULLY_MASKED[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
+    "nan": (FULLY_MASKED[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
 }
 """What other libraries give a query that sees no key."""
 
@@ -100,7 +99,7 @@ def with_mistake(trace: Trace, mistake: str, word: str) -> MistakenRow:
         nodes = {"attention": filled(exact_nodes(trace)["attention"], nature, "scaled")}
     else:
         id, sentence = OF_THE_MASK[mistake]
-        mistakes = of_the_mask(trace)
+        mistakes = mask_mistakes_by_id(trace)
         if id not in mistakes:
             raise LessonError("A mistake with the mask needs one that hides something; this hides nothing.")
         nodes = mistakes[id].nodes

@@ -16,8 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
-from attnviz.checks.uploads.packing import packed, unpacked
-from attnviz.checks.uploads.stages import LACKING
+from attnviz.checks.uploads import LACKING, packed, unpacked
 from attnviz.contract.lesson import Fill, Moment, Question
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from attnviz.checks.uploads.stages import LACKING
+from attnviz.checks.uploads import LACKING
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, REVEAL, VIEWERS
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError

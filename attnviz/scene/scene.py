@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
-from attnviz.checks.uploads.parameters import OwnParameters
-from attnviz.checks.uploads.stages import LACKING, OwnStages
+from attnviz.checks.uploads import LACKING, OwnParameters, OwnStages
 from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.coerce import coerced_integer_example, coerced_rope, nearest_heads, nearest_layers

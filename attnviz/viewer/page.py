@@ -10,10 +10,9 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from attnviz.checks.recording.recorded import Recorded
-from attnviz.checks.uploads.stages import OwnStages
-from attnviz.checks.wording.recording import pass_of
-from attnviz.checks.wording.report import Comparison
+from attnviz.checks.recording.recorded import Recorded, pass_of
+from attnviz.checks.report.report import Comparison
+from attnviz.checks.uploads import OwnStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted

@@ -19,8 +19,8 @@ from test_microgpt import own as own_microgpt
 from attnviz import UnexpectedError, attend, compare
 from attnviz.app import sections, tab_routes
 from attnviz.articles.upload import OPEN_MODEL, Reply
-from attnviz.checks.uploads.request import QUESTIONS
-from attnviz.checks.wording import report
+from attnviz.checks.report import report
+from attnviz.checks.upload_requests import QUESTIONS
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
@@ -281,7 +281,7 @@ def test_a_bug_of_ours_is_a_sentence_on_the_page_and_a_line_in_the_log(tab, capl
     def examined(*_):
         raise KeyError(MARKER)
 
-    monkeypatch.setattr(report, "examine", examined)
+    monkeypatch.setattr(report, "explain", examined)
     monkeypatch.setattr(statefile, "matrices", examined)
     arrays = {MARKER: np.eye(3), "x": np.eye(3)}
     with pytest.raises(UnexpectedError, match=BUG) as raised:

@@ -13,9 +13,8 @@ from msgspec import structs
 
 from attnviz import Settings, trace_of
 from attnviz.articles.upload import reply
-from attnviz.checks.files import read_file
-from attnviz.checks.uploads.comparison import compared
-from attnviz.checks.uploads.request import QUESTIONS, SHOWN, OwnRequest
+from attnviz.checks.read.files import read_file
+from attnviz.checks.upload_requests import QUESTIONS, SHOWN, OwnRequest, compared
 from attnviz.core.errors import OwnArraysError
 from attnviz.explain import export
 from attnviz.models import MODELS
@@ -135,7 +134,7 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
 
 IN_ANOTHER_PROCESS = """
 import json, sys
-from attnviz.checks.uploads.request import OwnRequest
+from attnviz.checks.upload_requests import OwnRequest
 from attnviz.articles.upload import reply
 from attnviz.scene.document.encoding import to_json
 sys.stdout.buffer.write(to_json(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))

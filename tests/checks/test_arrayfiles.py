@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from needs import needed
 
-from attnviz.checks.files import read_file
+from attnviz.checks.read.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.models.statefile import read

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz import compare
-from attnviz.checks.causes.mistake import Mistake
-from attnviz.checks.wording.causes import code
+from attnviz.checks.causes.cause import Mistake
+from attnviz.checks.causes.table import code
 
 N, HEADS, D_K = 5, 3, 2
 SIZES = {"√d_k twice": D_K, "d_k": D_K, "d_model": HEADS * D_K, "√d_model": (HEADS * D_K) ** 0.5, "√heads": HEADS**0.5}

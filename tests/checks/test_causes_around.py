@@ -9,10 +9,10 @@ from implementations import Implementation
 from test_causes_today import named
 
 from attnviz import Parameters, RMSNorm, attend, compare
-from attnviz.checks import nodes
-from attnviz.checks.causes.mistake import Mistake
-from attnviz.checks.rounding import applied
-from attnviz.checks.wording.causes import CAUSES, code
+from attnviz.checks.causes.cause import Mistake
+from attnviz.checks.causes.table import CAUSES, code
+from attnviz.checks.explain import nodes
+from attnviz.checks.read.rounding import applied
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.rotation import Rotation
@@ -125,7 +125,7 @@ def test_a_cap_of_any_size_is_found_from_the_numbers(limit):
             assert says in str(found), str(found)
             assert [each.id for each in found.causes] == ["unscaled"] * (scale == 1) + ["softcap added"]
             assert found.explained
-            assert found.untried == []
+            assert found.skipped_checks == []
 
 
 def test_a_cap_and_a_scale_of_any_size_are_found_together_under_a_rotation():
@@ -318,7 +318,7 @@ def test_two_mistakes_in_neighbouring_stages_are_found_from_the_output(ids):
     found = compare(None, large(**PAIRS[ids]), n_heads=4, orientation="(in, out)", true_is="visible")
     assert ", ".join(each.id for each in found.causes) == ids, str(found)
     assert found.explained
-    assert found.untried == []
+    assert found.skipped_checks == []
     assert "Not tried" not in str(found)
 
 
@@ -326,10 +326,10 @@ def test_what_was_not_tried_is_said_in_one_sentence_and_only_where_something_was
     own = {name: each for name, each in given().items() if name in ("x", "w_q", "w_k", "w_v", "w_o")}
     found = compare(None, own | {"output": np.random.default_rng(25).standard_normal((N, WIDTH))})
     said = "Not tried: scales, caps, dropout and orders of heads of any size, which only scores or attention show."
-    assert found.untried == [said] == found.verdict[-1:]
+    assert found.skipped_checks == [said] == found.verdict[-1:]
     assert said in found._repr_html_()
     attention = shares(np.random.default_rng(26).standard_normal((HEADS, N, N)))
-    assert compare(None, own | {"attention": attention}).untried == []
+    assert compare(None, own | {"attention": attention}).skipped_checks == []
 
 
 @pytest.mark.slow
@@ -337,7 +337,7 @@ def test_what_was_not_tried_is_said_of_coarse_numbers_and_of_many():
     nonsense = large() | {"output": np.random.default_rng(25).standard_normal((20, 48)).astype(np.float32)}
     stated = {"n_heads": 4, "orientation": "(in, out)", "true_is": "visible"}
     attention = shares(np.random.default_rng(26).standard_normal((4, 20, 20)))
-    assert compare(None, nonsense | {"attention": attention.astype(np.float32)}, **stated).untried == []
+    assert compare(None, nonsense | {"attention": attention.astype(np.float32)}, **stated).skipped_checks == []
     rounded = {name: each if each.dtype == bool else each.astype(np.float16) for name, each in nonsense.items()}
     assert "two mistakes at once, of which numbers as coarse as yours show too little" in str(
         compare(None, rounded | {"attention": attention.astype(np.float16)}, **stated)

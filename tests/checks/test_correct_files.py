@@ -8,8 +8,8 @@ import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, rotated_in_neighbours, split
 
 from attnviz import compare
-from attnviz.checks.arrays import own_arrays
-from attnviz.checks.readings import readings
+from attnviz.checks.read.arrays import own_arrays
+from attnviz.checks.read.readings import readings
 from attnviz.core.errors import OwnArraysError
 
 SPREAD = range(0, 792, 17)

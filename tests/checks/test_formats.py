@@ -8,7 +8,7 @@ from implementations import Implementation
 from test_comparison import LATER
 
 from attnviz import compare
-from attnviz.checks.formats import BFLOAT16, written_in
+from attnviz.checks.read.formats import BFLOAT16, written_in
 from attnviz.core.errors import OwnArraysError
 
 TRI = np.tri(6, dtype=bool)

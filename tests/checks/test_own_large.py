@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from attnviz import compare
-from attnviz.checks import candidates, finding
-from attnviz.checks.batches import OutOfWorkError, at_most, made
-from attnviz.checks.files import read_file
+from attnviz.checks.explain import candidates, explanation
+from attnviz.checks.read.budget import OutOfWorkError, spend, work_limit
+from attnviz.checks.read.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_BYTES
 
@@ -156,14 +156,14 @@ def test_what_was_left_out_is_said_and_what_was_found_before_is_true():
 
 def test_the_work_is_counted_and_stops(monkeypatch):
     for n in (10_000, 3_000_000):
-        monkeypatch.setattr(finding, "_MOST_SEARCHED", n)
+        monkeypatch.setattr(explanation, "_MOST_SEARCHED", n)
         monkeypatch.setattr(candidates, "_LARGE", 0)
         found = compare(None, large(n=16, width=32, n_heads=4, d=8))
         assert found.first.stage == "attention"
         assert "as the arrays are so large" in str(found)
-    with pytest.raises(OutOfWorkError), at_most(5):
-        made(6)
-    made(10**12)
+    with pytest.raises(OutOfWorkError), work_limit(5):
+        spend(6)
+    spend(10**12)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

@@ -11,9 +11,9 @@ from implementations import Implementation
 
 from attnviz import compare
 from attnviz.app.sections import SNIPPET
-from attnviz.checks.files import read_file
-from attnviz.checks.uploads.examples import EXAMPLES, example_file
-from attnviz.checks.uploads.parameters import OwnParameters
+from attnviz.checks.read.files import read_file
+from attnviz.checks.upload_requests import EXAMPLES, example_file
+from attnviz.checks.uploads import OwnParameters
 
 RECORDED = Path(__file__).parents[1] / "data" / "pytorch_numbers.npz"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend, compare
-from attnviz.checks.finding import examine
-from attnviz.checks.uploads.parameters import OwnParameters
+from attnviz.checks.explain.explanation import explain
+from attnviz.checks.uploads import OwnParameters
 from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation
@@ -76,25 +76,25 @@ def with_alibi(dtype, slope=8.0, seed=0):
 def test_an_operation_that_comes_into_the_order_is_compared(alibi):
     arrays = with_alibi(np.float64)
     assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
-    found = examine(None, arrays).diagnosis
+    found = explain(None, arrays).diagnosis
     assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
     assert found.first is None
-    wrong = examine(None, with_alibi(np.float64, slope=4.0)).diagnosis
+    wrong = explain(None, with_alibi(np.float64, slope=4.0)).diagnosis
     assert wrong.first.stage == "biased"
     del arrays["biased"]
-    assert examine(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
+    assert explain(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
 
 
 def test_a_pass_begins_at_what_came_into_the_order_too(alibi):
     arrays = with_alibi(np.float32)
     arrays["biased"] = np.where(MASK, arrays["biased"], -np.inf)
-    found = examine(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
+    found = explain(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
     assert found.diagnosis.first is None
     assert found.not_recomputed == ("v", "biased")
     if not alibi:
         arrays = with_alibi(np.float64)
         trace = attend_projected(*(arrays[each] for each in "qkv"), mask=MASK)
-        assert examine(trace, {"biased": arrays["biased"]}).diagnosis.first is None
+        assert explain(trace, {"biased": arrays["biased"]}).diagnosis.first is None
 
 
 ACTIVATIONS = {

@@ -17,7 +17,7 @@ from fakemodules import (
 from torchmodules import CASES, RECORDED, record_case
 
 from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
-from attnviz.checks.recording.call import Call
+from attnviz.checks.recording.recorded import Call
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 REAL = np.load(RECORDED)

@@ -28,9 +28,8 @@ from attnviz import (
     scaled_dot_product_attention,
     show,
 )
-from attnviz.checks.uploads.comparison import compared
-from attnviz.checks.uploads.request import OwnRequest
-from attnviz.checks.wording.recording import pass_of
+from attnviz.checks.recording.recorded import pass_of
+from attnviz.checks.upload_requests import OwnRequest, compared
 from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace

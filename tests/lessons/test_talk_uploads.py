@@ -14,10 +14,8 @@ from implementations import Implementation
 
 from attnviz.app.lesson_routes import TALK_PATH
 from attnviz.app.tabs import OPEN, Tab
-from attnviz.checks.uploads.comparison import compared
-from attnviz.checks.uploads.packing import Layer, packed, unpacked
-from attnviz.checks.uploads.request import OwnRequest
-from attnviz.checks.uploads.stages import OwnStages
+from attnviz.checks.upload_requests import OwnRequest, compared
+from attnviz.checks.uploads import Layer, OwnStages, packed, unpacked
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, layer_configs

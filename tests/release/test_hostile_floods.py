@@ -23,7 +23,7 @@ from patience import PATIENCE_SECONDS
 from server import free_port, running
 from visitor import Visitor
 
-from attnviz.checks.uploads.request import QUESTIONS
+from attnviz.checks.upload_requests import QUESTIONS
 from attnviz.classroom.codes import LETTERS
 
 pytestmark = pytest.mark.slow

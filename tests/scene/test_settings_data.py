@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from page import boxes, settings_of, values
 from test_scene import scenes
 
-from attnviz.checks.uploads.stages import OwnStages
+from attnviz.checks.uploads import OwnStages
 from attnviz.core.coerce import is_applicable
 from attnviz.core.integer_example import suits_integer_example
 from attnviz.core.settings import OPTIONS

@@ -1,1 +1,1 @@
-"""Causes: what people get wrong in attention, each as other steps of a pass; a module for each part of it."""
+"""Causes: the mistakes that are looked for, each beside its wording."""

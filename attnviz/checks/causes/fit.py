@@ -1,46 +1,75 @@
-"""Fit: the one number by which somebody's scores differ from ours, from the scores or from their shares."""
+"""Fit: the scale or the cap that brings our scores nearest to the user's, found from scores or attention weights."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.agreement import Agreement
-from attnviz.checks.batches import batches
-from attnviz.checks.numbersearch import numbers_near
-from attnviz.checks.rounding import Rounded
-from attnviz.checks.stages import score_stages
+from attnviz.checks.explain.agreement import Agreement
+from attnviz.checks.read.budget import batches
+from attnviz.checks.read.rounding import Rounded
+from attnviz.checks.read.stages import score_stages
 
-_LEAST_SHARE = 1e-12
-"""A smaller one tells little of its score."""
+_STEP = 0.15  # the distance of the logarithms on the first grid
+_MINIMA = 2  # how many minima of the grid, at most half the median, are refined
+_POINTS = 15
+_ROUNDS = 11  # with _POINTS in each, they give a precision of 1e-10
+Off = Callable[[np.ndarray], np.ndarray]
 
-_FEWEST = 12
-"""Of fewer numbers one explains too many by chance."""
 
-_ROWS = 16
-"""So many rows tell a number."""
+def numbers_near(off: Off, low: float, high: float) -> Iterator[float]:
+    """The numbers with the lowest distance, the best first.
 
-_NEARER = 0.05
-"""The part of a difference that a number which explains it leaves, at most."""
+    Parameters
+    ----------
+    off : callable
+        The distance for each of some numbers.
+    low, high : float
+        The range to search; above 0.
+    """
 
-_FAR = 100.0
-"""Beyond so many times the largest score a cap isn't felt, and under that part of it nothing else is."""
+    def at(logs: np.ndarray) -> np.ndarray:
+        return off(np.exp(logs))
+
+    grid = np.arange(math.log(low), math.log(high), _STEP)
+    values = at(grid)
+    half = np.median(values) / 2
+    inner = values[1:-1]
+    lowest = 1 + np.flatnonzero((inner <= values[:-2]) & (inner <= values[2:]) & (inner <= half))
+    for i in lowest[np.argsort(values[lowest], kind="stable")][:_MINIMA]:
+        yield math.exp(_lowest(at, grid[i - 1], grid[i + 1]))
+
+
+def _lowest(at: Off, low: float, high: float) -> float:
+    """The minimum of a unimodal function, by repeated subdivision."""
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS + 2)
+        nearest = 1 + int(at(points[1:-1]).argmin())
+        low, high = points[nearest - 1], points[nearest + 1]
+    return float(low + high) / 2
+
+
+_LEAST_SHARE = 1e-12  # smaller attention weights tell little of their scores
+_FEWEST = 12  # fewer numbers fit too much by chance
+_ROWS = 16  # how many rows are fitted
+_NEARER = 0.05  # the part of a difference that a good fit leaves, at most
+_FAR = 100.0  # caps are searched from 1/100 to 100 times the largest score
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Rows of somebody's scores beside ours before anything caps or hides them.
+    """Rows of the user's scores and ours, before softcap and mask.
 
     Attributes
     ----------
     ours, theirs : ndarray (rows, keys)
-        Theirs are the logarithms of shares, and so known but for a number for each row, where `are_shares`.
+        If `are_shares`, theirs are logarithms of attention weights, known up to a constant per row.
     tell : ndarray of bool (rows, keys)
-        Those numbers that tell something.
-    are_shares : bool
+        The informative numbers.
     """
 
     ours: np.ndarray
@@ -50,7 +79,7 @@ class Fit:
 
     @classmethod
     def of(cls, first: Agreement | None, scaled: Rounded | None) -> Fit | None:
-        """The rows of a stage, if it is of scores or of shares, and there are enough, beside our scaled scores."""
+        """The fit for a stage of scores or attention weights, if it has enough numbers."""
         if first is None or first.value is None or scaled is None or first.value.shape != scaled.value.shape:
             return None
         are_shares = first.stage == "attention"
@@ -66,15 +95,12 @@ class Fit:
         return cls(np.where(tell, ours, 0), np.log(theirs) if are_shares else theirs, tell, are_shares)
 
     def factor(self) -> float | None:
-        """By what our scores have to be multiplied to be nearest to theirs."""
+        """The factor that brings our scores nearest to theirs."""
         factor = float(self._times(self.ours))
         return factor if np.isfinite(factor) and factor > 0 else None
 
     def limit(self, factor: float) -> float | None:
-        """At what our scores, times a factor, have to be capped to be near to theirs; None if no cap brings them near.
-
-        That is limit · tanh(score / limit).
-        """
+        """The limit c for which c · tanh(factor · scores / c) is near theirs; None if there is none."""
         scores = factor * self.ours
 
         def capped(limit: float) -> np.ndarray:
@@ -86,7 +112,7 @@ class Fit:
 
     @cached_property
     def factor_and_limit(self) -> tuple[float, float] | None:
-        """By what our scores have to be multiplied, and at what capped then; None if these don't bring them near."""
+        """The factor and limit that bring our scores nearest to theirs; None if they don't come near."""
         largest = float(np.abs(self.ours).max())
         if not largest:
             return None
@@ -97,13 +123,12 @@ class Fit:
         return (bend * limit, limit) if limit > 0 else None
 
     def rest(self) -> float:
-        """The difference that a factor and a cap leave."""
+        """The relative distance that the best factor and limit leave."""
         before, capped = float(self._off(self.ours)), self.factor_and_limit
         scores = capped[1] * np.tanh(capped[0] / capped[1] * self.ours) if capped else (self.factor() or 1) * self.ours
         return float(self._off(scores)) / before if before else 0.0
 
     def _numbers_near(self, scores: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Iterator[float]:
-        """The numbers between two of which are made scores that are least far from theirs."""
 
         def off(numbers: np.ndarray) -> np.ndarray:
             some = batches(numbers[:, None, None], self.ours.size)
@@ -112,12 +137,12 @@ class Fit:
         return numbers_near(off, low, high)
 
     def _bent(self, bend: float | np.ndarray) -> np.ndarray:
-        """A hyperbolic tangent of our scores, as large as is nearest to theirs."""
+        """The tanh of our scores, scaled to be nearest to theirs."""
         bent = np.tanh(bend * self.ours)
         return self._times(bent)[..., None, None] * bent
 
     def _times(self, scores: np.ndarray) -> np.ndarray:
-        """By what scores have to be multiplied to be nearest to theirs."""
+        """The factor that brings scores nearest to theirs."""
         ours = self._compared(scores)
         return (self._known * ours).sum(axis=(-2, -1)) / (ours * ours).sum(axis=(-2, -1))
 
@@ -126,11 +151,10 @@ class Fit:
 
     @cached_property
     def _known(self) -> np.ndarray:
-        """Their scores, as far as they are known."""
         return self._compared(self.theirs)
 
     def _compared(self, scores: np.ndarray) -> np.ndarray:
-        """The part of scores that is known."""
+        """The informative scores; centred per row if only attention weights are known."""
         scores = np.where(self.tell, scores, 0)
         if not self.are_shares:
             return scores
@@ -139,7 +163,7 @@ class Fit:
 
 
 def simple(number: float, near: float) -> tuple[float, str]:
-    """A number that a person writes, near one that was found, and as it is written.
+    """A round number close to the given one, with its text.
 
     >>> simple(3.0000001, 1e-4), simple(1.4142, 1e-4), simple(5.2999999, 1e-4), simple(2.3456789, 1e-4)
     ((3.0, '3'), (1.4142135623730951, '√2'), (5.3, '5.3'), (2.3456789, '2.346'))

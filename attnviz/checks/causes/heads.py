@@ -1,4 +1,4 @@
-"""Heads: rows that are cut into heads, shared by them or joined otherwise."""
+"""Mistakes with heads: how they are split, grouped, ordered and joined."""
 
 from __future__ import annotations
 
@@ -7,20 +7,74 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.mistake import Mistake, Setting, each_and_all
-from attnviz.checks.nodes import Node
+from attnviz.checks.causes.cause import (
+    JOINED,
+    WRONG_AXES,
+    Cause,
+    Mistake,
+    Setting,
+    each_and_all,
+    letter_slots,
+    plain,
+    symbols_clause,
+)
+from attnviz.checks.explain.nodes import Node
+from attnviz.checks.report.words import title
 from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
+from attnviz.explain.wording import listed
+
+_SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
+
+
+def _axes_clause(about: str) -> str:
+    stage, theirs, expected = about.split("; ")
+    return f"the axes of {title(stage)} are {theirs}; expected {expected}"
+
+
+CAUSES: dict[str, Cause] = {
+    WRONG_AXES: Cause(_axes_clause, "", ""),
+    "heads split without transposing": Cause(
+        symbols_clause("cut into heads without transposing"),
+        "{letter} = {letter}.view(n, n_heads, t, d_k)",
+        _SPLIT,
+        slots=letter_slots,
+    ),
+    "heads interleaved": Cause(
+        symbols_clause("cut into heads that take turns, one dimension each"),
+        "{letter} = {letter}.view(n, t, d_k, n_heads).permute(0, 3, 1, 2)",
+        _SPLIT,
+        slots=letter_slots,
+    ),
+    "heads joined without transposing": Cause(
+        plain("the heads were joined without transposing"), "out = heads.reshape(n, t, d_model)", JOINED
+    ),
+    "heads joined in another order": Cause(
+        plain("the heads were joined so that they take turns, one dimension each"),
+        "out = heads.permute(0, 2, 3, 1).reshape(n, t, d_model)",
+        JOINED,
+    ),
+    "heads in another order": Cause(
+        lambda about: f"the heads were in another order: {listed(about.split())}",
+        "heads = heads[:, order]",
+        "heads = heads",
+    ),
+    "groups tiled": Cause(
+        symbols_clause("tiled, where each group belongs to heads in a row"),
+        "{letter} = {letter}.repeat(1, n_heads // n_groups, 1, 1)",
+        "{letter} = {letter}.repeat_interleave(n_heads // n_groups, dim=1)",
+        slots=letter_slots,
+    ),
+}
+
 
 Change = Callable[[np.ndarray], np.ndarray]
 
-_MOST_PAIRED = 2**20
-"""So many numbers of each head are held beside each other head's, of all heads together."""
-
+_MOST_PAIRED = 2**20  # how many numbers are compared per pair of heads, over all heads
 _HEADED = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads")
 
 
-def headings(setting: Setting) -> Iterator[Mistake]:
-    """Heads got wrong."""
+def head_mistakes(setting: Setting) -> Iterator[Mistake]:
+    """Mistakes with heads."""
     yield from _tiled(setting)
     if setting.sizes["h"] == 1:
         return
@@ -48,7 +102,7 @@ def _splits(setting: Setting) -> Iterator[Mistake]:
 
 
 def _tiled(setting: Setting) -> Iterator[Mistake]:
-    """Groups of keys and values that are tiled (0, 1, 0, 1), where each belongs to heads in a row (0, 0, 1, 1)."""
+    """Groups of keys and values tiled (0, 1, 0, 1) instead of repeated (0, 0, 1, 1)."""
     n_heads, n_groups = setting.sizes["h"], n_groups_in(setting)
     if not 1 < n_groups < n_heads:
         return
@@ -67,18 +121,18 @@ def _tiled(setting: Setting) -> Iterator[Mistake]:
 
 
 def of_groups(setting: Setting, stage: str, change: Change) -> Change:
-    """A change of the rows of heads; of keys and values that come once for each head of a group, of those of groups."""
+    """Apply a change to groups rather than heads, if keys or values are repeated per head."""
     shared = heads_of_a_group(setting, stage)
     return change if shared < 2 else lambda array: np.repeat(change(array[::shared]), shared, axis=0)
 
 
 def heads_of_a_group(setting: Setting, stage: str) -> int:
-    """How often the keys or values of a group come in a stage, once for each head that shares them."""
+    """How many copies of each group's keys or values a stage holds."""
     return 1 if stage.startswith("q") else len(setting.trace[stage].value) // n_groups_in(setting)
 
 
 def n_groups_in(setting: Setting) -> int:
-    """How many groups of keys there are, which may come once for each head that shares them."""
+    """The number of key groups, even if keys are repeated per head."""
     n_heads = setting.sizes["h"]
     n_groups = setting.sizes.get("g", n_heads)
     if n_groups < n_heads or "k" not in setting.trace:
@@ -89,13 +143,13 @@ def n_groups_in(setting: Setting) -> int:
 
 
 def _tile(n_heads: int, n_groups: int, array: np.ndarray) -> np.ndarray:
-    """The keys or values of each head, of groups or of groups that were repeated."""
+    """Keys or values tiled, whether they were repeated or not."""
     own = array if len(array) == n_groups else array[:: n_heads // n_groups]
     return np.concatenate([own] * (n_heads // n_groups))
 
 
 def _in_another_order(setting: Setting) -> Iterator[Mistake]:
-    """Heads in the order in which theirs are ours."""
+    """The permutation of heads that matches theirs to ours, if there is one."""
     first = setting.first
     if first is None or first.value is None or first.stage not in _HEADED or not setting.makes(first.stage):
         return
@@ -116,12 +170,12 @@ def _in_another_order(setting: Setting) -> Iterator[Mistake]:
 
 
 def side_by_side(heads: np.ndarray) -> np.ndarray:
-    """Rows that hold all heads, of rows of each head."""
+    """(heads, tokens, d) to (tokens, heads * d)."""
     return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
 
 
 def cut(rows: np.ndarray, n_heads: int) -> np.ndarray:
-    """Rows of each head, of rows that hold all of them."""
+    """(tokens, heads * d) to (heads, tokens, d)."""
     return rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
 
 

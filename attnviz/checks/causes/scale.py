@@ -1,22 +1,82 @@
-"""Scale: scores that are divided by another number, or by none, or capped."""
+"""Mistakes with the scale and the softcap of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from attnviz.checks.causes.cause import SCALED, SOFTMAX, Cause, Mistake, Setting, after, passed_on, plain
 from attnviz.checks.causes.fit import Fit, simple
-from attnviz.checks.causes.mistake import Mistake, Setting, after, passed_on
-from attnviz.checks.nodes import Node
+from attnviz.checks.explain.nodes import Node
 from attnviz.core.operations.scores import LIMITS, Scale, Softcap
 
-NEAR = 1e-4
-"""How near numbers are that are taken for each other, in parts of them."""
+
+def _number_slots(about: str) -> Mapping[str, str]:
+    """The wrong divisor and the right one, as code."""
+    wrong, right = (*about.split(), "√d_k", "√d_k")[:2]
+    return {"about": _in_code(wrong), "own": _in_code(right)}
 
 
-def scalings(setting: Setting) -> Iterator[Mistake]:
-    """Scores divided, or capped, otherwise."""
+def _in_code(number: str) -> str:
+    root = number.replace("√heads", "√n_heads").removeprefix("√")
+    return root + " ** 0.5" * number.startswith("√")
+
+
+def _divisor_clause(about: str) -> str:
+    wrong, right = (*about.split(), "√d_k")[:2]
+    return f"the scores were divided by {wrong}, not by {right}"
+
+
+CAUSES: dict[str, Cause] = {
+    "unscaled": Cause(
+        lambda about: f"the scores were not divided by {about or '√d_k'}",
+        "scores = q @ k.transpose(-2, -1)",
+        "scores = q @ k.transpose(-2, -1) / {own}",
+        "T5 and GPT-Neo leave it out on purpose.",
+        lambda about: _number_slots(f"1 {about}"),
+    ),
+    "scaled otherwise": Cause(
+        _divisor_clause,
+        "scores = q @ k.transpose(-2, -1) / {about}",
+        "scores = q @ k.transpose(-2, -1) / {own}",
+        "Some models do so on purpose: Gemma 2 and 3 divide by √query_pre_attn_scalar, which their configuration has.",
+        slots=_number_slots,
+    ),
+    "scaled twice": Cause(
+        plain("the scores were divided by √d_k twice"),
+        "q = q / d_k ** 0.5; scores = q @ k.transpose(-2, -1) / d_k ** 0.5",
+        SCALED,
+    ),
+    "scale inverted": Cause(
+        plain("the scores were multiplied by √d_k, not divided"),
+        "scores = q @ k.transpose(-2, -1) * d_k ** 0.5",
+        SCALED,
+    ),
+    "softcap left out": Cause(
+        plain("the scores were not capped (softcap)"), SOFTMAX, "scores = cap * torch.tanh(scores / cap)"
+    ),
+    "softcap of another size": Cause(
+        plain("the scores were capped at ±{} (softcap), and not at the pass's own"),
+        "scores = {about} * torch.tanh(scores / {about})",
+        "scores = cap * torch.tanh(scores / cap)",
+        slots=_number_slots,
+    ),
+    "softcap added": Cause(
+        plain("the scores were capped at ±{} (softcap)"),
+        "scores = {about} * torch.tanh(scores / {about})",
+        "scores = scores",
+        "Gemma 2 and Grok do so on purpose.",
+        _number_slots,
+    ),
+}
+
+
+NEAR = 1e-4  # relative difference of numbers that count as equal
+
+
+def scale_mistakes(setting: Setting) -> Iterator[Mistake]:
+    """Mistakes with the scale and the softcap."""
     fit = Fit.of(setting.first, setting.values.get("scaled"))
     yield from _divided(setting, fit)
     yield from _capped(setting, fit)
@@ -48,13 +108,13 @@ def _divided(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
 
 
 def _factors(fit: Fit | None) -> list[float]:
-    """By what our scores are multiplied to be near to theirs, without a cap and with one."""
+    """Factors that bring our scores near theirs, without and with a softcap."""
     factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []
     return [each for each in factors if each]
 
 
 def _right(scale: Scale) -> float:
-    """By what the pass divides."""
+    """The divisor of the pass."""
     return scale.d_k**0.5 if scale.factor is None else 1 / scale.factor
 
 
@@ -63,7 +123,7 @@ def _alike(one: float, other: float) -> bool:
 
 
 def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
-    """The divisors of scores that people take, by name."""
+    """Divisors that people use, by name."""
     n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
     divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
@@ -86,7 +146,7 @@ def _capped(setting: Setting, fit: Fit | None) -> Iterator[Mistake]:
 
 
 def _limits(setting: Setting, fit: Fit | None, *own: float) -> Iterator[tuple[float, str]]:
-    """The caps of models, and those with which scores come near to theirs, divided as they are or as people do."""
+    """The softcaps of known models, then those that fit the scores."""
     usual = [each for each in LIMITS if each not in own]
     yield from ((each, f"{each:g}") for each in usual)
     for limit in filter(None, _fitted(setting, fit)):
@@ -95,7 +155,7 @@ def _limits(setting: Setting, fit: Fit | None, *own: float) -> Iterator[tuple[fl
 
 
 def _fitted(setting: Setting, fit: Fit | None) -> Iterator[float | None]:
-    """The caps that scores come near to theirs with, divided as they are; and as people do, or by any number."""
+    """Softcaps that fit scores with the right divisor, then with a wrong one."""
     if fit is None:
         return
     yield fit.limit(1.0)

@@ -1,25 +1,68 @@
-"""Softmax: shares that are made otherwise of the masked scores."""
+"""Mistakes with the softmax."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.mistake import Mistake, Setting, after, followed_by
-from attnviz.checks.nodes import Node
-from attnviz.checks.rounding import Precision, Rounded, applied
+from attnviz.checks.causes.cause import SOFTMAX, Cause, Mistake, Setting, after, followed_by, plain
+from attnviz.checks.explain.nodes import Node
+from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
 
-_TELLING = 1e-3
-"""Shares of at least so much of the largest tell whether they were dropped."""
+
+def _axis_slots(about: str) -> Mapping[str, str]:
+    return {"axis": {"queries": "-2", "heads": "1"}[about]}
 
 
-def softmaxes(setting: Setting) -> Iterator[Mistake]:
-    """Shares made otherwise."""
+CAUSES: dict[str, Cause] = {
+    "softmax along the wrong axis": Cause(
+        plain("the softmax was taken along the {}, not along the keys"),
+        "attention = scores.softmax(dim={axis})",
+        SOFTMAX,
+        slots=_axis_slots,
+    ),
+    "softmax twice": Cause(plain("the softmax was taken twice"), f"{SOFTMAX}.softmax(dim=-1)", SOFTMAX),
+    "softmax of base 2": Cause(
+        plain("the softmax took powers of 2, not of e"),
+        "attention = torch.exp2(scores); attention = attention / attention.sum(dim=-1, keepdim=True)",
+        SOFTMAX,
+    ),
+    "sinks left out": Cause(
+        plain("the sinks were left out of the softmax"),
+        SOFTMAX,
+        "attention = torch.cat([scores, sinks], dim=-1).softmax(dim=-1)[..., :-1]",
+    ),
+    "attention averaged over heads": Cause(
+        plain("the attention was averaged over heads before it was used"),
+        f"{SOFTMAX}.mean(dim=1, keepdim=True)",
+        SOFTMAX,
+    ),
+    "dropout left on": Cause(
+        plain("dropout was left on, with p = {}: each share is 0 or divided by 1 − p"),
+        "model(x)",
+        "model.eval(); model(x)",
+    ),
+    "attention along the batch": Cause(
+        plain(
+            "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that each token "
+            "attended only to itself"
+        ),
+        "nn.MultiheadAttention(d_model, n_heads)",
+        "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
+    ),
+}
+
+
+_TELLING = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
+
+
+def softmax_mistakes(setting: Setting) -> Iterator[Mistake]:
+    """Mistakes with the softmax."""
     if not setting.makes("attention"):
         return
     attention = setting.nodes["attention"]
@@ -47,7 +90,7 @@ def _averaged(shares: np.ndarray) -> np.ndarray:
 
 
 def _dropped(setting: Setting) -> tuple[np.ndarray, str] | None:
-    """By what dropout multiplied each share, 0 or 1 / (1 - p), and p; None if nothing looks so."""
+    """The factor of each attention weight, 0 or 1 / (1 - p), and p; None if it doesn't look like dropout."""
     first = setting.first
     if first is None or first.stage != "attention" or first.value is None or first.value.shape != first.expected.shape:
         return None
@@ -75,7 +118,7 @@ def _axes(setting: Setting) -> Iterator[Mistake]:
 
 
 def _along(softmax: Operation, axis: int, filling: float, given: list[Rounded], precision: Precision) -> Rounded:
-    """The softmax along an axis, and what is in its place where that has no key to see."""
+    """The softmax along an axis; `filling` stands where everything along it is hidden."""
     (masked,) = given
     shares = applied(softmax, [masked.map(lambda each: each.swapaxes(axis, -1))], precision)
     shares = shares.map(lambda each: each.swapaxes(axis, -1))
@@ -84,7 +127,7 @@ def _along(softmax: Operation, axis: int, filling: float, given: list[Rounded], 
 
 
 def _batches(setting: Setting) -> Iterator[Mistake]:
-    """The tokens of a sentence as a batch of sentences of one token each."""
+    """Each token treated as a sentence of its own."""
     if "context" in setting.trace:
         return
     *_, n, n_keys = shape = setting.trace["attention"].shape

@@ -1,1 +1,1 @@
-"""Recording: a PyTorch module's attention as arrays, heard by its own hooks; attnviz never imports torch."""
+"""Recording: the arrays of PyTorch modules while they run."""

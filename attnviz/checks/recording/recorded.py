@@ -1,4 +1,4 @@
-"""Recorded: the arrays of each layer's attention in one call of a PyTorch model."""
+"""Recorded: `attnviz.record`, the arrays of each attention layer in one call of a PyTorch model."""
 
 from __future__ import annotations
 
@@ -10,28 +10,89 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.names import named
-from attnviz.checks.recording.besides import notes
-from attnviz.checks.recording.bylayer import by_layer
-from attnviz.checks.recording.call import Call, array_of
-from attnviz.checks.recording.modules import AttentionModule, attention_modules
+from attnviz.checks.read.files import as_array
+from attnviz.checks.read.names import NUMBERED, named
+from attnviz.checks.read.stages import stages
+from attnviz.checks.recording.modules import (
+    AttentionModule,
+    Call,
+    array_of,
+    attention_modules,
+    notes,
+)
+from attnviz.checks.report.report import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
+from attnviz.core.parameters import ALL_AXES
+from attnviz.core.trace import Trace
 
-_MAX_WHY = 300
-"""Characters of an error of somebody's library."""
+
+def by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, dict[str, np.ndarray]]]:
+    """For each layer, by its number: its path and the arrays of one sentence.
+
+    Arrays of no layer or of no known stage are left out. OwnArraysError if nothing is left, or there is no such
+    sentence.
+    """
+    layers: dict[int, tuple[str, dict[str, np.ndarray]]] = {}
+    for layer, path, name, value in _numbered(arrays):
+        known = named(name)
+        if known is not None:
+            _, kept = layers.setdefault(layer, (path, {}))
+            kept[name] = _of_sentence(name, known.stage, as_array(name, value), sentence)
+    if not layers:
+        names = ", ".join([*arrays][:8])
+        raise OwnArraysError(
+            "Arrays of layers have names with a number, such as blocks.3.attn.hook_q, or are a tuple with one for "
+            f"each layer, such as attentions; got {names or 'none'}."
+        )
+    return {layer: (path, _cut(kept)) for layer, (path, kept) in sorted(layers.items())}
+
+
+def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
+    """The layer, its path, the name and the value of each array."""
+    for name, value in arrays.items():
+        if isinstance(value, (tuple, list)):
+            if name != "hidden_states":  # Hugging Face's: the stream between layers, which no attention reads as it is
+                yield from ((layer, f"{name}.{layer}", name, each) for layer, each in enumerate(value))
+        elif match := NUMBERED.fullmatch(name):
+            yield int(match["layer"]), match["path"], name, value
+
+
+def _cut(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a layer, with masks for the longest text cut to its length."""
+    stages_of = {name: named(name).stage for name in arrays}
+    n_tokens = next((len(arrays[name]) for name, stage in stages_of.items() if stage in ("x", "output")), None)
+    longer = [name for name, stage in stages_of.items() if stage == "mask" and _is_square(arrays[name], n_tokens)]
+    return arrays | {name: arrays[name][..., :n_tokens, :n_tokens] for name in longer}
+
+
+def _is_square(mask: np.ndarray, n_tokens: int | None) -> bool:
+    return n_tokens is not None and mask.ndim > 1 and mask.shape[-1] == mask.shape[-2] > n_tokens
+
+
+def _of_sentence(name: str, stage: str, array: np.ndarray, sentence: int) -> np.ndarray:
+    axes = stages().get(stage)
+    if axes is None or stage in ALL_AXES or array.ndim != len(axes) + 1:
+        return array
+    if not 0 <= sentence < len(array):
+        raise OwnArraysError(f"sentence must be one of the {len(array)} in {name}, from 0 on; got {sentence}.")
+    return array[sentence]
+
+
+_MAX_WHY = 300  # characters of a library's error message
 
 
 class Recorded(Sequence):
-    """A model's attention, layer by layer; `recorded[3]` is the fourth's arrays, by names that `compare` reads.
+    """A model's attention, layer by layer; `recorded[3]` holds the fourth layer's arrays under names that `compare`
+    reads.
 
     Attributes
     ----------
     paths : tuple of str
-        The names of the modules of attention in the model.
+        The names of the attention modules in the model.
     skipped : dict of str to str
-        Those that seem to be attention and can't be read, or were called in a way that can't, with why.
+        Why modules that look like attention, or calls of them, can't be read.
     notes : dict of str to str
-        Of which modules something else is recorded than their parameters say, and what.
+        What is recorded in place of a module's parameters.
     tokens, context_tokens : tuple of str, optional
         The words of the sentence, and of the one that cross-attention looks at.
     """
@@ -53,7 +114,7 @@ class Recorded(Sequence):
     @classmethod
     @guarded("read what was recorded", "the names and shapes of its arrays")
     def of(cls, arrays: Mapping[str, Any], *, tokens: Sequence[str] | None = None, sentence: int = 0) -> Recorded:
-        """The layers of what a library recorded itself.
+        """The layers that a library recorded itself.
 
         Parameters
         ----------
@@ -115,14 +176,11 @@ class Recorded(Sequence):
 
     @property
     def lengths(self) -> dict[int, tuple[int, int] | None]:
-        """How many queries and keys each called layer has; None where its arrays don't say it."""
+        """The number of queries and keys of each called layer; None if its arrays don't tell."""
         return {place: _lengths(arrays) for place, arrays in self._layers.items()}
 
     def _words_of(self, place: int) -> dict[str, np.ndarray]:
-        """The words of a layer's queries, and of its keys where these are a context's, by names that `compare` reads.
-
-        Where it isn't certain which words a layer has, it has none.
-        """
+        """The words of a layer's queries, and of its context's keys; none if it isn't certain which."""
         lengths = self.lengths
         if lengths[place] is None:
             return {} if self.tokens is None else {"tokens": np.array(self.tokens)}
@@ -138,7 +196,7 @@ class Recorded(Sequence):
         return {name: np.array(words) for name, words in sides.items() if words}
 
     def _words_of_own(self, n: int) -> tuple[str, ...] | None:
-        """The words of a layer of self-attention of so many tokens: of an encoder they are the context's."""
+        """The words of a self-attention layer with n tokens; those of the context for an encoder."""
         of_contexts = {sizes[1] for place, sizes in self.lengths.items() if sizes and "context" in self._layers[place]}
         is_context = _fits(self.context_tokens, n) or (self.context_tokens is None and n in of_contexts)
         if is_context == _fits(self.tokens, n):
@@ -146,22 +204,16 @@ class Recorded(Sequence):
         return self.context_tokens if is_context else self.tokens
 
     def keep(self, place: int, arrays: dict[str, np.ndarray]) -> None:
-        """Keep the arrays of a layer; of several calls the first is kept, which has the whole prompt."""
+        """Store the arrays of a layer's first call, which has the whole prompt."""
         self._layers.setdefault(place, arrays)
 
     def skip(self, place: int, error: Exception) -> None:
-        """Note why a call of a layer can't be read."""
+        """Note why a layer can't be read."""
         why = str(error) if isinstance(error, OwnArraysError) else f"{type(error).__name__}: {error}"
         self.skipped.setdefault(self.paths[place], " ".join(why.split())[:_MAX_WHY])
 
     def finish(self, sentence: int) -> None:
-        """Warn of the layers that could not be read, once the model has done its work.
-
-        Raises
-        ------
-        OwnArraysError
-            If none could, and another sentence than the first was asked for.
-        """
+        """Warn of layers that could not be read; OwnArraysError if none could and `sentence` isn't the first."""
         unread = {path: self.skipped[path] for path in self.paths if path in self.skipped}
         if not unread:
             return
@@ -185,7 +237,7 @@ def _fits(words: tuple[str, ...] | None, n: int) -> bool:
 
 
 def _lengths(arrays: Mapping[str, np.ndarray]) -> tuple[int, int] | None:
-    """How many queries and keys a layer has, by what enters it, and by its attention."""
+    """The number of queries and keys of a layer, from its inputs and attention."""
     by_stage = {known.stage: array for name, array in arrays.items() if (known := named(name))}
     attention = np.shape(by_stage.get("attention", ()))[-2:]
     if "x" not in by_stage:
@@ -205,8 +257,8 @@ def record(
 ) -> Iterator[Recorded]:
     """Record the attention of each layer of a PyTorch model while it is called.
 
-    It finds `nn.MultiheadAttention`, the attention of Hugging Face's models and modules of one's own by the names of
-    their parameters, and listens by forward hooks, which are gone after the block. attnviz never imports torch.
+    It finds `nn.MultiheadAttention`, the attention of Hugging Face's models and your own modules, by the names of
+    their parameters, and uses forward hooks, which are removed after the block. attnviz never imports torch.
 
     Parameters
     ----------
@@ -220,19 +272,19 @@ def record(
     sentence : int
         Which one of a batch is recorded.
     names : mapping of str to str, optional
-        For parameters whose names don't say it, which stage each is: {"proj_a.weight": "w_q"}.
+        The stages of parameters with unknown names: {"proj_a.weight": "w_q"}.
 
     Yields
     ------
     Recorded
-        Filled when the model is called: x, q, k, v, concat, output, masks and what else each module lets one hear,
+        Filled when the model is called: x, q, k, v, concat, output, masks and what else hooks can record,
         and its parameters under their own names. What T5 and BLOOM add to scores by position is among the masks, and
         `scale` is what a model of Hugging Face's declares that it multiplies scores by. Of a module that norms all
         heads of its queries at once (OLMo 2), or makes keys and values of a latent (DeepSeek), queries, keys and values
         are recorded in the place of what makes them, and `notes` says so. `print` says which modules were found, which
-        not and why; where a call can't be read, the model goes on, and a warning says so after the block. A module
-        that doesn't return its attention keeps it from being heard: Hugging Face's do with
-        `attn_implementation="eager"`, `nn.MultiheadAttention` with `need_weights=True`.
+        not and why; if a call can't be read, the model runs on, and a warning follows after the block. Attention is
+        recorded only if a module returns it: models of Hugging Face do with `attn_implementation="eager"`,
+        `nn.MultiheadAttention` with `need_weights=True`.
 
     Raises
     ------
@@ -253,9 +305,9 @@ def record(
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
-    recorded.notes = {each.path: said for each in modules if (said := notes(each.besides))}
+    recorded.notes = {each.path: said for each in modules if (said := notes(each.extra_modules))}
     handles = [
-        handle for place, each in enumerate(modules) for handle in _listening(each, place, recorded, sentence, names)
+        handle for place, each in enumerate(modules) for handle in _hooks(each, place, recorded, sentence, names)
     ]
     try:
         yield recorded
@@ -265,24 +317,24 @@ def record(
     recorded.finish(sentence)
 
 
-def _listening(
+def _hooks(
     attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str] | None
 ) -> Iterator[Any]:
-    """The hooks that hear one module of attention."""
+    """Register the hooks of one attention module."""
     calls: list[Call] = []
     unreadable: list[Call] = []
 
     def safe(hook: Callable[..., None]) -> Callable[..., None]:
-        """A hook that never raises, as it would do so inside the model's own forward."""
+        """Wrap a hook so that it never raises inside the model's forward."""
 
-        def heard(*args: Any) -> None:
+        def safe_hook(*args: Any) -> None:
             try:
                 hook(*args)
             except Exception as error:
                 recorded.skip(place, error)
                 unreadable.extend(calls[-1:])
 
-        return heard
+        return safe_hook
 
     def begin(module: Any, args: tuple, kwargs: dict) -> None:
         calls.append(Call(attention, sentence))
@@ -294,9 +346,9 @@ def _listening(
         if calls and attention.has_output_outside and stage == "w_o":
             finish()
 
-    def hear(what: str, module: Any, args: tuple, output: Any) -> None:
+    def record_extra(what: str, module: Any, args: tuple, output: Any) -> None:
         if calls and calls[-1] not in unreadable:
-            calls[-1].hear(what, output)
+            calls[-1].record_extra(what, output)
 
     def end(module: Any, args: tuple, kwargs: dict, output: Any) -> None:
         if calls and calls[-1] not in unreadable:
@@ -317,6 +369,29 @@ def _listening(
     yield attention.module.register_forward_pre_hook(safe(begin), with_kwargs=True)
     for stage, module in attention.projections.items():
         yield module.register_forward_hook(safe(partial(project, stage)))
-    for what, module in attention.besides.items():
-        yield module.register_forward_hook(safe(partial(hear, what)))
+    for what, module in attention.extra_modules.items():
+        yield module.register_forward_hook(safe(partial(record_extra, what)))
     yield attention.module.register_forward_hook(safe(end), with_kwargs=True)
+
+
+@guarded("read this layer", ARRAYS_TO_SEND)
+def pass_of(recorded: Recorded, layer: int) -> Trace:
+    """Attnviz's pass of a recorded layer, labelled with its words; OwnArraysError if the module computed something
+    else.
+    """
+    comparison = compare(None, recorded[layer])
+    if comparison.trace is None or comparison.first is not None:
+        raise OwnArraysError(
+            f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {comparison}"
+        )
+    _check_words("tokens", recorded.tokens, recorded)
+    _check_words("context_tokens", recorded.context_tokens, recorded)
+    return comparison.trace
+
+
+def _check_words(name: str, words: tuple[str, ...] | None, recorded: Recorded) -> None:
+    """Refuse words whose count fits no recorded layer."""
+    lengths = sorted({n for sizes in recorded.lengths.values() if sizes for n in sizes})
+    if words is not None and lengths and len(words) not in lengths:
+        numbers = " or ".join(map(str, lengths))
+        raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")

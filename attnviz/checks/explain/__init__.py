@@ -1,0 +1,1 @@
+"""Explain: the pass and the mistakes that reproduce the arrays."""

@@ -1,0 +1,1 @@
+"""Read: what arrays of unknown names, layouts and precision hold."""

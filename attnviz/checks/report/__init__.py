@@ -1,0 +1,1 @@
+"""Report: the verdict in words."""

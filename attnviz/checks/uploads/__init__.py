@@ -1,1 +1,0 @@
-"""The arrays of somebody's own that their tab has."""

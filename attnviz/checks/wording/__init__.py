@@ -1,1 +1,0 @@
-"""Check: the words for somebody's own arrays beside a pass."""
