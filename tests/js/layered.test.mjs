@@ -15,8 +15,7 @@ import {
   stepsOf,
   unfolded,
 } from "../../attnviz/viewer/browser/scene/state.js";
-import { encoded } from "./passes.mjs";
-import { filled } from "../../attnviz/viewer/browser/viewer/download.js";
+import { encoded, filled } from "./passes.mjs";
 import { layeredArraysOf, layeredDocumentOf } from "./layered.mjs";
 
 const OPTIONS = { nWords: 4, dModel: 6, nHeads: 3, sees: (query, key) => key <= query };

@@ -5,8 +5,7 @@ import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
 import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
 import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
-import { documentOf } from "./passes.mjs";
-import { filled } from "../../attnviz/viewer/browser/viewer/download.js";
+import { documentOf, filled } from "./passes.mjs";
 
 const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map(options =>
   readPass(documentOf(options)),

@@ -96,14 +96,14 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
 
 LOOK = "?cell=1.3.2.1.1"
 PRODUCT = Path(attnviz.__file__).parent
-MEMO = str(PRODUCT / "core" / "caching.py")
-"""Its wrappers stand around functions of other rooms; they ask for nothing."""
+CACHING = str(PRODUCT / "core" / "trace.py"), "_kept.<locals>.cached"
+"""The wrapper around cached functions of other packages: it asks for nothing itself."""
 
 
 @functools.cache
 def room_of(file):
     """The room of a file of attnviz, in scene one of its rooms; empty of all other files."""
-    if not file.startswith(str(PRODUCT)) or file == MEMO:
+    if not file.startswith(str(PRODUCT)):
         return ""
     first, *inner = Path(file).relative_to(PRODUCT).with_suffix("").parts
     return f"{first}/{inner[0]}" if first == "scene" and len(inner) > 1 else first
@@ -115,7 +115,8 @@ def ways_of(do):
 
     def heard(frame, event, _):
         if event == "call":
-            room = room_of(frame.f_code.co_filename)
+            code = frame.f_code
+            room = "" if (code.co_filename, code.co_qualname) == CACHING else room_of(code.co_filename)
             way.append(way[-1] if room in ("", *way[-1][-1:]) else (*way[-1], room))
             ways.add(way[-1])
         elif event == "return" and len(way) > 1:

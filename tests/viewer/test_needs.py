@@ -11,7 +11,7 @@ HIDDEN = """
 import sys
 sys.modules |= dict.fromkeys(("pypdfium2",))
 """
-ASKED = ["test_printed_sheet.py", "test_javascript.py", "test_phone_read_back.py"]
+ASKED = ["viewer/test_printed_sheet.py", "viewer/test_javascript.py", "viewer/test_heard.py"]
 MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "no node"]
 
 
