@@ -199,23 +199,11 @@ class StageGraph:
         ('le', 'chat')
         """
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
+        # one set of pairs for all axes: a pass of settings is labelled each time it is made
+        lengths = {pair for stage in self.stages for pair in zip(stage.axes, stage.shape, strict=True)}
         for axis, words in named.items():
-            self._check_words(axis, words)
+            _check_words(axis, words, [n for name, n in lengths if name == axis])
         return replace(self, labels={**self.labels, **{axis: tuple(words) for axis, words in named.items()}})
-
-    def _check_words(self, axis: str, words: Sequence[str]) -> None:
-        written = axis.replace(" ", "_")
-        if axis not in WORD_AXES:
-            known = ", ".join(each.replace(" ", "_") for each in WORD_AXES)
-            raise ArrayError(f"Words stand along {known}; got {written[:40]!r}.")
-        if isinstance(words, str) or not all(isinstance(each, str) for each in words):
-            raise ArrayError(f"{written} must be a sequence of words; got {type(words).__name__}. Give a list of str.")
-        lengths = {n for stage in self.stages for name, n in zip(stage.axes, stage.shape, strict=True) if name == axis}
-        if lengths - {len(words)}:
-            raise ArrayError(
-                f"{written} must have a word for each of {' and '.join(map(str, sorted(lengths)))} places along that "
-                f"axis; got {len(words)}. Give as many, or leave {written} out: its places are numbered then."
-            )
 
     def originating(self, origin: Origin) -> Self:
         """The trace with the origin of its parameters."""
@@ -232,3 +220,17 @@ class StageGraph:
         made = replace(self)
         object.__setattr__(made, "batch", tuple(batch))
         return made
+
+
+def _check_words(axis: str, words: Sequence[str], lengths: Sequence[int]) -> None:
+    written = axis.replace(" ", "_")
+    if axis not in WORD_AXES:
+        known = ", ".join(each.replace(" ", "_") for each in WORD_AXES)
+        raise ArrayError(f"Words stand along {known}; got {written[:40]!r}.")
+    if isinstance(words, str) or not all(isinstance(each, str) for each in words):
+        raise ArrayError(f"{written} must be a sequence of words; got {type(words).__name__}. Give a list of str.")
+    if any(n != len(words) for n in lengths):
+        raise ArrayError(
+            f"{written} must have a word for each of {' and '.join(map(str, sorted(lengths)))} places along that "
+            f"axis; got {len(words)}. Give as many, or leave {written} out: its places are numbered then."
+        )
