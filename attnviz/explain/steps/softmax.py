@@ -66,7 +66,7 @@ SOFTMAX = Step(
         Section(
             "softmax",
             "Exponentiating makes every score positive and stretches the leads. Dividing by the sum turns them into "
-            "weights that compete: one {unit}’s gain is the others’ loss.",
+            "weights that compete: what one {unit} gains, the others lose.",
             _exponentiates,
         ),
         Section(
