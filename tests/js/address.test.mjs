@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isSame, mended, readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
+import { isSame, mended, readPlace, searchAt } from "../../attnviz/viewer/browser/model/address.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { stepsOf } from "../../attnviz/viewer/browser/model/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());

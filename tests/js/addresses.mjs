@@ -1,7 +1,7 @@
 // Addresses as the viewer writes and reads them: reads {document, where, search} of each scene, writes {search, where}.
 import { readFileSync } from "node:fs";
-import { readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { readPlace, searchAt } from "../../attnviz/viewer/browser/model/address.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, where, search }) => {
   const pass = readPass(document);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { afterFrame } from "../../attnviz/viewer/browser/elements/timing.js";
+import { afterFrame } from "../../attnviz/viewer/browser/dom/timing.js";
 
 // The frames and the tasks that were asked for, to be had one by one.
 function browser(t) {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
-import { isSheet, standing, toCome, walkOf } from "../../attnviz/viewer/browser/scene/state.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
-import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
+import { readPlace } from "../../attnviz/viewer/browser/model/address.js";
+import { isSheet, standing, toCome, walkOf } from "../../attnviz/viewer/browser/model/state.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { ticksOf } from "../../attnviz/viewer/browser/model/route.js";
+import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeCheckpoints } from "../../attnviz/viewer/browser/training/training.js";
+import { makeCheckpoints } from "../../attnviz/viewer/browser/views/training.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 const at = (

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { numbersOf } from "../../attnviz/viewer/browser/pass/rule.js";
+import { numbersOf } from "../../attnviz/viewer/browser/model/rule.js";
 import { encoded } from "./passes.mjs";
 
 test("a chunk of one number stands for as many as it has room for, one that was not sent for none", () => {

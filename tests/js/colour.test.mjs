@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FAINT } from "../../attnviz/viewer/browser/picture/bars.js";
-import {
-  background,
-  css,
-  gradient,
-  luminance,
-  overPage,
-  textOn,
-} from "../../attnviz/viewer/browser/elements/colour.js";
+import { FAINT } from "../../attnviz/viewer/browser/views/bars.js";
+import { background, css, gradient, luminance, overPage, textOn } from "../../attnviz/viewer/browser/dom/colour.js";
 
 const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [240, 245, 250] };
 const signed = value => background(value, { scale: "signed", limit: 2 }, COLOURS);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { openDialog } from "../../attnviz/viewer/browser/elements/popup.js";
+import { openDialog } from "../../attnviz/viewer/browser/dom/popup.js";
 
 // A dialog whose closing is heard of when it is told, and the children of where it stands.
 function opened() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bytesOf, fileName, isWhole, sizeText } from "../../attnviz/viewer/browser/viewer/download.js";
+import { bytesOf, fileName, isWhole, sizeText } from "../../attnviz/viewer/browser/views/download.js";
 
 const documentOf = (values, sentence) => ({
   stages: { x: { values: ["AAAA"] }, q: { values } },

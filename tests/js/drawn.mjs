@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { install, sizes } from "./fakeDom.mjs";
 
 const document = install(),
-  { mount } = await import("../../attnviz/viewer/browser/viewer/viewer.js"),
+  { mount } = await import("../../attnviz/viewer/browser/views/viewer.js"),
   { lines, passes } = JSON.parse(readFileSync(0, "utf-8")),
   readLines = new Function(`return ${lines}`)();
 

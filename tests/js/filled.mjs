@@ -1,10 +1,10 @@
 // Runs as they read for selections: reads {document, asked} of each pass, asked being runs and a selection, and the band that
 // they stand beside if any; writes a text for each.
 import { readFileSync } from "node:fs";
-import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { slotted } from "../../attnviz/viewer/browser/sheet/bandParts.js";
-import { setIn } from "../../attnviz/viewer/browser/sheet/bandFace.js";
+import { runsAt } from "../../attnviz/viewer/browser/dom/runs.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { slotted } from "../../attnviz/viewer/browser/views/bandParts.js";
+import { setIn } from "../../attnviz/viewer/browser/views/bandFace.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, asked }) => {
   const pass = readPass(document);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fit } from "../../attnviz/viewer/browser/picture/fit.js";
+import { fit } from "../../attnviz/viewer/browser/fit/fit.js";
 
 const OPTIONS = { smallest: 9, largest: 17, base: 15, labels: 0.92, around: 0.6, line: 1.42 };
 const block = (rows, columns, more = {}) => ({

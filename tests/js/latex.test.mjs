@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { piecesOf } from "../../attnviz/viewer/browser/elements/runs.js";
-import { ofHead, parse, plain, tokens, transposed } from "../../attnviz/viewer/browser/pass/latex.js";
+import { piecesOf } from "../../attnviz/viewer/browser/dom/runs.js";
+import { ofHead, parse, plain, tokens, transposed } from "../../attnviz/viewer/browser/model/latex.js";
 
 function xml(tree) {
   if (typeof tree === "string") return tree;

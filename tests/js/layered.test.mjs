@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace, revealsOf, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
-import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
-import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
+import { readPlace, revealsOf, searchAt } from "../../attnviz/viewer/browser/model/address.js";
+import { runsAt } from "../../attnviz/viewer/browser/dom/runs.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { ticksOf } from "../../attnviz/viewer/browser/model/route.js";
+import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
 import {
   atCell,
   atStep,
@@ -14,7 +14,7 @@ import {
   stepAt,
   stepsOf,
   unfolded,
-} from "../../attnviz/viewer/browser/scene/state.js";
+} from "../../attnviz/viewer/browser/model/state.js";
 import { encoded, filled } from "./passes.mjs";
 import { layeredArraysOf, layeredDocumentOf } from "./layered.mjs";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { folded, inRows, nameOf } from "../../attnviz/viewer/browser/map/diagram.js";
+import { folded, inRows, nameOf } from "../../attnviz/viewer/browser/views/diagram.js";
 import { documentOf } from "./passes.mjs";
 import { layeredDocumentOf } from "./layered.mjs";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lengthOf, reachOf, spelledOut } from "../../attnviz/viewer/browser/elements/link.js";
+import { lengthOf, reachOf, spelledOut } from "../../attnviz/viewer/browser/dom/link.js";
 
 test("a link says who can open it", () => {
   for (const host of ["localhost", "127.0.0.1", "127.9.0.1", "[::1]"])

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
-import { lookAt } from "../../attnviz/viewer/browser/scene/looks.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { readPlace } from "../../attnviz/viewer/browser/model/address.js";
+import { lookAt } from "../../attnviz/viewer/browser/model/looks.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { documentOf, encoded } from "./passes.mjs";
 
 const values = (document, name) => readPass(document).numbers(name);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answersOf } from "../../attnviz/viewer/browser/words/modelAnswer.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { answersOf } from "../../attnviz/viewer/browser/views/modelAnswer.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { documentOf, encoded } from "./passes.mjs";
 
 const LABELS = ["cat", "mat"];

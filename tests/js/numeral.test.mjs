@@ -10,7 +10,7 @@ import {
   percent,
   short,
   tex,
-} from "../../attnviz/viewer/browser/pass/numeral.js";
+} from "../../attnviz/viewer/browser/model/numeral.js";
 
 test("two decimals, fewer of larger numbers, a power of ten from 10,000 on", () => {
   const expected = [

@@ -1,8 +1,8 @@
 // What the viewer makes of documents with a pass beside theirs, read from stdin: where each cell of B lies in A and back, the
 // differences, and how words of A stand.
 import { readFileSync } from "node:fs";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { differencesOf, pairOf } from "../../attnviz/viewer/browser/scene/looks.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { differencesOf, pairOf } from "../../attnviz/viewer/browser/model/looks.js";
 
 const told = JSON.parse(readFileSync(0, "utf-8")).map(document => {
   const pass = readPass(document),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { documentOf } from "./passes.mjs";
 
 const OPTIONS = { nWords: 3, dModel: 4, nHeads: 2, sees: (query, key) => key <= query };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { arraysOf, documentOf, encoded } from "./passes.mjs";
 
 const OPTIONS = { nWords: 4, dModel: 6, nHeads: 3, sees: (query, key) => query !== 1 && key <= query };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { placing } from "../../attnviz/viewer/browser/pass/pass.js";
+import { placing } from "../../attnviz/viewer/browser/model/pass.js";
 
 const axis = (name, labels, ...coordinates) => ({ name, labels, coordinates });
 const QUERIES = axis("query", ["the", "cat"], ["query", 2]);

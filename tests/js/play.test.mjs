@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makePlay } from "../../attnviz/viewer/browser/scene/route.js";
+import { makePlay } from "../../attnviz/viewer/browser/model/route.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 const TICKS = ["a", "b", "c", "d"].map(name => ({ name, ms: 100 }));

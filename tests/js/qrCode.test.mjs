@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { codedOf, modulesOf } from "../../attnviz/viewer/browser/viewer/qrCode.js";
+import { codedOf, modulesOf } from "../../attnviz/viewer/browser/views/qrCode.js";
 
 const SEEN = "step=scores&view=sheet&present=1",
   LOOKED = "cell=1.2.3.1.1&picked=scores&trail=scores[0,1,2]%3Cq[0,1,0]&ask=what+if&order=in+order";

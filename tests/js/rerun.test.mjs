@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeRerun } from "../../attnviz/viewer/browser/article/articles.js";
+import { makeRerun } from "../../attnviz/viewer/browser/views/articles.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
 const A = { part: "What enters" },

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace, resultStages, revealAt, revealsOf } from "../../attnviz/viewer/browser/scene/address.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { ticksOf } from "../../attnviz/viewer/browser/scene/route.js";
-import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
-import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
+import { readPlace, resultStages, revealAt, revealsOf } from "../../attnviz/viewer/browser/model/address.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { ticksOf } from "../../attnviz/viewer/browser/model/route.js";
+import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
+import { stepsOf } from "../../attnviz/viewer/browser/model/state.js";
 import { documentOf, filled } from "./passes.mjs";
 
 const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map(options =>

@@ -6,7 +6,7 @@ import {
   commandOf,
   listenToKeys,
   turnLetters,
-} from "../../attnviz/viewer/browser/scene/shortcuts.js";
+} from "../../attnviz/viewer/browser/model/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
 const held = name => ({

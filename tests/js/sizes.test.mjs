@@ -1,7 +1,7 @@
 // The sizes of the sheet's lines, and the strip above them, of boxes of many sizes.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { roomForColumns, setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
+import { roomForColumns, setSizes } from "../../attnviz/viewer/browser/views/sizes.js";
 
 const LETTERS = ["--digits", "--large", "--chosen", "--names"];
 const PARTS = 6;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { rectangles } from "../../attnviz/viewer/browser/picture/matrix.js";
-import { neighbour } from "../../attnviz/viewer/browser/elements/grid.js";
-import { depthsOf } from "../../attnviz/viewer/browser/map/diagram.js";
-import { marksOf } from "../../attnviz/viewer/browser/picture/board.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { bandOf, makeSlot, shapeOf } from "../../attnviz/viewer/browser/picture/slot.js";
+import { rectangles } from "../../attnviz/viewer/browser/views/matrix.js";
+import { neighbour } from "../../attnviz/viewer/browser/dom/grid.js";
+import { depthsOf } from "../../attnviz/viewer/browser/views/diagram.js";
+import { marksOf } from "../../attnviz/viewer/browser/views/board.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { bandOf, makeSlot, shapeOf } from "../../attnviz/viewer/browser/views/slot.js";
 import { documentOf } from "./passes.mjs";
 
 const pass = readPass(documentOf());

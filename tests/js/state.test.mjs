@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { readPlace } from "../../attnviz/viewer/browser/model/address.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import {
   ORDERS,
   QUESTIONS,
@@ -13,7 +13,7 @@ import {
   fitted,
   focusOf,
   unfolded,
-} from "../../attnviz/viewer/browser/scene/state.js";
+} from "../../attnviz/viewer/browser/model/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());

@@ -1,7 +1,7 @@
 // What the steps of passes say: reads {document, selections} of each pass, writes the texts for each selection by their steps.
 import { readFileSync } from "node:fs";
-import { stepTextAt } from "../../attnviz/viewer/browser/words/stepText.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { stepTextAt } from "../../attnviz/viewer/browser/views/stepText.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selections }) => {
   const pass = readPass(document);

@@ -1,7 +1,7 @@
 // Tables of an article: a number below 0 has the first of the colours, one above 0 the second, more strongly the larger it is.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { drawMatrix } from "../../attnviz/viewer/browser/article/pieces.js";
+import { drawMatrix } from "../../attnviz/viewer/browser/views/pieces.js";
 
 // As much of a document as a table is made of.
 function browser(t) {

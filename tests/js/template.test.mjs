@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { formatted, pieces } from "../../attnviz/viewer/browser/pass/numeral.js";
+import { formatted, pieces } from "../../attnviz/viewer/browser/model/numeral.js";
 
 test("slots are filled, and braces that hold none stay", () => {
   const fill = (name, format) => ({ a: `<a${format}>`, b_2: "" })[name];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { indexIn, spotOf, tiling } from "../../attnviz/viewer/browser/scene/tiling.js";
+import { indexIn, spotOf, tiling } from "../../attnviz/viewer/browser/fit/tiling.js";
 
 const stage = (shape, first) => ({ shape, axes: shape.map((_, i) => ({ name: i ? "d" : first })) });
 const STAGES = [

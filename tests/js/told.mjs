@@ -1,8 +1,8 @@
 // What a pass says of some of its cells: reads {document, selection, cells} of each pass, writes an answer for each cell.
 import { readFileSync } from "node:fs";
-import { readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
-import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { atCell, fitted, focusOf } from "../../attnviz/viewer/browser/scene/state.js";
+import { readPlace, searchAt } from "../../attnviz/viewer/browser/model/address.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { atCell, fitted, focusOf } from "../../attnviz/viewer/browser/model/state.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selection, cells }) => {
   const pass = readPass(document),

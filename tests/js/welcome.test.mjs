@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNewcomer } from "../../attnviz/viewer/browser/words/stepText.js";
+import { isNewcomer } from "../../attnviz/viewer/browser/views/stepText.js";
 
 test("a browser is new once, and never where it may keep nothing", () => {
   const kept = new Map();

@@ -1,8 +1,8 @@
 // The answers of a class as dots: above the options, or placed on the numbers that they name.
-import { element } from "../elements/element.js";
-import { whenOther, afterFrame } from "../elements/timing.js";
+import { element } from "../dom/element.js";
+import { whenOther, afterFrame } from "../dom/timing.js";
 import { answerText } from "../lesson/question.js";
-import { percent } from "../pass/numeral.js";
+import { percent } from "../model/numeral.js";
 
 const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer

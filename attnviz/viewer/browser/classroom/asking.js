@@ -1,7 +1,7 @@
 // Asking a class: what can be asked of the pass that is shown, and the question with its answers.
-import { visibleRow } from "../pass/story.js";
-import { button, element, redraw, write } from "../elements/element.js";
-import { openDialog, makePopover } from "../elements/popup.js";
+import { visibleRow } from "../model/story.js";
+import { button, element, redraw, write } from "../dom/element.js";
+import { openDialog, makePopover } from "../dom/popup.js";
 import { makeBoard } from "./answerDots.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
 

@@ -1,8 +1,8 @@
 // The bar of a speaker with a class: its code, its menu, and the question that is open.
-import { button, element, redraw, write } from "../elements/element.js";
-import { codedOf, drawCode } from "../viewer/qrCode.js";
-import { makePopover } from "../elements/popup.js";
-import { saveFile } from "../viewer/download.js";
+import { button, element, redraw, write } from "../dom/element.js";
+import { codedOf, drawCode } from "../views/qrCode.js";
+import { makePopover } from "../dom/popup.js";
+import { saveFile } from "../views/download.js";
 import { makeAsking } from "./asking.js";
 import { makeBoard, makePlacedDots } from "./answerDots.js";
 

@@ -1,10 +1,10 @@
 // What a phone in a class shows: a moment with its question, or the viewer.
-import { element, redraw } from "../elements/element.js";
-import { readPass } from "../pass/pass.js";
-import { readPlace } from "../scene/address.js";
-import { focusOf } from "../scene/state.js";
-import { mount } from "../viewer/viewer.js";
-import { afterFrame } from "../elements/timing.js";
+import { element, redraw } from "../dom/element.js";
+import { readPass } from "../model/pass.js";
+import { readPlace } from "../model/address.js";
+import { focusOf } from "../model/state.js";
+import { mount } from "../views/viewer.js";
+import { afterFrame } from "../dom/timing.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
 import { drawSentence } from "../lesson/momentView.js";

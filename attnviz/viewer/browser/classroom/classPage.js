@@ -1,5 +1,5 @@
 // The page of a phone in a class: joining, its seat, and sending its answers.
-import { button, element, write } from "../elements/element.js";
+import { button, element, write } from "../dom/element.js";
 import { readStored, writeStored } from "../lesson/memory.js";
 import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 

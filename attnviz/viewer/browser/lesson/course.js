@@ -1,5 +1,5 @@
 // Lessons and talks as lists of moments: places in them, fetching a moment, and editing the list of a talk.
-import { counted } from "../pass/numeral.js";
+import { counted } from "../model/numeral.js";
 
 // The place in an address: {lesson, moment, present}, with the window's name for a speaker's window; null for an unknown lesson.
 export function placeIn(lessons, search) {

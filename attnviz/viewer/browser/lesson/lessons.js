@@ -1,8 +1,8 @@
 // Lessons: a list of moments, each with a text, a picture, and perhaps a question asked before its answer is shown.
-import { element, write } from "../elements/element.js";
+import { element, write } from "../dom/element.js";
 import { ID, makeMoments, searchOf } from "./course.js";
-import { makePresenting } from "../scene/present.js";
-import { makeQrCode } from "../viewer/qrCode.js";
+import { makePresenting } from "../model/present.js";
+import { makeQrCode } from "../views/qrCode.js";
 import { makeMemory } from "./memory.js";
 import { makeMomentView } from "./momentView.js";
 import { makeSurroundings } from "./surroundings.js";

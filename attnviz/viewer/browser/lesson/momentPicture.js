@@ -1,20 +1,20 @@
 // The picture of a moment: a pass, a sweep over d_k, or a mistake with the mask.
-import { element, redraw, svgElement, write, choice } from "../elements/element.js";
-import { digits, grouped, percent, short } from "../pass/numeral.js";
-import { readPlace } from "../scene/address.js";
-import { coloursOf } from "../elements/colour.js";
-import { drawStory, titleOf } from "../panel/numberStory.js";
-import { lookAt, withPair } from "../scene/looks.js";
-import { makeNextLetter } from "../words/nextLetter.js";
-import { makePairing } from "../words/pairing.js";
-import { makePicture } from "../picture/picture.js";
-import { makeSheet } from "../sheet/sheet.js";
-import { makeThread } from "../words/thread.js";
-import { makeTools } from "../picture/tools.js";
-import { makeWholePass } from "../map/wholepass.js";
-import { readPass } from "../pass/pass.js";
-import { fitted, focusOf, inspected, isSheet, stepAt } from "../scene/state.js";
-import { keepingFocus } from "../viewer/viewer.js";
+import { element, redraw, svgElement, write, choice } from "../dom/element.js";
+import { digits, grouped, percent, short } from "../model/numeral.js";
+import { readPlace } from "../model/address.js";
+import { coloursOf } from "../dom/colour.js";
+import { drawStory, titleOf } from "../views/numberStory.js";
+import { lookAt, withPair } from "../model/looks.js";
+import { makeNextLetter } from "../views/nextLetter.js";
+import { makePairing } from "../views/pairing.js";
+import { makePicture } from "../views/picture.js";
+import { makeSheet } from "../views/sheet.js";
+import { makeThread } from "../views/thread.js";
+import { makeTools } from "../views/tools.js";
+import { makeWholePass } from "../views/wholepass.js";
+import { readPass } from "../model/pass.js";
+import { fitted, focusOf, inspected, isSheet, stepAt } from "../model/state.js";
+import { keepingFocus } from "../views/viewer.js";
 
 // A picture of such bars has no numbers of a pass to point at.
 const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };

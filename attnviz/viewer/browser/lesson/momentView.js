@@ -1,9 +1,9 @@
 // A moment: its text, question and picture, fitted to the screen.
-import { button, element, redraw } from "../elements/element.js";
-import { drawRuns } from "../elements/runs.js";
+import { button, element, redraw } from "../dom/element.js";
+import { drawRuns } from "../dom/runs.js";
 import { makeQuestion, verdictOn } from "./question.js";
-import { readPass } from "../pass/pass.js";
-import { makeGlossary } from "../words/glossary.js";
+import { readPass } from "../model/pass.js";
+import { makeGlossary } from "../views/glossary.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
 // `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.

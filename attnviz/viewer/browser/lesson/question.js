@@ -1,7 +1,7 @@
 // Questions: options and blanks to fill in, the verdict on an answer, and its working.
-import { short } from "../pass/numeral.js";
-import { button, element, write } from "../elements/element.js";
-import { typesetInPieces } from "../elements/runs.js";
+import { short } from "../model/numeral.js";
+import { button, element, write } from "../dom/element.js";
+import { typesetInPieces } from "../dom/runs.js";
 
 // {isRight, sentences}: the verdict as paragraphs of runs: what was answered, what that would be right for, the right answer,
 // and the moment's comment. `answer` is a candidate's index or a number; null without an answer.

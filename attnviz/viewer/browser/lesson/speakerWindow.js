@@ -1,8 +1,8 @@
 // The speaker's window: notes, the next moment and the time, in step with the window that is presented.
-import { readPlace } from "../scene/address.js";
-import { element, svgElement, write, button } from "../elements/element.js";
-import { readPass } from "../pass/pass.js";
-import { stepAt } from "../scene/state.js";
+import { readPlace } from "../model/address.js";
+import { element, svgElement, write, button } from "../dom/element.js";
+import { readPass } from "../model/pass.js";
+import { stepAt } from "../model/state.js";
 import { answerOf } from "./question.js";
 
 const MOST = 24; // words at most

@@ -1,11 +1,11 @@
 // What surrounds a moment: contents, links, downloads, the handout and the end of a talk.
-import { button, element, redraw, write } from "../elements/element.js";
-import { onPlainClick } from "../elements/link.js";
-import { makePopover } from "../elements/popup.js";
+import { button, element, redraw, write } from "../dom/element.js";
+import { onPlainClick } from "../dom/link.js";
+import { makePopover } from "../dom/popup.js";
 import { ID, aboutOf, minutesText } from "./course.js";
 import { drawSentence } from "./momentView.js";
 import { verdictOn } from "./question.js";
-import { saveFile } from "../viewer/download.js";
+import { saveFile } from "../views/download.js";
 import { pictureOf } from "./momentPicture.js";
 
 const KEPT = "Only this browser knows.",

@@ -1,6 +1,6 @@
 // Connection: a sentence where the page has no server. Streamlit shows grey bars where its WebSocket never opens, and a box over all of the
 // page where the server has gone, though a lesson and the steps of a pass need none. This stands in the page itself (app/scripts.py).
-import { element, write } from "../elements/element.js";
+import { element, write } from "../dom/element.js";
 import { closeDialog, hidesDialog, isConnected } from "../shell/streamlit.js";
 
 const LOOK_MS = 500,

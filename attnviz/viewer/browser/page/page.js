@@ -1,11 +1,11 @@
 // The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
-import { button, choice, element, redraw, write } from "../elements/element.js";
-import { whenOther, afterFrame } from "../elements/timing.js";
-import { drawRuns } from "../elements/runs.js";
-import { copyText } from "../elements/link.js";
-import { saveFile } from "../viewer/download.js";
-import { makeSettings } from "../controls/settings.js";
-import { mount } from "../viewer/viewer.js";
+import { button, choice, element, redraw, write } from "../dom/element.js";
+import { whenOther, afterFrame } from "../dom/timing.js";
+import { drawRuns } from "../dom/runs.js";
+import { copyText } from "../dom/link.js";
+import { saveFile } from "../views/download.js";
+import { makeSettings } from "../views/settings.js";
+import { mount } from "../views/viewer.js";
 
 // Streamlit's dialog on a lost server steals the focus and doesn't return it. Returns a function that restores it in `root`.
 function keepKeyboard(root) {

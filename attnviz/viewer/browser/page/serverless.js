@@ -1,9 +1,9 @@
 // A pass on a page without a server: its place lives behind the # of the address, and actions that need a server are
 // refused.
-import { element } from "../elements/element.js";
-import { readPass } from "../pass/pass.js";
-import { readPlace } from "../scene/address.js";
-import { mount } from "../viewer/viewer.js";
+import { element } from "../dom/element.js";
+import { readPass } from "../model/pass.js";
+import { readPlace } from "../model/address.js";
+import { mount } from "../views/viewer.js";
 
 const START = "start"; // of a place that needs no parameters: an empty hash is one that nobody has written
 

@@ -1,10 +1,10 @@
 // The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
-import { element } from "../elements/element.js";
+import { element } from "../dom/element.js";
 import { momentsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { hashOf, showPass } from "./serverless.js";
 import { makeTemplates, unpool } from "../shell/templates.js";
-import { makePiece } from "../article/pieces.js";
+import { makePiece } from "../views/pieces.js";
 
 const LOOKS = "look";
 const LIGHTENED =

@@ -1,10 +1,10 @@
 // Standalone: the viewer in a file, or in a notebook's frame. It has no server, and nothing that the browser keeps but where
 // one is, behind the # of its address. ../../shell.py has the page that this is the script of.
-import { readPass } from "../pass/pass.js";
-import { readPlace } from "../scene/address.js";
+import { readPass } from "../model/pass.js";
+import { readPlace } from "../model/address.js";
 import { hashOf, makeRefusal } from "./serverless.js";
 import { makeTemplates } from "../shell/templates.js";
-import { mount } from "../viewer/viewer.js";
+import { mount } from "../views/viewer.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
 const SAID =

@@ -1,5 +1,5 @@
 // The browser's history: every action is a step of it, and only this module writes the address.
-import { isSame, mended } from "../scene/address.js";
+import { isSame, mended } from "../model/address.js";
 import { takeOverHistory } from "./streamlit.js";
 
 const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history

@@ -2,11 +2,11 @@
 // talk.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
-import { button, element } from "../elements/element.js";
-import { spelledOut } from "../elements/link.js";
+import { button, element } from "../dom/element.js";
+import { spelledOut } from "../dom/link.js";
 import { makeTalkRequests, makeTalkDock, makeTalkUploads } from "./talkDock.js";
 import { smallPictureOf } from "../lesson/speakerWindow.js";
-import { searchAt } from "../scene/address.js";
+import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
 
 const NAME = "attnviz talk";

@@ -1,9 +1,9 @@
 // The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
 import { ID, MOST_MOMENTS, added, askTalkAt, entryOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
-import { button, element } from "../elements/element.js";
-import { copyText, isOfThisMachine, reachOf } from "../elements/link.js";
-import { saveFile } from "../viewer/download.js";
-import { MOST_BYTES, drawCode } from "../viewer/qrCode.js";
+import { button, element } from "../dom/element.js";
+import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
+import { saveFile } from "../views/download.js";
+import { MOST_BYTES, drawCode } from "../views/qrCode.js";
 import { fileNameOf, makeTakeaway } from "../lesson/surroundings.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
 

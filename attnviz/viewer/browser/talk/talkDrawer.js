@@ -1,7 +1,7 @@
 // The drawer of a talk: the list of its moments, and the form that edits one.
-import { button, element, write } from "../elements/element.js";
+import { button, element, write } from "../dom/element.js";
 import { answerOf } from "../lesson/question.js";
-import { openDialog } from "../elements/popup.js";
+import { openDialog } from "../dom/popup.js";
 import { drawSmallPicture, smallPictureFrom } from "../lesson/speakerWindow.js";
 import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js";
 

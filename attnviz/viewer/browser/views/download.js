@@ -1,0 +1,84 @@
+// Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (../../shell.py).
+import { h } from "../dom/element.js";
+
+const MAX_NAME = 60; // characters of a file's name
+const MARKUP = /</g;
+
+// Whether all numbers of a pass were sent.
+export function isWhole({ stages }) {
+  return !Object.values(stages).some(({ values }) => values.includes(null));
+}
+
+// About how many bytes the file has, of which its shell has some: what is still to come is as large as what is here.
+export function bytesOf(document, shell) {
+  const documents = [document, document.other?.document].filter(Boolean);
+  const more = documents.flatMap(({ stages }) => Object.values(stages)).map(moreIn);
+  return more.reduce((sum, bytes) => sum + bytes, shell + JSON.stringify(document).length);
+}
+
+// How many bytes more a stage will have once all of it is here.
+function moreIn({ values }) {
+  const known = values.find(each => each !== null);
+  if (known === undefined) return 0;
+  return values.filter(each => each === null).length * (JSON.stringify(known).length - "null".length);
+}
+
+// A number of bytes as people read it.
+export function sizeText(bytes) {
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+// Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
+export function filled(shell, document, where) {
+  const sentence = sentenceOf(document),
+    parts = { ...asSent(document), where, door: null, offer: null };
+  shell.title = `${sentence} – attnviz`;
+  shell.querySelector("#document").textContent = JSON.stringify(parts).replace(MARKUP, "\\u003c"); // ends no element
+  return `<!doctype html>\n${shell.documentElement.outerHTML}\n`;
+}
+
+// A document, and that of the pass beside it, as they come from a server.
+function asSent(document) {
+  const { other } = document;
+  return {
+    template: { name: "", parts: document },
+    ...(other && { other: { ...other, document: asSent(other.document) } }),
+  };
+}
+
+export function fileName(document) {
+  const name = `attnviz ${sentenceOf(document)}`.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
+  return `${name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/ \S*$/, "") : name}.html`;
+}
+
+function sentenceOf({ link, words }) {
+  const text = link.sentence ?? words.query.join(" ");
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+// Gives the browser a file to keep.
+export function saveFile(text, name, type = "text/html") {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = h("a", { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
+}
+
+// The page to keep, of what now() gives, {pass, where}: where numbers of it are missing, it is saved once they have come.
+// Returns {start(), arrived()}: arrived() is told of each pass that comes.
+export function makeDownload(host, now) {
+  let isWanted = false;
+  const save = async () => {
+    const { pass, where } = now();
+    isWanted = false;
+    saveFile(filled(await host.page.shell(), pass.document, where), fileName(pass.document));
+  };
+  return {
+    start() {
+      isWanted = !host.alone && !isWhole(now().pass.document);
+      if (isWanted) host.send("need", true);
+      else save();
+    },
+    arrived: () => isWanted && save(),
+  };
+}

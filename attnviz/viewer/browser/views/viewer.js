@@ -1,0 +1,323 @@
+// The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
+import { readPass } from "../model/pass.js";
+import { hasView, isOfSamePass, readPlace, searchAt, revealAt, revealsOf } from "../model/address.js";
+import { isOfSheet, isSheet, atStep, carried, fitted, focusOf, QUESTIONS } from "../model/state.js";
+import { lookAt, withPair } from "../model/looks.js";
+import { makePlay, ticksOf, askedOnward, isWritten } from "../model/route.js";
+import { destinationOf, makePresenting } from "../model/present.js";
+import { coloursOf } from "../dom/colour.js";
+import { element } from "../dom/element.js";
+import { afterFrame, onceSettled } from "../dom/timing.js";
+import { makeRequestsOnce } from "../shell/templates.js";
+import { makeTools } from "./tools.js";
+import { isNarrowFrame } from "./hand.js";
+import { makeDownload } from "./download.js";
+import { beginnings, makePrintDialog, makePrinter } from "./print.js";
+import { makeQrCode } from "./qrCode.js";
+import { makeToolbar } from "./toolbar.js";
+import { makeViews } from "./views.js";
+
+const STOPS =
+  '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled, dfn), button:not(:disabled):not([tabindex="-1"])';
+
+export function keepingFocus(root, change) {
+  const held = focusedIn(root),
+    box = held?.closest("section, aside, nav");
+  change();
+  if (!held || isUsable(focusedIn(root))) return;
+  const positions = [box, ...root.querySelectorAll(".picture, .sheet, .way")].filter(each => each?.checkVisibility());
+  const stops = positions.flatMap(each => [...each.querySelectorAll(STOPS)]).filter(each => each.checkVisibility());
+  (stops.find(each => each.matches('[role="gridcell"]') && each.closest("section") === box) ?? stops[0])?.focus({
+    preventScroll: true,
+  });
+}
+
+function focusedIn(root) {
+  const held = root.getRootNode().activeElement;
+  return held && root !== held && root.contains(held) ? held : null;
+}
+
+function isUsable(held) {
+  return Boolean(held) && !held.disabled && held.checkVisibility();
+}
+
+const SAID = { on: "This is the last reveal. Home begins again, Esc leaves.", back: "This is the first reveal." };
+const SHOWN_MS = 4000;
+
+function makeEdge() {
+  const line = element("p", "edge");
+  line.setAttribute("role", "status");
+  let timer = null;
+  return {
+    element: line,
+    say(command) {
+      clearTimeout(timer);
+      line.textContent = SAID[command];
+      timer = setTimeout(() => {
+        line.textContent = "";
+      }, SHOWN_MS);
+    },
+  };
+}
+
+// now() gives {pass, where}, null before there is a pass; go(parts) goes elsewhere in it, send(event, message) reaches the server,
+// begin() leads into a talk of a model that writes, and `edge` says that it goes no further. Returns follow(command), which
+// says whether that was done.
+function makeCommands(host, { now, go, send, begin, edge }) {
+  const ofServer = (command, { pass, where }) => {
+    if (command === "present" && isWritten(pass, where)) return begin;
+    if (command === "compare") return () => send(pass.other ? "unpin" : "pin", true);
+    const act = command === "on" ? askedOnward(pass, where) : null;
+    return act && (() => send(...act));
+  };
+  return command => {
+    const { pass, where } = now();
+    if (!pass) return false;
+    const act = host.alone ? null : ofServer(command, { pass, where });
+    if (act) return act();
+    if (command === "compare") return false;
+    if (command === "moment") return host.collect?.(pass, where) ?? false;
+    if (command === "example") return host.example?.() ?? false;
+    const parts = destinationOf(pass, where, command),
+      isOver = !parts && where.present && (command === "on" || command === "back");
+    if (parts) go(parts);
+    if (isOver) edge.say(command);
+    return Boolean(parts) || isOver;
+  };
+}
+
+const SETTLED_MS = 200; // a held key would write the address more often than browsers allow (Safari: 100 times in 30 s)
+
+// `address` is the page's, `saved` is the state of an earlier viewer; render() draws the current state, tell() sends it to the class.
+// Returns {now(), play, go(parts), through(parts), lead(at), willPresent(), show(pass), follow(), left()}: now() gives {pass, where, part}, of
+// which the last is how far Play is in a reveal.
+function makeStandpoint(address, saved, { render, tell }) {
+  let pass = /** @type {Pass} */ (null),
+    where = /** @type {Where} */ (null),
+    part = null;
+  let chosen = saved; // the last chosen {document, where}: while a sentence is typed, the selected words may be missing for a moment
+
+  const setWhere = target => {
+    const at = fitted(pass, target);
+    where = { ...at, reveal: at.reveal < revealsOf(pass, at).length ? at.reveal : null };
+  };
+  const choose = target => {
+    setWhere(target);
+    chosen = { document: pass.document, where };
+  };
+  // A frame too narrow for the digits of all words begins with those of one.
+  const inFrame = position =>
+    isNarrowFrame(window) && !hasView(address.read()) ? { ...position, view: "sheet" } : position;
+  const write = isNewPlace => {
+    address.write(searchAt(pass, where, address.read()), isNewPlace);
+    tell();
+  };
+  const settled = onceSettled(() => write(false), SETTLED_MS);
+  const stop = () => {
+    play.end();
+    part = null;
+  };
+  const goTo = parts =>
+    choose({ ...where, ...(parts.step && parts.step !== where.step ? atStep(pass, where, parts.step) : {}), ...parts });
+  const play = makePlay(
+    tick => {
+      part = tick.part;
+      goTo({ step: tick.step ?? where.step, reveal: tick.reveal });
+      tell();
+      render();
+    },
+    () => {
+      if (!play.isRunning) write(false);
+      render();
+    },
+  );
+  return {
+    now: () => ({ pass, where, part }),
+    play,
+    go(parts) {
+      const { step } = where;
+      settled.now();
+      stop();
+      goTo(parts);
+      write(where.step !== step);
+      render();
+    },
+    // Goes somewhere in passing: the address and the class follow once it has settled.
+    through(parts) {
+      stop();
+      goTo(parts);
+      render();
+      settled.soon();
+    },
+    // Follows another device of the speaker, if its address is in this pass.
+    lead(at) {
+      if (!isOfSamePass(`?${at}`, address.read())) return false;
+      stop();
+      choose({ ...readPlace(pass, `?${at}`), present: where.present });
+      write(false);
+      render();
+      return true;
+    },
+    // The next pass is presented.
+    willPresent() {
+      chosen = { document: pass.document, where: { ...where, ...destinationOf(pass, where, "present") } };
+    },
+    show(next) {
+      pass = next;
+      const { document } = pass;
+      if (chosen?.document.arrival === document.arrival) setWhere(carried(chosen, document));
+      else choose(inFrame(document.where));
+      afterFrame(() => write(false)); // corrects what could not be read in the address, and what a late run wrote
+      render();
+    },
+    // Follows the address.
+    follow() {
+      settled.drop();
+      stop();
+      choose(inFrame(readPlace(pass, address.read())));
+      render();
+      tell();
+    },
+    left: () => {
+      settled.drop(); // the address may be another page's already
+      return chosen;
+    },
+  };
+}
+
+// `host` is where the viewer stands:
+//   collect(pass, where), where there is a talk of one's own, keeps what is shown for it
+//   send(event, message) reaches the server; alone, where there is none, says so: send says false then
+//   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
+//   whether there is one
+//   address has read(), write(search, isNewPlace) and onArrival(listener)
+//   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
+//   desk(lead, changed, isPresented), where a class can be opened, makes what its speaker has
+// `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
+/** @param {HTMLElement} root @param {Host} host */
+export function mount(root, host, saved = null) {
+  let byHowMuch = false;
+  const render = () => keepingFocus(root, draw),
+    standpoint = makeStandpoint(host.address, saved, { render, tell: tellClass }),
+    { now, go, through, play } = standpoint;
+
+  function draw() {
+    const { pass, where, part } = now(),
+      { name, lines, isShown } = revealAt(pass, where, part);
+    const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
+    const lookAlone = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
+    const look = withPair(lookAlone, pass, where, (other, there) => revealAt(other, there, part).isShown);
+    root.dataset.reveal = name;
+    root.classList.toggle("of-one-word", isSheet(pass, where));
+    root.classList.toggle("asking", where.ask !== QUESTIONS[0]);
+    presenting.show(where.present);
+    views.update(pass, where, look);
+  }
+  function tellClass() {
+    const { pass, where } = now();
+    desk?.shows({
+      at: searchAt(pass, { ...where, present: false }, host.address.read()).slice(1),
+      pass,
+      selected: () => ({ pass: now().pass, focus: focusOf(now().pass, now().where) }),
+    });
+  }
+
+  const errands = makeRequestsOnce(host.alone ? () => {} : host.send);
+  const send = (event, message) => {
+    const isSent = host.send(event, message) !== false;
+    if (!isSent) render(); // what was typed is the number of the pass again
+    return isSent;
+  };
+  // A talk of a model that writes begins with nothing written. That is one step of the history: Back shows what was there.
+  const begin = () => {
+    standpoint.willPresent();
+    return send("sentence", "");
+  };
+  const tools = makeTools({
+    go,
+    through,
+    errands,
+    send,
+    alone: host.alone,
+    now,
+    show: is => {
+      byHowMuch = is;
+      render();
+    },
+  });
+
+  const desk =
+      host.desk?.(
+        standpoint.lead,
+        () => {
+          if (!now().pass) return;
+          desk.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
+          render();
+        },
+        () => now().where?.present,
+      ) ?? null,
+    edge = makeEdge(),
+    follow = makeCommands(host, { now, go, send, begin, edge }),
+    code = makeQrCode(window, !host.alone, desk?.open),
+    presenting = makePresenting(document, root, follow, code);
+  const printer = makePrinter(window, root, now),
+    printDialog = makePrintDialog(printer.print),
+    download = makeDownload(host, now);
+  const toolbar = makeToolbar(play, {
+    startPlay: () => play.start(ticksOf(now().pass, now().where)),
+    present: () => follow("present"),
+    openClass: desk?.open,
+    isClass: () => desk?.isOpen,
+    look: view => go({ view, reveal: null }),
+    showCode: code.open,
+    isLinked: !host.alone,
+    shell: host.page,
+    collect: host.collect && (() => follow("moment")),
+    download: download.start,
+    print: () => {
+      const { pass, where } = now();
+      if (isOfSheet(pass, where)) printDialog.open(beginnings(pass, where));
+      else printer.print();
+    },
+    act: send,
+    choose: route => go({ route }),
+  });
+  const views = makeViews(root, tools, {
+    edge,
+    toolbar,
+    code,
+    desk,
+    printDialog,
+    follow,
+    enter: ({ event, value }) => {
+      send(event, value);
+      host.type();
+    },
+    isPlaying: () => play.isRunning,
+    isNew: saved?.isNew,
+  });
+  root.ontransitionend = ({ target }) => {
+    // another theme (frame.css)
+    if (target === root && now().pass) render();
+  };
+  const forget = host.address.onArrival(() => {
+    errands.forget();
+    standpoint.follow();
+  });
+
+  return {
+    show: document => {
+      const pass = readPass(document);
+      errands.answered(pass);
+      standpoint.show(pass);
+      download.arrived();
+    },
+    end: () => {
+      play.end();
+      for (const each of [views, presenting, printer, desk]) each?.end();
+      forget();
+      const chosen = standpoint.left();
+      return chosen && { ...chosen, isNew: views.isNew() }; // the welcome stays where Streamlit draws the viewer anew
+    },
+  };
+}

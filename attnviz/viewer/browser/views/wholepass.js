@@ -1,0 +1,164 @@
+// The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
+// part in it.
+import { hasWords } from "../model/axes.js";
+import { focusOf, isFirst, slotsOf, stepAt } from "../model/state.js";
+import { indexIn } from "../fit/tiling.js";
+import { element, h, write } from "../dom/element.js";
+import { typeset } from "../dom/runs.js";
+import { inRows, makeDiagram } from "./diagram.js";
+
+const ROOM_OF_WORDS = 56,
+  ROOM_AT_END = 12; // pixels, as in the style of the row
+const LANES = 14; // pixels below thumbs, for arrows that lead past them
+const GAP = 6; // pixels between thumbs whose symbols stand beside them
+const NARROWEST = 12; // pixels of a thumb
+const LEAST_IN_A_TALK = 20; // pixels of a thumb, with titles below
+const SMALLEST_WORD = 9; // pixels of a row that can be named
+const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
+const LEAST_LINES = 9; // lines of text that a row is high at least; of more than two layers one scrolls to the others
+
+const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} × ${clientHeight}`;
+
+/** @returns {View} */
+export function makeWholePass(tools) {
+  const box = h("section", { class: "whole", "aria-label": "The whole pass", hidden: true });
+  const sentence = element("p", "said");
+  box.append(sentence);
+  const diagram = makeDiagram(box, {
+    stage: thumb => {
+      const figure = element("span", "stage-of");
+      figure.append(element("span", "symbol"), thumb.element);
+      thumb.element.append(element("span", "words-of"));
+      return figure;
+    },
+    step: ({ step, title }, depths) => {
+      const column = element("div", "step");
+      column.style.flexGrow = depths.children.length;
+      const button = h(
+        "button",
+        { class: "title", type: "button", onclick: () => tools.go({ step, reveal: null }) },
+        title,
+      );
+      column.append(depths, button);
+      return column;
+    },
+  });
+  let shown = null,
+    drawnIn = ""; // the room that the drawing has, with the scrollbar that it may have brought
+
+  const at = event => {
+    const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
+    if (!thumb) return null;
+    const { left, top } = thumb.canvas.getBoundingClientRect();
+    const index = indexIn(thumb.tiled, shown.pass.stages.get(thumb.name), {
+      x: event.clientX - left,
+      y: event.clientY - top,
+    });
+    return index && { name: thumb.name, index };
+  };
+  diagram.rows.addEventListener("pointermove", event => {
+    const cell = at(event);
+    tools.point(cell?.name ?? "", cell?.index ?? null);
+  });
+  diagram.rows.addEventListener("pointerleave", () => tools.point("", null));
+  diagram.rows.addEventListener("click", event => {
+    const cell = at(event);
+    if (cell) tools.pick(cell.name, cell.index);
+  });
+
+  const draw = () => {
+    const { pass, where, look } = shown,
+      { map } = pass.document,
+      rows = inRows(map.columns.filter(({ stages }) => stages.length));
+    diagram.build(rows, map.arrows);
+    const focus = focusOf(pass, where),
+      parts = pass.parts(focus.name, focus.index);
+    write(
+      sentence,
+      `${whoseOf(pass, look)}The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
+    );
+    for (const thumb of diagram.thumbs()) nameThumb(thumb, pass.stages.get(thumb.name), rows.length > 1);
+    const drawn = isUntitled => {
+      box.classList.toggle("untitled", isUntitled);
+      return fitThumbs(diagram, box, box.clientHeight - sentence.offsetHeight, (thumb, space) => {
+        thumb.resize(pass, { ...space, largest: where.present ? 48 : 24 });
+        thumb.draw(pass, look.colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
+      });
+    };
+    if (drawn(false) < LEAST_IN_A_TALK && where.present) drawn(true);
+    for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
+    nameRows(pass, where, diagram.thumbs()[0]);
+    diagram.connect();
+    drawnIn = sizeOf(box);
+  };
+  const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
+  new ResizeObserver(() => {
+    if (shown && isHere(shown) && sizeOf(box) !== drawnIn) draw(); // for its own scrollbar it would draw for ever
+  }).observe(box);
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where, look };
+      box.hidden = !isHere({ pass, where });
+      if (!box.hidden) draw();
+    },
+  };
+}
+
+// Of two passes, which one is drawn.
+function whoseOf({ other }, { kind }) {
+  return other ? `This is B alone${kind === "B − A" ? ", not B − A" : ""}. ` : "";
+}
+
+// What a thumb is called and heard as; where there are several rows, its symbol is beside it if others are, too.
+function nameThumb({ beside, canvas, element: { parentNode: figure } }, { symbol, role, title, shape }, isInRows) {
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
+  figure.firstChild.replaceChildren(typeset(symbol));
+  figure.className = `stage-of ${role}`;
+  figure.classList.toggle("aside", isInRows && beside > 1);
+  canvas.parentNode.lastChild.replaceChildren(); // words, of a pass in which it was the first
+}
+
+// Has each drawn as large as rows allow; titles that are wider than thumbs take some of that. Returns how wide they may be.
+function fitThumbs(diagram, box, space, draw) {
+  const rows = [...diagram.rows.children],
+    thumbs = diagram.thumbs(),
+    longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length)),
+    line = Number.parseFloat(getComputedStyle(box).fontSize),
+    whole = rows.length > 2 ? Math.max(space, rows.length * LEAST_LINES * line) : space;
+  box.classList.toggle("scrolls", whole > space);
+  diagram.rows.parentNode.style.height = whole > space ? `${whole}px` : "";
+  const high = whole / rows.length - LINES_OF_TEXT * line - LANES,
+    over = Math.max(...thumbs.map(thumb => thumb.element.previousSibling.offsetHeight)),
+    rightOf = each => each.getBoundingClientRect().right,
+    overflow = () => Math.max(...rows.map(row => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
+  const drawAt = width => {
+    for (const thumb of thumbs) {
+      const isAside = thumb.element.parentNode.classList.contains("aside");
+      draw(thumb, { width, height: high / thumb.beside - (isAside ? GAP : over) });
+    }
+    return width;
+  };
+  let width = drawAt((diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17);
+  while (overflow() > 1 && width > NARROWEST) width = drawAt(width - overflow() / longest - 1);
+  return width;
+}
+
+// The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
+function nameRows(pass, where, thumb) {
+  const words = thumb.element.lastChild,
+    { axes } = pass.stages.get(thumb.name),
+    { cell } = thumb.tiled;
+  const isNamed =
+    axes.length === 2 &&
+    hasWords(axes[0]) &&
+    cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
+  words.replaceChildren(
+    ...(isNamed ? axes[0].labels : []).map((label, row) => {
+      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
+      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
+      return word;
+    }),
+  );
+}
