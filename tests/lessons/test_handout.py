@@ -43,28 +43,41 @@ def bare(text):
 
 
 def taken(page):
-    """The page with the choice of what to take away, open; what is printed stays to be printed."""
-    page.evaluate("() => { window.print = () => { window.dispatchEvent(new Event('beforeprint')); asked = true; } }")
+    """The page with the menu of what to take away open."""
     page.get_by_role("button", name="Handout and questions").click()
     return page
+
+
+def drawn(page):
+    """Press “Print a handout” and wait until it is drawn.
+
+    The button fetches all moments before it prints. The page may have printed in an earlier test, so the count of
+    prints starts again here: without that, a PDF made before the moments arrive is a blank page.
+    """
+    page.evaluate("""() => {
+        window.prints = 0;
+        window.print = () => { window.dispatchEvent(new Event("beforeprint")); window.prints += 1; };
+    }""")
+    page.get_by_role("button", name="Print a handout").click()
+    page.wait_for_function("window.prints === 1 && document.querySelector('.handout .lines') !== null")
+    return page
+
+
+def put_away(page):
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".handout").count() == 0
 
 
 def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
     paper = needed("paper")
     for lesson in ("root", "masks"):
-        page = taken(taught(at(lesson=lesson, moment=2)))
-        page.get_by_role("button", name="Print a handout").click()
-        page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+        page = drawn(taken(taught(at(lesson=lesson, moment=2))))
         assert page.evaluate(CROWDED) == []
         others = page.locator(".handout :is(input, [aria-pressed='false'])")
         assert others.evaluate_all("all => all.filter(each => each.checkVisibility()).length") == 0, "to be moved"
-        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert page.locator(".handout").count() == 0
-        page.evaluate("() => { window.print = () => { asked = 2 } }")
-        page.get_by_role("button", name="Print a handout").click()
-        page.wait_for_function("window.asked === 2")
+        put_away(page)
         moments = LESSONS[lesson].moment
-        sheets = paper.printed(page)
+        sheets = paper.printed(drawn(page))
         assert len(sheets) == math.ceil(len(moments) / 3)
         for number, sheet in enumerate(sheets, 1):
             assert not sheet.is_wide
@@ -76,11 +89,7 @@ def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
 
 def test_the_lines_of_a_last_moment_end_at_its_border(taught):
     paper = needed("paper")
-    page = taught(at(lesson="root", moment=2))
-    page.evaluate("() => { window.print = () => { asked = true; } }")
-    page.get_by_role("button", name="Handout and questions").click()
-    page.get_by_role("button", name="Print a handout").click()
-    page.wait_for_function("window.asked")
+    page = drawn(taken(taught(at(lesson="root", moment=2))))
     assert len(LESSONS["root"].moment) % 3 == 1
     assert paper.inked(page)[-1] < 0.4, "of three moments on a page, one is there"
 
@@ -90,11 +99,10 @@ def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_th
     page.keyboard.press("PageDown")
     page.locator(".lesson-said .verdict:not(:empty)").wait_for()
     shown = page.evaluate(FRAMED, ".lesson-body")
-    taken(page).get_by_role("button", name="Print a handout").click()
-    page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+    drawn(taken(page))
     assert len(shown) > 3
     assert page.evaluate(FRAMED, ".handout article:nth-of-type(3)") == shown
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    put_away(page)
 
 
 @pytest.mark.parametrize(
@@ -105,18 +113,17 @@ def test_arcs_on_paper_end_at_the_words_that_they_are_of(taught, lesson, letters
     paper = needed("paper")
     page = taken(taught(at(lesson=lesson, moment=2)))
     style = page.add_style_tag(content=letters or "/**/")
-    page.get_by_role("button", name="Print a handout").click()
-    page.wait_for_function("window.asked && document.querySelectorAll('.handout .lines').length")
+    drawn(page)
     frames(page)
-    drawn = page.evaluate(ARCS)
-    names = {bare(word) for arc in drawn for word in arc}
+    arcs = page.evaluate(ARCS)
+    names = {bare(word) for arc in arcs for word in arc}
     printed = paper.arcs(page, names, format=paper_format)[::2]  # each is drawn twice: a pointer hits the other
     style.evaluate("style => style.remove()")
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert len(drawn) > 20
-    assert len(printed) == len(drawn)
+    put_away(page)
+    assert len(arcs) > 20
+    assert len(printed) == len(arcs)
     # the ends of an arc to the word itself are beside its middle
-    apart = [pair for pair in zip(printed, drawn, strict=True) if len(set(pair[1])) == 2]
+    apart = [pair for pair in zip(printed, arcs, strict=True) if len(set(pair[1])) == 2]
     assert [bare("-".join(found)) for found, _ in apart] == [bare("-".join(meant)) for _, meant in apart]
 
 
