@@ -288,45 +288,56 @@ def _vector(of, role, place):
     return compared(of.trace, split_layer(of.stage.name)[1], role, of.index[0], place)
 
 
+def _unscaled_by_d_k(of):
+    return slow(of.trace, "scores", of.index) / d_k_of(of.trace, 0)
+
+
+def _other_way_round(of, one, other):
+    labels = of.trace.labels
+    return slow(of.trace, "scores", (of.index[0], labels["query"].index(one), labels["key"].index(other)))
+
+
+def _product_in_dimension_1(of):
+    return _vector(of, "q", of.index[1])[0] * _vector(of, "k", of.index[2])[0]
+
+
+def _product_of_sums(of):
+    return math.fsum(_vector(of, "q", of.index[1])) * math.fsum(_vector(of, "k", of.index[2]))
+
+
+def _part_of_positive(of):
+    return _row(of, "masked")[of.index[-1]] / sum(each for each in _row(of, "masked") if each > 0)
+
+
+def _of_head(of, head):
+    return slow(of.trace, of.stage.name, (int(head) - 1, *of.index[1:]))
+
+
 READINGS = {
-    r"That is an even share: each (?:visible word would get as much|answer would be as probable)\.": _even,
-    r"That is its part of the sum of positive scores: the softmax divides powers of e\.": lambda of: (
-        _row(of, "masked")[of.index[-1]] / sum(each for each in _row(of, "masked") if each > 0)
-    ),
-    r"That would be its part of the column\. The shares of a word are a row, which adds up to 1\.": _column,
-    r"That is the share from scores that are not divided by √d_k\.": _unscaled,
-    r"That is what “(.+)” has, the (largest|second largest) share\.": lambda of, word, which: _of_row(of, which, word),
-    r"That is how probable “(.+)” is, the (most|second most) probable answer\.": lambda of, word, which: _of_row(
+    r"That is an even (?:weight: each visible word would get as much|share: each answer would be as probable)\.": _even,
+    r"That is its part of the sum of positive scores: the softmax divides powers of e\.": _part_of_positive,
+    r"That would be its part of the column\. The weights of a word are a row, which adds up to 1\.": _column,
+    r"That is the weight from scores that are not divided by √d_k\.": _unscaled,
+    r"That is what “(.+)” has, the (largest|second largest) weight\.": lambda of, word, which: _of_row(of, which, word),
+    r"That is how probable “(.+)” is, the ((?:second )?most) probable answer\.": lambda of, word, which: _of_row(
         of, which, word
     ),
-    r"That is the value of “(.+)” itself, before it is multiplied by its share\.": _own_value,
-    r"That is the sum of all values, as if each share were 1\.": lambda of: sum(_values(of)),
-    r"That is the mean of all values, as if all shares were alike\.": lambda of: sum(_values(of)) / len(_values(of)),
-    r"That takes a column of shares: the shares of a word are its row\.": _by_column,
+    r"That is the value of “(.+)” itself, before it is multiplied by its weight\.": _own_value,
+    r"That is the sum of all values, as if each weight were 1\.": lambda of: sum(_values(of)),
+    r"That is the mean of all values, as if all weights were alike\.": lambda of: sum(_values(of)) / len(_values(of)),
+    r"That takes a column of weights: the weights of a word are its row\.": _by_column,
     r"That is what is added alone, without what was there before\.": lambda of: _added(of, 1),
     r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
     r"That is the score before scaling\.": lambda of: slow(of.trace, "scores", of.index),
-    r"That is the score divided by d_k, not by its root\.": lambda of: (
-        slow(of.trace, "scores", of.index) / d_k_of(of.trace, 0)
-    ),
+    r"That is the score divided by d_k, not by its root\.": _unscaled_by_d_k,
     r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
-    r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": lambda of, one, other: (
-        slow(
-            of.trace, "scores", (of.index[0], of.trace.labels["query"].index(one), of.trace.labels["key"].index(other))
-        )
-    ),
-    r"That is the product in dimension 1 alone: add up those of all dimensions\.": lambda of: (
-        _vector(of, "q", of.index[1])[0] * _vector(of, "k", of.index[2])[0]
-    ),
-    r"That is the product of two sums: multiply dimension by dimension first\.": lambda of: (
-        math.fsum(_vector(of, "q", of.index[1])) * math.fsum(_vector(of, "k", of.index[2]))
-    ),
+    r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": _other_way_round,
+    r"That is the product in dimension 1 alone: add up those of all dimensions\.": _product_in_dimension_1,
+    r"That is the product of two sums: multiply dimension by dimension first\.": _product_of_sums,
     r"The size is right; the sign is not\.": lambda of: -slow(of.trace, of.stage.name, of.index),
-    r"That is the number of head (\d+)\.": lambda of, head: slow(
-        of.trace, of.stage.name, (int(head) - 1, *of.index[1:])
-    ),
+    r"That is the number of head (\d+)\.": _of_head,
 }
 """What a sentence on a wrong number says that it is, computed again."""
 
@@ -416,55 +427,47 @@ def _answer(trace):
 
 
 COUNTED = {
-    "e": lambda fitted, passes: sum(1 / math.factorial(n) for n in range(20)),
-    "answer": lambda fitted, passes: _answer(fitted.trace),
-    "answer.before": lambda fitted, passes: _answer(fitted.original),
-    "count.answer_among_words": lambda fitted, passes: sum(
-        word == _answer(fitted.trace) for word in fitted.scene.sentence.split()
-    ),
-    "count.words": lambda fitted, passes: _n(fitted),
-    "count.pairs": lambda fitted, passes: len(_hides(fitted.scene, _n(fitted))[1]),
+    "e": lambda one, _: sum(1 / math.factorial(n) for n in range(20)),
+    "answer": lambda one, _: _answer(one.trace),
+    "answer.before": lambda one, _: _answer(one.original),
+    "count.answer_among_words": lambda one, _: sum(word == _answer(one.trace) for word in one.scene.sentence.split()),
+    "count.words": lambda one, _: _n(one),
+    "count.pairs": lambda one, _: len(_hides(one.scene, _n(one))[1]),
     "count.hidden": _hidden,
-    "count.visible": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
-    "count.padding": lambda fitted, passes: len({j for _, j in _hides(fitted.scene, _n(fitted))[0]}),
-    "count.d_model": lambda fitted, passes: len(fitted.trace["embeddings"].value[0]),
-    "count.held_out": lambda fitted, passes: len({*MODELS[fitted.scene.source].task.names}) // 10,
-    "count.layers": lambda fitted, passes: sum(stage.name.startswith("attention") for stage in fitted.trace),
-    "count.neurons": lambda fitted, passes: len(fitted.trace["hidden"].value[0]),
-    "count.steps": lambda fitted, passes: max(MODELS[fitted.scene.source].checkpoints(fitted.scene.model_seed)),
-    "count.steps_done": lambda fitted, passes: _steps(fitted),
-    "count.texts": lambda fitted, passes: len(MODELS[fitted.scene.source].task.held_out().answers),
-    "count.heads": lambda fitted, passes: len(fitted.trace.layers[0].trace["w_q"].value),
-    "count.d_k": lambda fitted, passes: fitted.trace.layers[0].trace["w_k"].shape[-1],
-    "count.answers": lambda fitted, passes: len(fitted.trace["w_u"].value[0]),
+    "count.visible": lambda one, _: _n(one) ** 2 - _hidden(one, _),
+    "count.padding": lambda one, _: len({j for _, j in _hides(one.scene, _n(one))[0]}),
+    "count.d_model": lambda one, _: len(one.trace["embeddings"].value[0]),
+    "count.held_out": lambda one, _: len({*MODELS[one.scene.source].task.names}) // 10,
+    "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace),
+    "count.neurons": lambda one, _: len(one.trace["hidden"].value[0]),
+    "count.steps": lambda one, _: max(MODELS[one.scene.source].checkpoints(one.scene.model_seed)),
+    "count.steps_done": lambda one, _: _steps(one),
+    "count.texts": lambda one, _: len(MODELS[one.scene.source].task.held_out().answers),
+    "count.heads": lambda one, _: len(one.trace.layers[0].trace["w_q"].value),
+    "count.d_k": lambda one, _: one.trace.layers[0].trace["w_k"].shape[-1],
+    "count.answers": lambda one, _: len(one.trace["w_u"].value[0]),
     "count.parameters": _parameters,
-    "count.multiplications": lambda fitted, passes: _multiplications(fitted, _n(fitted)),
-    "count.multiplications_cached": lambda fitted, passes: _multiplications(fitted, 1),
+    "count.multiplications": lambda one, _: _multiplications(one, _n(one)),
+    "count.multiplications_cached": lambda one, _: _multiplications(one, 1),
     "count.differing": _differing,
-    "That is how many are visible.": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
+    "That is how many are visible.": lambda one, _: _n(one) ** 2 - _hidden(one, _),
     "That hides each word from itself, too.": _and_itself,
     "That hides each of these pairs the other way round, too.": _both_ways,
-    "That is how many are hidden from the first word.": lambda fitted, passes: sum(
-        i == 0 for i, _ in _hides(fitted.scene, _n(fitted))[0]
+    "That is how many are hidden from the first word.": lambda one, _: sum(
+        i == 0 for i, _ in _hides(one.scene, _n(one))[0]
     ),
-    "That is half of all pairs.": lambda fitted, passes: _n(fitted) ** 2 / 2,
-    "That is all pairs.": lambda fitted, passes: _n(fitted) ** 2,
+    "That is half of all pairs.": lambda one, _: _n(one) ** 2 / 2,
+    "That is all pairs.": lambda one, _: _n(one) ** 2,
     "That would give each head matrices of the full width.": _full_width,
-    "That is as many for each head.": lambda fitted, passes: (
-        _parameters(fitted, passes) * len(fitted.trace["w_q"].value)
+    "That is as many for each head.": lambda one, _: _parameters(one, _) * len(one.trace["w_q"].value),
+    "That is one head’s part.": lambda one, _: _parameters(one, _) / len(one.trace["w_q"].value),
+    "That leaves W^O out.": lambda one, _: sum(each.size for each in _matrices(one, "w_q", "w_k", "w_v")),
+    "That is how many there are if every letter is computed anew.": lambda one, _: _multiplications(one, _n(one)),
+    "That is how many are saved.": lambda one, _: _multiplications(one, _n(one)) - _multiplications(one, 1),
+    "That compares place by place: compare each word with the same word.": lambda one, _: _differing(
+        one, _, by_name=False
     ),
-    "That is one head’s part.": lambda fitted, passes: _parameters(fitted, passes) / len(fitted.trace["w_q"].value),
-    "That leaves W^O out.": lambda fitted, passes: sum(each.size for each in _matrices(fitted, "w_q", "w_k", "w_v")),
-    "That is how many there are if every letter is computed anew.": lambda fitted, passes: _multiplications(
-        fitted, _n(fitted)
-    ),
-    "That is how many are saved.": lambda fitted, passes: (
-        _multiplications(fitted, _n(fitted)) - _multiplications(fitted, 1)
-    ),
-    "That compares place by place: compare each word with the same word.": lambda fitted, passes: _differing(
-        fitted, passes, by_name=False
-    ),
-    "That is all of them.": lambda fitted, passes: _n(fitted) ** 2,
+    "That is all of them.": lambda one, _: _n(one) ** 2,
 }
 
 

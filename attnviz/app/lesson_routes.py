@@ -24,7 +24,7 @@ from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.talk import Talk, TalkError, Uploads, by_source, of_scene
-from attnviz.lessons.talk_request import Asked, TalkRequest, reply
+from attnviz.lessons.talk_request import BrowserRequest, TalkRequest, reply
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
@@ -89,7 +89,7 @@ _TALK_LANE = ThreadPoolExecutor(1, "talks")
 _TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of your own files; this one has more."
 
 
-class PageRequest(Asked, tag="page", frozen=True):
+class PageRequest(BrowserRequest, tag="page", frozen=True):
     """Request for a talk as one HTML file that needs no server."""
 
     talk: Talk
@@ -100,14 +100,14 @@ def _(request: PageRequest) -> bytes:
     return to_json(WrittenPage(page=talk_file(request.talk)))
 
 
-class UploadsRequest(Asked, tag="uploads", frozen=True):
+class UploadsRequest(BrowserRequest, tag="uploads", frozen=True):
     """Request for a tab's uploads that a scene shows."""
 
     tab: str
     at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
 
 
-class UploadsOffer(Asked, tag="give", frozen=True):
+class UploadsOffer(BrowserRequest, tag="give", frozen=True):
     """A talk's uploads, for a tab that lacks them."""
 
     tab: str

@@ -17,9 +17,8 @@ import streamlit as st
 
 from attnviz.app import streamlit_private, tabs
 from attnviz.scene.actions.session import Session
-from attnviz.scene.address import parse, query, with_view
+from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, parse, query, with_view
 from attnviz.scene.document.pass_cache import PASS_CACHE
-from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
 from attnviz.scene.scene import Scene, parts_for_source
 from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import bundle, module

@@ -23,8 +23,8 @@ from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
 from attnviz.lessons.lesson import LESSONS, MomentSource, moment_data
 from attnviz.lessons.lesson import moment as lesson_moment
-from attnviz.lessons.questions.numbers import Number, Share, half_a_digit, lead
-from attnviz.lessons.questions.picks import Word
+from attnviz.lessons.questions.numbers import Number, Percentage, half_a_digit, lead
+from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.questions.spec import QuestionSpec
 from attnviz.lessons.reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.slots import fill_slots, format_number
@@ -64,14 +64,16 @@ def ask_of(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRu
     of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, question.kind == 'word'))}]"
     prompt = _prompt(question.kind, trace, stage, index)
     if question.kind == "word":
-        return Word(prompt="", of=of, pick="largest"), prompt, None
+        return PickWord(prompt="", of=of, pick="largest"), prompt, None
     cell = Reference("B", trace, stage, index)
     _hold_computed(cell)
     if question.kind == "share":
         _hold_shared(cell)
     form = form_within(cell, max(half_a_digit(_text(cell)), _SMALL * abs(cell.cell.value)))
     ask = (
-        Share(prompt="", of=of) if question.kind == "share" else Number(prompt="", of=of, tolerance=_leeway(cell, form))
+        Percentage(prompt="", of=of)
+        if question.kind == "share"
+        else Number(prompt="", of=of, tolerance=_leeway(cell, form))
     )
     return ask, prompt, worked_solution(cell, form)
 

@@ -1,6 +1,4 @@
-"""Figures: counts, losses and other numbers of a pass that a lesson's text may name, and attention weights under a
-wrong mask.
-"""
+"""Figures: numbers of a pass that a lesson's text may name, as counts and losses, and weights under a wrong mask."""
 
 from __future__ import annotations
 
@@ -14,9 +12,11 @@ from attnviz.analysis.pairing import pairing
 from attnviz.analysis.stream import multiplications
 from attnviz.checks.causes.masks import mask_mistakes_by_id
 from attnviz.checks.explain.nodes import FULLY_MASKED, attention_with, exact_nodes, filled
+from attnviz.core.numerals import short
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
-from attnviz.lessons.reference import LessonError, Of, Passes
+from attnviz.explain.wording import percent
+from attnviz.lessons.reference import LessonError, Passes, Side
 from attnviz.models.trained import TrainedModel
 from attnviz.models.training import accuracy, forward_batch, recorded_parts, stages_for
 from attnviz.scene.scene import model_choice
@@ -24,14 +24,14 @@ from attnviz.scene.with_pass import SceneWithPass
 
 OF_THE_MASK = {
     "multiplied": ("mask multiplied", "The scores are multiplied by the mask: a hidden one becomes 0, not −∞."),
-    "after": ("mask after the softmax", "The softmax comes first; hidden shares are set to 0 after it."),
+    "after": ("mask after the softmax", "The softmax comes first; hidden weights are set to 0 after it."),
     "further": ("mask off by one", "The mask is off by one: each word also sees the next."),
     "inverted": ("mask inverted", "The mask is inverted: what should be hidden is visible, and nothing else is."),
 }
 """The mistakes with the mask, by name in lessons, and the sentence on each."""
 
 OF_AN_EMPTY_ROW = {
-    "uniform": (FULLY_MASKED[1], "Where a word sees nothing, every key gets an even share.", "JAX"),
+    "uniform": (FULLY_MASKED[1], "Where a word sees nothing, every key gets the same weight.", "JAX"),
     "nan": (FULLY_MASKED[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
 }
 """What other libraries give a query that sees no key."""
@@ -43,50 +43,33 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class MistakenRow:
-    """A row of attention weights, right and with a mistake.
+    """A row of attention weights, right and with a mistake."""
 
-    Attributes
-    ----------
-    sentence : str
-        What went wrong.
-    query : int
-    hidden : ndarray of bool (keys,)
-    right, wrong : ndarray (keys,)
-        Of the first head.
-    library : str
-        The library with these weights; empty for a mistake.
-    """
-
-    sentence: str
+    sentence: str  # what went wrong
     query: int
     hidden: np.ndarray
-    right: np.ndarray
+    right: np.ndarray  # of the first head
     wrong: np.ndarray
-    library: str = ""
+    library: str = ""  # the library with these weights; empty for a mistake
 
     @property
     def laws(self) -> list[str]:
-        """The laws that the wrong weights break, in sentences."""
+        """The rules that the wrong weights break, in sentences."""
         if np.isnan(self.wrong).any():
-            return ["Every share is a number."]
+            return ["Every weight must be a number."]
         broken = []
         if not self.hidden.all() and abs(self.wrong.sum() - 1) > _SAME:
-            broken.append("Every row adds up to 1.")
+            broken.append(f"Every row must add up to 1. This one adds up to {short(float(self.wrong.sum()))}.")
         if (abs(self.wrong[self.hidden]) > _SAME).any():
-            broken.append("A hidden key’s value changes nothing: its share is 0.")
+            got = percent(round(float(self.wrong[self.hidden].sum()), 12))
+            broken.append(f"Hidden words must get weight 0. Here they get {got}.")
         if (abs(self.wrong[~self.hidden & (self.right > 0)]) < _SAME).any():
-            broken.append("A visible key has a share of more than 0.")
+            broken.append("A visible word must get more than 0.")
         return broken
 
 
 def with_mistake(trace: Trace, mistake: str, word: str) -> MistakenRow:
-    """A word's attention weights under a mistake with the mask.
-
-    Raises
-    ------
-    LessonError
-        If the pass has no such word, or its mask allows no such mistake.
-    """
+    """A word's attention weights under a mistake with the mask."""
     if word not in trace.labels["query"]:
         raise LessonError(f"A mistake is shown for a word of the sentence; got {word!r}.")
     query = trace.labels["query"].index(word)
@@ -107,23 +90,17 @@ def with_mistake(trace: Trace, mistake: str, word: str) -> MistakenRow:
 
 
 def mistaken_figure(name: str, trace: Trace) -> float:
-    """A figure of a mistake by name: `after.cat.sum`, or `multiplied.cat.sat` for the weight of “sat”.
-
-    Raises
-    ------
-    LessonError
-        If there is none.
-    """
+    """A figure of a mistake by name: `after.cat.sum`, or `multiplied.cat.sat` for the weight of “sat”."""
     mistake, _, rest = name.partition(".")
-    word, _, of = rest.partition(".")
+    word, _, what = rest.partition(".")
     if mistake not in MISTAKES:
         raise LessonError(f"A mistake is one of {', '.join(MISTAKES)}; got {mistake!r}.")
     row = with_mistake(trace, mistake, word)
-    if of == "sum":
+    if what == "sum":
         return math.fsum(row.wrong)
-    if of not in trace.labels["key"]:
-        raise LessonError(f"A figure of a mistake is of a word, or the sum; got {of!r}.")
-    return float(row.wrong[trace.labels["key"].index(of)])
+    if what not in trace.labels["key"]:
+        raise LessonError(f"A figure of a mistake is of a word, or the sum; got {what!r}.")
+    return float(row.wrong[trace.labels["key"].index(what)])
 
 
 Figure = float | int | str
@@ -132,30 +109,25 @@ MUTED = {"without_attention": "attention", "without_mlp": "the MLP"}
 
 
 def figure(name: str, passes: Passes) -> Figure:
-    """A figure by its name; with "A." that of the compared pass.
-
-    Raises
-    ------
-    LessonError
-        If there is none of that name, or the passes have none.
-    """
-    of: Of = "A" if name.startswith("A.") else "B"
+    """A figure by its name; with "A." that of the compared pass."""
+    side: Side = "A" if name.startswith("A.") else "B"
     name = name.removeprefix("A.").removeprefix("B.")
     if name == "count.differing":
         return differing(passes)
     kind, _, what = name.partition(".")
-    resolved = passes.scene(of)
-    if name in _FIGURES:
-        return _FIGURES[name](resolved)
+    resolved = passes.scene(side)
     if kind == "mistake":
         return mistaken_figure(what, resolved.trace)
     if kind == "looks":
         return _looks(what, resolved)
-    if name.startswith("accuracy."):
+    if kind == "accuracy":
         return _accuracy(what, resolved)
-    if kind in ("loss", "perplexity"):
-        loss = _loss(what, resolved)
-        return math.exp(loss) if kind == "perplexity" else loss
+    if kind == "loss":
+        return _loss(what, resolved)
+    if kind == "perplexity":
+        return math.exp(_loss(what, resolved))
+    if name in _FIGURES:
+        return _FIGURES[name](resolved)
     raise LessonError(f"A figure is one of {', '.join(_FIGURES)}, loss. and perplexity.; got {name!r}.")
 
 
@@ -180,18 +152,12 @@ def n_parameters(resolved: SceneWithPass) -> int:
     if choice:
         arrays = choice.at(resolved.scene.model_seed, resolved.scene.checkpoint).arrays
         return sum(array.size for array in arrays.values())
-    given = (stage for stage in resolved.original if isinstance(stage.operation, Source))
-    return sum(stage.size for stage in given if stage.name.startswith("w_"))
+    sources = (stage for stage in resolved.original if isinstance(stage.operation, Source))
+    return sum(stage.size for stage in sources if stage.name.startswith("w_"))
 
 
 def training(resolved: SceneWithPass) -> TrainedModel:
-    """The trainings of the scene's model.
-
-    Raises
-    ------
-    LessonError
-        If it has none.
-    """
+    """The trainings of the scene's model."""
     choice = model_choice(resolved.scene)
     if not isinstance(choice, TrainedModel):
         raise LessonError("A loss is that of a model that was trained; this pass has none.")
@@ -247,38 +213,34 @@ def _accuracy(what: str, resolved: SceneWithPass) -> float:
 
 def _steps(resolved: SceneWithPass) -> int:
     """The training steps of the shown checkpoint."""
-    place = resolved.scene.checkpoint
-    return training(resolved).checkpoints(resolved.scene.model_seed)[-1 if place is None else place]
+    checkpoint = resolved.scene.checkpoint
+    return training(resolved).checkpoints(resolved.scene.model_seed)[-1 if checkpoint is None else checkpoint]
 
 
-def _cost(resolved: SceneWithPass, *, is_cached: bool) -> int:
+def _n_multiplications(resolved: SceneWithPass, *, is_cached: bool) -> int:
     return multiplications(resolved.trace, len(resolved.trace.labels["query"]), is_cached=is_cached)
-
-
-def _n_answered(resolved: SceneWithPass) -> int:
-    return len(resolved.trace.labels["answer"])
 
 
 _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "answer": lambda resolved: answer_of(resolved.trace),
     "answer.before": lambda resolved: answer_of(resolved.original),
     "count.answer_among_words": lambda resolved: resolved.trace.labels["query"].count(answer_of(resolved.trace)),
-    "count.answers": _n_answered,
+    "count.answers": lambda resolved: len(resolved.trace.labels["answer"]),
     "count.d_k": lambda resolved: resolved.trace.layers[0].trace["k"].shape[-1],
     "count.d_model": lambda resolved: resolved.trace["x"].shape[-1],
     "count.heads": lambda resolved: resolved.trace.layers[0].trace["k"].shape[0],
     "count.held_out": lambda resolved: training(resolved).task.n_held_out,
     "count.hidden": lambda resolved: int((~mask_of(resolved.trace)).sum()),
     "count.layers": lambda resolved: resolved.trace.n_layers,
-    "count.multiplications": lambda resolved: _cost(resolved, is_cached=False),
-    "count.multiplications_cached": lambda resolved: _cost(resolved, is_cached=True),
+    "count.multiplications": lambda resolved: _n_multiplications(resolved, is_cached=False),
+    "count.multiplications_cached": lambda resolved: _n_multiplications(resolved, is_cached=True),
     "count.names": lambda resolved: len(training(resolved).task.names) - training(resolved).task.n_held_out,
     "count.neurons": lambda resolved: resolved.trace.layers[0].trace["w_hidden"].shape[-1],
     "count.pairs": lambda resolved: int(mask_of(resolved.trace).size),
     "count.parameters": n_parameters,
     "count.padding": lambda resolved: resolved.scene.options.mask_size,
     "count.texts": lambda resolved: len(training(resolved).task.held_out().tokens),
-    "count.steps_done": lambda resolved: _steps(resolved),
+    "count.steps_done": _steps,
     "count.steps": lambda resolved: training(resolved).checkpoints(resolved.scene.model_seed)[-1],
     "count.visible": lambda resolved: int(mask_of(resolved.trace).sum()),
     "count.words": lambda resolved: len(resolved.trace.labels["query"]),

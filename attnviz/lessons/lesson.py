@@ -16,17 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
-from attnviz.contract.lesson import (
-    Ending,
-    LessonEntry,
-    LessonRuns,
-    LessonsPage,
-    Moment,
-    Sweep,
-    SweptDivisor,
-    SweptLength,
-    WrongMask,
-)
+from attnviz.contract import lesson as contract
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
 from attnviz.lessons.figures import MISTAKES, with_mistake
 from attnviz.lessons.questions import AnyQuestion
@@ -50,32 +40,24 @@ class PictureSource(
 
 
 class MistakePicture(PictureSource, tag="mistake", frozen=True):
-    """A word's attention weights next to those under a mistake.
+    """A word's attention weights next to those under a mistake."""
 
-    Attributes
-    ----------
-    of
-        The mistake, as in `with_mistake`.
-    word
-        The query.
-    """
+    of: Mistake  # the mistake, as in `with_mistake`
+    word: str  # the query
 
-    of: Mistake
-    word: str
-
-    def drawn(self, passes: Passes) -> WrongMask:
+    def drawn(self, passes: Passes) -> contract.WrongMask:
         """As the browser reads it."""
         trace = passes.trace()
         row = with_mistake(trace, self.of, self.word)
         total = math.fsum(row.wrong)
-        return WrongMask(
+        return contract.WrongMask(
             name=row.sentence,
             query=self.word,
             sides=("in attnviz", f"In {row.library}") if row.library else ("as they should be", "With the mistake"),
             words=list(trace.labels["key"]),
             hidden=row.hidden.tolist(),
             right=row.right.tolist(),
-            wrong=[None if math.isnan(share) else share for share in row.wrong.tolist()],
+            wrong=[None if math.isnan(weight) else weight for weight in row.wrong.tolist()],
             right_sum=math.fsum(row.right),
             wrong_sum=None if math.isnan(total) else total,
             laws=row.laws,
@@ -83,44 +65,30 @@ class MistakePicture(PictureSource, tag="mistake", frozen=True):
 
 
 class SweepPicture(PictureSource, tag="sweep", frozen=True):
-    """Random scores for increasing d_k.
+    """Random scores for increasing d_k."""
 
-    Attributes
-    ----------
-    d_k, divisor
-        What is asked about.
-    offered
-        The divisors to choose from, without those that a later moment asks about.
-    """
-
-    d_k: int = 1
+    d_k: int = 1  # what is asked about
     divisor: Divisor = "none"
-    offered: tuple[Divisor, ...] = tuple(LABELS)
+    offered: tuple[Divisor, ...] = tuple(LABELS)  # to choose from, without those that a later moment asks about
 
-    def drawn(self, passes: Passes) -> Sweep:
+    def drawn(self, passes: Passes) -> contract.Sweep:
         """As the browser reads it."""
         swept = sweep()
+        lengths = {id: [contract.SweptLength(**vars(each) | _histograms(each)) for each in swept[id]] for id in LABELS}
         divisors = [
-            SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=[_length(each) for each in swept[id]])
+            contract.SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=lengths[id])
             for id, label in LABELS.items()
         ]
-        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, offered=list(self.offered), d_k=self.d_k)
+        return contract.Sweep(
+            n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, offered=list(self.offered), d_k=self.d_k
+        )
 
 
-def _length(swept: Swept) -> SweptLength:
-    return SweptLength(
-        d_k=swept.d_k,
-        spread=swept.spread,
-        expected=swept.expected,
-        counts=swept.counts.tolist(),
-        shares=swept.shares.tolist(),
-        largest=swept.largest,
-        slope=swept.slope,
-    )
+def _histograms(swept: Swept) -> dict[str, list]:
+    return {"counts": swept.counts.tolist(), "shares": swept.shares.tolist()}
 
 
-AnyPicture = MistakePicture | SweepPicture
-"""A picture of either kind, by its tag."""
+AnyPicture = MistakePicture | SweepPicture  # a picture of either kind, by its tag
 
 
 Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARACTERS)]
@@ -131,34 +99,16 @@ class FileStruct(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, 
 
 
 class MomentSource(FileStruct, frozen=True):
-    """A moment as written in a file.
+    """A moment as written in a file."""
 
-    Attributes
-    ----------
-    at
-        The address of its scene.
-    text, after
-        The texts before and with the answer, with slots.
-    title
-        Its title, or empty.
-    ask
-        Its question.
-    says_words_alone
-        Whether the picture shows only the sentence until the answer is shown.
-    picture
-        A picture instead of the pass: a mistake with the mask, or the sweep of d_k.
-    notes
-        For the speaker.
-    """
-
-    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
-    text: Text = ""
+    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]  # the address of its scene
+    text: Text = ""  # the texts before and with the answer, with slots
     after: Text = ""
-    title: Text = ""
-    ask: AnyQuestion | None = None
-    says_words_alone: bool = False
-    picture: AnyPicture | None = None
-    notes: Text = ""
+    title: Text = ""  # its title, or empty
+    ask: AnyQuestion | None = None  # its question
+    says_words_alone: bool = False  # whether the picture shows only the sentence until the answer is shown
+    picture: AnyPicture | None = None  # a picture instead of the pass: a mistake with the mask, or the sweep of d_k
+    notes: Text = ""  # for the speaker
 
 
 FOLDER = Path(__file__).parent
@@ -168,18 +118,12 @@ _MINUTES_A_QUESTION = 0.25
 
 
 class LessonMoment(MomentSource, frozen=True):
-    """A moment of a lesson.
+    """A moment of a lesson."""
 
-    Attributes
-    ----------
-    claims
-        Expressions for what its texts claim; tests check them against its passes.
-    """
-
-    claims: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()  # expressions for what its texts claim; tests check them against its passes
 
 
-class WrittenEnding(FileStruct, frozen=True):
+class EndingSource(FileStruct, frozen=True):
     """The final question, to be explained in your own words, and an answer to compare."""
 
     explain: str
@@ -187,23 +131,12 @@ class WrittenEnding(FileStruct, frozen=True):
 
 
 class Lesson(FileStruct, frozen=True):
-    """A lesson.
-
-    Attributes
-    ----------
-    title
-    says
-        What it teaches, in a sentence.
-    moment
-        Its moments, in order.
-    ending
-        The final question and answer.
-    """
+    """A lesson."""
 
     title: str
-    says: str
-    moment: tuple[LessonMoment, ...]
-    ending: WrittenEnding
+    says: str  # what it teaches, in a sentence
+    moment: tuple[LessonMoment, ...]  # its moments, in order
+    ending: EndingSource  # the final question and answer
 
     @property
     def minutes(self) -> int:
@@ -224,18 +157,8 @@ LESSONS: dict[str, Lesson] = {
 """All lessons by their ids, in order."""
 
 
-_SESSION = "lessons"
-"""The session name under which all moments are requested from the cache."""
-
-
 def passes_at(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Passes:
-    """The passes of a moment's address; `uploads` are the files it shows, by source.
-
-    Raises
-    ------
-    LessonError
-        If any part would be corrected with a notice.
-    """
+    """The passes of a moment's address; `uploads` are the files it shows, by source."""
     scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)), uploads)
     resolved = PASS_CACHE.resolved(scene)
     complaints = (*notices, *resolved.notices, *resolved.refused)
@@ -245,42 +168,35 @@ def passes_at(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> 
 
 
 def moment(lesson: str, number: int) -> bytes:
-    """A moment of a lesson as JSON, as `contract.lesson` declares it.
-
-    Parameters
-    ----------
-    lesson : str
-        Its id.
-    number : int
-        Counted from 1.
-
-    Raises
-    ------
-    KeyError
-        If there is no such moment.
-    """
+    """A moment of a lesson as JSON, as `contract.lesson` declares it."""
     n_moments = len(LESSONS[lesson].moment)
     if number not in range(1, n_moments + 1):
         raise KeyError(f"{lesson} has {n_moments} moments; got {number}")
     return to_json(_moment(LESSONS[lesson], number))
 
 
-def moments_of(lesson: str) -> list[Moment]:
+def moments_of(lesson: str) -> list[contract.Moment]:
     """All moments of the lesson with this id."""
     return [_moment(LESSONS[lesson], number) for number in range(1, len(LESSONS[lesson].moment) + 1)]
 
 
-def _moment(lesson: Lesson, number: int) -> Moment:
-    made = lesson.moment[number - 1]
+def _moment(lesson: Lesson, number: int) -> contract.Moment:
+    made, ending = lesson.moment[number - 1], None
     passes = passes_at(made.at)
-    return moment_data(made, passes, fill_slots, _ending(lesson, passes) if number == len(lesson.moment) else None)
+    if number == len(lesson.moment):
+        explain, answer = (fill_slots(each, passes) for each in (lesson.ending.explain, lesson.ending.answer))
+        ending = contract.Ending(explain=explain, answer=answer)
+    return moment_data(made, passes, fill_slots, ending)
 
 
 def moment_data(
-    made: MomentSource, passes: Passes, fill: Callable[[str, Passes], LessonRuns], ending: Ending | None = None
-) -> Moment:
+    made: MomentSource,
+    passes: Passes,
+    fill: Callable[[str, Passes], contract.LessonRuns],
+    ending: contract.Ending | None = None,
+) -> contract.Moment:
     """A moment as the browser receives it; `fill` fills the slots of its texts."""
-    return Moment(
+    return contract.Moment(
         title=made.title,
         text=fill(made.text, passes),
         after=fill(made.after, passes),
@@ -294,19 +210,15 @@ def moment_data(
         ending=ending,
         working=None,
         picture=made.picture.drawn(passes) if made.picture else None,
-        document=Json(PASS_CACHE.document_json(passes.b, _SESSION)),
+        document=Json(PASS_CACHE.document_json(passes.b)),
     )
-
-
-def _ending(lesson: Lesson, passes: Passes) -> Ending:
-    return Ending(explain=fill_slots(lesson.ending.explain, passes), answer=fill_slots(lesson.ending.answer, passes))
 
 
 @cache
 def contents() -> bytes:
     """The list of lessons as JSON."""
     entries = [
-        LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
+        contract.LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
         for name, each in LESSONS.items()
     ]
-    return to_json(LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()))))
+    return to_json(contract.LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()))))

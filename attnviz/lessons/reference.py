@@ -22,7 +22,7 @@ PATTERN = re.compile(r'(?:(?P<of>[AB])\.)?(?P<stage>[a-z]\w*)\[(?P<names>(?:"[^"
 
 _NAME = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<plain>[^,"]+?))\s*(?:,|$)')
 
-Of = Literal["A", "B"]
+Side = Literal["A", "B"]
 
 
 class LessonError(ValueError):
@@ -35,47 +35,31 @@ class Passes:
 
     b: SceneWithPass
 
-    def scene(self, of: Of = "B") -> SceneWithPass:
-        """One of the two, beside its pass.
-
-        Raises
-        ------
-        LessonError
-            If the moment has no pass A.
-        """
-        side = self.b if of == "B" else self.b.other
-        if side is None:
+    def scene(self, side: Side = "B") -> SceneWithPass:
+        """The scene with one of the two; a LessonError if the moment has no pass A."""
+        resolved = self.b if side == "B" else self.b.other
+        if resolved is None:
             raise LessonError("A. is the pass beside the one shown; this moment's address has none.")
-        return side
+        return resolved
 
-    def trace(self, of: Of = "B") -> Trace:
+    def trace(self, side: Side = "B") -> Trace:
         """The pass of one of the two."""
-        return self.scene(of).trace
+        return self.scene(side).trace
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Cells of one stage.
+    """Cells of one stage."""
 
-    Attributes
-    ----------
-    of : {"A", "B"}
-        In which pass.
-    trace : Trace
-    stage : Stage
-    index : tuple of int or None
-        One for each axis; None is the whole axis.
-    """
-
-    of: Of
+    side: Side  # in which pass
     trace: Trace
     stage: Stage
-    index: tuple[int | None, ...]
+    index: tuple[int | None, ...]  # for each axis; None is the whole axis
 
     @property
     def values(self) -> np.ndarray:
         """Its numbers; of a single cell an array without axes."""
-        return self.stage.value[tuple(slice(None) if place is None else place for place in self.index)]
+        return self.stage.value[tuple(slice(None) if each is None else each for each in self.index)]
 
     @property
     def is_cell(self) -> bool:
@@ -84,13 +68,7 @@ class Reference:
 
     @property
     def cell(self) -> Cell:
-        """The single cell.
-
-        Raises
-        ------
-        LessonError
-            If it is more than one cell.
-        """
+        """The single cell; a LessonError if it is more than one."""
         if not self.is_cell:
             raise LessonError(f"A single cell is asked for; {self.stage.name} has * in its place.")
         return self.stage.cell(self.index)
@@ -98,32 +76,23 @@ class Reference:
     @property
     def cells(self) -> list[Cell]:
         """All its cells, in order."""
-        places = [range(n) if place is None else [place] for place, n in zip(self.index, self.stage.shape, strict=True)]
-        return [self.stage.cell(index) for index in product(*places)]
+        ranges = [range(n) if each is None else [each] for each, n in zip(self.index, self.stage.shape, strict=True)]
+        return [self.stage.cell(index) for index in product(*ranges)]
 
     def at(self, index: tuple[int, ...]) -> Reference:
         """Another cell of the same stage."""
-        return Reference(self.of, self.trace, self.stage, index)
+        return Reference(self.side, self.trace, self.stage, index)
 
-    def label(self, axis: int, place: int) -> str:
-        """The name of a place along one of the stage's axes."""
-        return self.trace.axes(self.stage.name)[axis].label(place)
+    def label(self, axis: int, index: int) -> str:
+        """The label of an index along one of the stage's axes."""
+        return self.trace.axes(self.stage.name)[axis].label(index)
 
 
 def find(text: str, passes: Passes) -> Reference:
-    """The cells that a text names.
+    """The cells that a text names; a LessonError if the pass has no such cell.
 
-    Parameters
-    ----------
-    text : str
-        A stage, and in brackets a name per axis: a word, quoted if it has a comma or bracket; "head 2"; a
-        place, counted from 1; or * for all. The head may be omitted if there is only one.
-    passes : Passes
-
-    Raises
-    ------
-    LessonError
-        If the pass has no such cell.
+    The text is a stage, and in brackets a name per axis: a word, quoted if it has a comma or bracket; "head 2"; a
+    position, counted from 1; or * for all. The head may be omitted if there is only one.
     """
     match = PATTERN.fullmatch(text.strip())
     if match is None:
@@ -137,11 +106,11 @@ def find(text: str, passes: Passes) -> Reference:
         names = [axes[0].label(0), *names]
     if len(names) != len(axes):
         raise LessonError(f"{text} names a place on each of {', '.join(axis.name for axis in axes)}.")
-    index = tuple(_place(name, axis.labels, text) for name, axis in zip(names, axes, strict=True))
+    index = tuple(_index(name, axis.labels, text) for name, axis in zip(names, axes, strict=True))
     return Reference(match["of"] or "B", trace, stage, index)
 
 
-def _place(name: str, labels: tuple[str, ...], text: str) -> int | None:
+def _index(name: str, labels: tuple[str, ...], text: str) -> int | None:
     if name == "*":
         return None
     if name in labels:
@@ -155,7 +124,7 @@ _NOUNS = {
     "scores": "score",
     "scaled": "scaled score",
     "masked": "score",
-    "attention": "share",
+    "attention": "attention weight",
     "logits": "logit",
     "probabilities": "probability",
 }
@@ -176,34 +145,29 @@ def noun(stage: str) -> str:
     return _NOUNS.get(split_layer(stage)[0], "number")
 
 
-def is_of_words(of: Reference, axis: int) -> bool:
+def is_of_words(ref: Reference, axis: int) -> bool:
     """Whether an axis of a stage has words as labels."""
-    return of.stage.axes[axis] in _WORDS
+    return ref.stage.axes[axis] in _WORDS
 
 
-def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
-    """A slot for the label of a place along an axis: a word in quotation marks, a number after what it counts."""
-    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{_before(of, axis)}{{{slot}}}"
-
-
-def place_name(of: Reference, axis: int, place: int) -> str:
-    """The name of a place along an axis: a word, "head 2", "dimension 3"."""
-    label = of.label(axis, place)
-    return label if is_of_words(of, axis) else f"{_before(of, axis)}{label}"
-
-
-def quoted_name(of: Reference, axis: int, place: int) -> str:
-    """The name of a place along an axis within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
-    name = place_name(of, axis, place)
-    return f"“{name}”" if is_of_words(of, axis) else name
-
-
-def counted(of: Reference, axis: int) -> str:
-    """The noun for places along an axis without words."""
-    name = of.stage.axes[axis]
+def counted(ref: Reference, axis: int) -> str:
+    """The noun for what an axis without words counts."""
+    name = ref.stage.axes[axis]
     return name if name in (*_NAMED, "neuron") else "dimension"
 
 
-def _before(of: Reference, axis: int) -> str:
-    """The noun before the label of a place."""
-    return "" if of.stage.axes[axis] in _NAMED else f"{counted(of, axis)} "
+def place_name(ref: Reference, axis: int, index: int, label: str = "") -> str:
+    """What an index along an axis is called: a word, "head 2", "dimension 3"; `label` replaces its own label."""
+    label = label or ref.label(axis, index)
+    return label if is_of_words(ref, axis) or ref.stage.axes[axis] in _NAMED else f"{counted(ref, axis)} {label}"
+
+
+def quoted_name(ref: Reference, axis: int, index: int, label: str = "") -> str:
+    """The same within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
+    name = place_name(ref, axis, index, label)
+    return f"“{name}”" if is_of_words(ref, axis) else name
+
+
+def place_slot(ref: Reference, axis: int, slot: str = "name") -> str:
+    """The same with a slot in place of the label."""
+    return quoted_name(ref, axis, 0, f"{{{slot}}}")

@@ -21,8 +21,7 @@ from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, f
 
 Value = float | int | str | bool | np.ndarray
 
-SAME = 1e-12
-"""Relative tolerance within which two numbers are equal."""
+SAME = 1e-12  # relative tolerance within which two numbers are equal
 
 
 EXPRESSION_ERRORS = (ValueError, ArithmeticError, TypeError, AttributeError, LookupError, RecursionError, MemoryError)
@@ -30,26 +29,43 @@ EXPRESSION_ERRORS = (ValueError, ArithmeticError, TypeError, AttributeError, Loo
 
 
 def evaluate(text: str, passes: Passes) -> Value:
-    """The value of an expression in the passes of a moment.
-
-    Raises
-    ------
-    LessonError
-        If it names something missing from the passes, or is no expression.
-    """
+    """The value of an expression in the passes of a moment; a LessonError if it is none or they lack a part of it."""
     cells: dict[str, Value] = {}
 
-    def named(match) -> str:
+    def named(match: re.Match[str]) -> str:
         reference = find(match[0], passes)
         name = f"cell_{len(cells)}"
         cells[name] = float(reference.cell.value) if reference.is_cell else reference.values
         return name
 
+    def value(node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=constant) if isinstance(constant, int | float | str):
+                return constant
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                one, other = value(left), value(right)
+                if isinstance(one, str) or isinstance(other, str):
+                    raise LessonError(f"Numbers are computed with, not texts; got {text!r}.")
+                return _ARITHMETIC[type(op)](one, other)
+            case ast.Compare(left=first, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
+                values = [value(each) for each in (first, *others)]
+                pairs = zip(values, ops, values[1:], strict=False)
+                return all(_COMPARISONS[type(op)](one, other) for one, op, other in pairs)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*map(value, args))
+            case ast.Name(id=name) if name in cells:
+                return cells[name]
+            case ast.Name() | ast.Attribute():
+                return figure(ast.unparse(node), passes)
+        raise LessonError(f"An expression is arithmetic of cells and figures; got {text!r}.")
+
     try:
         tree = ast.parse(PATTERN.sub(named, text).strip(), mode="eval").body
     except SyntaxError:
         raise LessonError(f"An expression is arithmetic of cells and figures; got {text!r}.") from None
-    return _Evaluated(text, passes, cells)(tree)
+    return value(tree)
 
 
 def holds(claim: str, passes: Passes) -> bool:
@@ -67,15 +83,19 @@ def is_equal(one: Value, other: Value) -> bool:
     return math.isclose(one, other, rel_tol=SAME, abs_tol=SAME)
 
 
-def _rank(of: float, among: np.ndarray) -> int:
+def _rank(ref: float, among: np.ndarray) -> int:
     """The rank of a number among others, largest first, counted from 1."""
-    return int((among > of).sum()) + 1
+    return int((among > ref).sum()) + 1
+
+
+def _is_less(one: Value, other: Value) -> bool:
+    return bool(one < other) and not math.isclose(one, other, rel_tol=SAME)
 
 
 _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _COMPARISONS: dict[type, Callable[[Value, Value], bool]] = {
-    ast.Gt: lambda one, other: bool(one > other) and not math.isclose(one, other, rel_tol=SAME),
-    ast.Lt: lambda one, other: bool(one < other) and not math.isclose(one, other, rel_tol=SAME),
+    ast.Lt: _is_less,
+    ast.Gt: lambda one, other: _is_less(other, one),
     ast.Eq: is_equal,
     ast.NotEq: lambda one, other: not is_equal(one, other),
 }
@@ -87,15 +107,15 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def _spread(shares: np.ndarray) -> float:
-    """The entropy of a row of weights, relative to that of an even row."""
-    seen = shares[shares > 0]
+def _spread(row: np.ndarray) -> float:
+    """The entropy of a row of attention weights, relative to that of an even row."""
+    seen = row[row > 0]
     return float(-(seen * np.log(seen)).sum() / math.log(len(seen))) if len(seen) > 1 else 0.0
 
 
-def _back(shares: np.ndarray) -> float:
-    """How many places before the last one a row of weights looks, on average."""
-    return float((shares * np.arange(len(shares))[::-1]).sum())
+def _back(row: np.ndarray) -> float:
+    """How many positions before the last one a row of attention weights looks, on average."""
+    return float((row * np.arange(len(row))[::-1]).sum())
 
 
 def _swept(divisor: str, d_k: int, what: str) -> float:
@@ -111,10 +131,10 @@ _FUNCTIONS = {
     "back": _back,
     "exp": math.exp,
     "log": math.log,
-    "max": lambda many: float(np.max(many)),
-    "mean": lambda many: float(np.mean(many)),
-    "min": lambda many: float(np.min(many)),
-    "percent": lambda share: math.floor(100 * share + 0.5),
+    "max": lambda row: float(np.max(row)),
+    "mean": lambda row: float(np.mean(row)),
+    "min": lambda row: float(np.min(row)),
+    "percent": lambda fraction: math.floor(100 * fraction + 0.5),
     "rank": _rank,
     "overlap": lambda one, other: float(np.minimum(one, other).sum()),
     "round": round,
@@ -122,45 +142,12 @@ _FUNCTIONS = {
     "spread": _spread,
     "sqrt": math.sqrt,
     "sweep": _swept,
-    "sum": lambda many: float(np.sum(many)),
+    "sum": lambda row: float(np.sum(row)),
 }
 
 
-class _Evaluated:
-    """An expression's value, from its tree."""
-
-    def __init__(self, text: str, passes: Passes, cells: dict[str, Value]) -> None:
-        self._text, self._passes, self._cells = text, passes, cells
-
-    def __call__(self, node: ast.expr) -> Value:
-        match node:
-            case ast.Constant(value=constant) if isinstance(constant, int | float | str):
-                return constant
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                return self._computed(type(op), self(left), self(right))
-            case ast.Compare(left=first, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
-                values = [self(each) for each in (first, *others)]
-                pairs = zip(values, ops, values[1:], strict=False)
-                return all(_COMPARISONS[type(op)](one, other) for one, op, other in pairs)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
-                return _FUNCTIONS[name](*map(self, args))
-            case ast.Name(id=name) if name in self._cells:
-                return self._cells[name]
-            case ast.Name() | ast.Attribute():
-                return figure(ast.unparse(node), self._passes)
-        raise LessonError(f"An expression is arithmetic of cells and figures; got {self._text!r}.")
-
-    def _computed(self, op: type[ast.operator], one: Value, other: Value) -> Value:
-        if isinstance(one, str) or isinstance(other, str):
-            raise LessonError(f"Numbers are computed with, not texts; got {self._text!r}.")
-        return _ARITHMETIC[op](one, other)
-
-
 SLOT = re.compile(r"\{(?P<of>[^{}:]+)(?::(?P<form>[^{}]+))?\}")
-_OURS = re.compile(r"\{slot_(\d+)\}")
-"""A placeholder for a slot within bold text, which is a single run."""
+_NUMBERED_SLOT = re.compile(r"\{slot_(\d+)\}")
 _IN_WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
@@ -173,13 +160,7 @@ _MOST_BELOW = 99
 
 
 def _fraction(number: float) -> str:
-    """A number as a fraction with a small denominator, such as 3/7.
-
-    Raises
-    ------
-    LessonError
-        If it is none.
-    """
+    """A number as a fraction with a small denominator, such as 3/7."""
     fraction = Fraction(number).limit_denominator(_MOST_BELOW)
     if abs(number - fraction) > SAME:
         raise LessonError(f"A fraction has a denominator of at most {_MOST_BELOW}; {number} is none.")
@@ -199,44 +180,36 @@ _FORMS: dict[str, Callable[[float], str]] = {
 
 
 def fill_slots(text: str, passes: Passes) -> LessonRuns:
-    """A lesson's text as runs; a slot that names one cell becomes a link to it.
-
-    Raises
-    ------
-    LessonError
-        If the passes have nothing for a slot.
-    """
-    quantities: dict[str, list] = {}
-
-    def named(slot: re.Match[str]) -> str:
-        name = f"slot_{len(quantities)}"
-        quantities[name] = quantity(slot["of"].strip(), slot["form"] or "", passes)
-        return f"{{{name}}}"
-
-    return [tuple(run) for run in runs(SLOT.sub(named, text), **quantities)]
+    """A lesson's text as runs; a slot that names one cell becomes a link to it."""
+    return _filled(text, lambda slot: quantity(slot["of"].strip(), slot["form"] or "", passes))
 
 
 def fill_known_slots(text: str, passes: Passes) -> LessonRuns:
     """A user's text as runs; a slot that doesn't fit the passes stays as typed."""
-    quantities: list[list] = []
+
+    def filling(slot: re.Match[str]) -> list:
+        try:
+            return quantity(slot["of"].strip(), slot["form"] or "", passes)
+        except EXPRESSION_ERRORS:
+            return ["", slot[0]]
+
+    return _filled(text, filling)
+
+
+def _filled(text: str, filling: Callable[[re.Match[str]], list]) -> LessonRuns:
+    """A text as runs, each slot replaced by a run; within bold text, which is a single run, by that run's text."""
+    slots: list[list] = []
 
     def named(slot: re.Match[str]) -> str:
-        try:
-            quantities.append(quantity(slot["of"].strip(), slot["form"] or "", passes))
-        except EXPRESSION_ERRORS:
-            quantities.append(["", slot[0]])
-        return f"{{slot_{len(quantities) - 1}}}"
+        slots.append(filling(slot))
+        return f"{{slot_{len(slots) - 1}}}"
 
-    made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(quantities)})
-    return [
-        (
-            style,
-            _OURS.sub(lambda slot: getattr((text := quantities[int(slot[1])][1]), "text", text), run)
-            if isinstance(run, str)
-            else run,
-        )
-        for style, run in made
-    ]
+    def bare(slot: re.Match[str]) -> str:
+        text = slots[int(slot[1])][1]
+        return getattr(text, "text", text)
+
+    made = runs(SLOT.sub(named, text), **{f"slot_{nth}": run for nth, run in enumerate(slots)})
+    return [(style, _NUMBERED_SLOT.sub(bare, run) if isinstance(run, str) else run) for style, run in made]
 
 
 def format_number(number: Value, form: str = "") -> str:
@@ -246,10 +219,10 @@ def format_number(number: Value, form: str = "") -> str:
     return number if isinstance(number, str) else _FORMS[form](number)
 
 
-def link(of: Reference, form: str = "") -> list:
+def link(ref: Reference, form: str = "") -> list:
     """The number of a cell as a run that links to it."""
-    cell = of.cell
-    return ["number", NumberLink(text=format_number(float(cell.value), form), cell=str(cell), of=of.of)]
+    cell = ref.cell
+    return ["number", NumberLink(text=format_number(float(cell.value), form), cell=str(cell), of=ref.side)]
 
 
 def sentence(text: str, **parts: Reference | str | list) -> LessonRuns:
@@ -261,14 +234,14 @@ def sentence(text: str, **parts: Reference | str | list) -> LessonRuns:
     return [tuple(run) for run in runs(text, **parts | numbers)]
 
 
-def form_of(of: Reference) -> str:
+def form_of(ref: Reference) -> str:
     """The number format of a stage: weights and probabilities in per cent."""
-    return "%" if of.stage.name.startswith(("attention", "probabilities")) else ""
+    return "%" if ref.stage.name.startswith(("attention", "probabilities")) else ""
 
 
-def quantity(of: str, form: str, passes: Passes) -> list:
+def quantity(ref: str, form: str, passes: Passes) -> list:
     """A cell or an expression as a run; a cell's number is linked."""
-    if PATTERN.fullmatch(of):
-        return link(find(of, passes), form)
-    number = evaluate(of, passes)
+    if PATTERN.fullmatch(ref):
+        return link(find(ref, passes), form)
+    number = evaluate(ref, passes)
     return ["", format_number(number, form)]

@@ -18,26 +18,18 @@ from msgspec import Meta, field
 
 from attnviz.checks.uploads import LACKING, packed, unpacked
 from attnviz.contract.lesson import Fill, Moment, Question
+from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import (
-    MAX_FILE_SIZE,
-    MAX_TALK_BYTES,
-    MAX_TALK_MINUTES,
-    MAX_TALK_MOMENTS,
-    MAX_TALK_UPLOAD_CHARACTERS,
-    MAX_TEXT_CHARACTERS,
-)
 from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
 from attnviz.lessons.questions.picks import Extreme
 from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots
 from attnviz.scene.scene import Scene, Upload, source_of_upload
 
-MAX_IN_MOMENT = 3
-"""The most uploads in one moment: those of two passes, and the user's own stages."""
+MAX_IN_MOMENT = 3  # the most uploads in one moment: those of two passes, and the user's own stages
 
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
-Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * MAX_TALK_MOMENTS)]
+Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * limits.MAX_TALK_MOMENTS)]
 """Each file as base64, by its name."""
 
 
@@ -45,27 +37,17 @@ def of_scene(scene: Scene) -> dict[str, str]:
     """The uploads that a scene and its compared scene show; equal files have equal names."""
     scenes = [each for each in (scene, scene.other) if each is not None]
     files = (file for each in scenes for file in (each.upload, each.code))
-    return dict(_named(file) for file in files if file is not None and file is not LACKING)
-
-
-def _named(upload: Upload) -> tuple[str, str]:
-    content = packed(upload)
-    return f"own-{hashlib.sha256(content).hexdigest()[:16]}", base64.b64encode(content).decode()
+    contents = [packed(file) for file in files if file is not None and file is not LACKING]
+    return {f"own-{hashlib.sha256(each).hexdigest()[:16]}": base64.b64encode(each).decode() for each in contents}
 
 
 def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
-    """The named files, each under its key in a scene.
-
-    Raises
-    ------
-    OwnArraysError
-        If one isn't there, or is broken.
-    """
-    files = (_read(name, uploads) for name in names)
+    """The named files, each under its key in a scene; an OwnArraysError if one is missing or broken."""
+    files = (_upload(name, uploads) for name in names)
     return {source_of_upload(each): each for each in files}
 
 
-def _read(name: str, uploads: Mapping[str, str]) -> Upload:
+def _upload(name: str, uploads: Mapping[str, str]) -> Upload:
     if name not in uploads:
         raise OwnArraysError("The numbers of this moment are not in the talk. Open the file that has them.")
     try:
@@ -75,25 +57,13 @@ def _read(name: str, uploads: Mapping[str, str]) -> Upload:
     return unpacked(content)
 
 
-def check_size(uploads: Mapping[str, str]) -> None:
-    """Raise unless all files of a talk together are within the limit of one upload.
-
-    Raises
-    ------
-    OwnArraysError
-    """
-    if sum(map(len, uploads.values())) > MAX_TALK_UPLOAD_CHARACTERS:
-        raise OwnArraysError(f"A talk holds at most {MAX_FILE_SIZE} of somebody's own numbers; this one has more.")
-
-
 _QUOTED = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
 )  # as a text may have no end, nothing is looked at twice
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){9}")
 _UPLOADS = "\n[uploads]\n"
 _UPLOAD = re.compile(r"^([a-z0-9-]{1,40}) = '([A-Za-z0-9+/]+={0,2})'$", re.MULTILINE)
-_OWN_LIMITS = ("at", "arrays")
-"""Parts of a moment that are longer than a text."""
+_OWN_LIMITS = ("at", "arrays")  # parts of a moment that are longer than a text
 
 
 class TalkError(ValueError):
@@ -101,43 +71,24 @@ class TalkError(ValueError):
 
 
 class TalkMoment(MomentSource, frozen=True):
-    """A moment of a talk.
+    """A moment of a talk."""
 
-    Attributes
-    ----------
-    minutes
-        The planned duration; 0 if not set.
-    uploads
-        The names of the uploads that it shows.
-    """
-
-    minutes: Annotated[float, Meta(ge=0, le=MAX_TALK_MINUTES)] = 0
-    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()
+    minutes: Annotated[float, Meta(ge=0, le=limits.MAX_TALK_MINUTES)] = 0  # the planned duration; 0 if not set
+    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()  # the names of those that it shows
 
 
 class Talk(FileStruct, frozen=True):
-    """A talk written by a user.
-
-    Attributes
-    ----------
-    title
-    moment
-        Its moments, in order.
-    uploads
-        The uploads that they show, by name; together no larger than one file of arrays.
-
-    Raises
-    ------
-    OwnArraysError
-        If they are larger.
-    """
+    """A talk written by a user."""
 
     title: Text = ""
-    moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=MAX_TALK_MOMENTS)] = ()
-    uploads: Uploads = field(default_factory=dict)
+    moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=limits.MAX_TALK_MOMENTS)] = ()  # its moments, in order
+    uploads: Uploads = field(default_factory=dict)  # those that they show; together no larger than one file of arrays
 
     def __post_init__(self) -> None:
-        check_size(self.uploads)
+        if sum(map(len, self.uploads.values())) > limits.MAX_TALK_UPLOAD_CHARACTERS:
+            raise OwnArraysError(
+                f"A talk holds at most {limits.MAX_FILE_SIZE} of somebody's own numbers; this one has more."
+            )
 
 
 def lesson_as_talk(lesson: Lesson) -> Talk:
@@ -148,18 +99,11 @@ def lesson_as_talk(lesson: Lesson) -> Talk:
 
 
 def read(content: bytes) -> Talk:
-    """The talk of a file.
-
-    Raises
-    ------
-    TalkError
-        If it is none, for whatever reason.
-    """
-    _check_size(content, MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS)
+    """The talk of a file."""
+    _check_size(len(content), limits.MAX_TALK_BYTES + limits.MAX_TALK_UPLOAD_CHARACTERS)
     try:
         text, packed = _without_uploads(content.decode("utf-8"))
-        if (size := len(text.encode())) > MAX_TALK_BYTES:
-            raise TalkError(_too_large(size))
+        _check_size(len(text.encode()))
         if _DEEP_KEY.search(_QUOTED.sub("q", text)):  # tomllib would take minutes
             raise TalkError("A key of a talk's file is one name, as in text; this one has many, with points between.")
         return _converted(_with_uploads(tomllib.loads(text), packed))
@@ -174,14 +118,8 @@ def read(content: bytes) -> Talk:
 
 
 def read_json(content: bytes) -> Talk:
-    """The talk in a link's JSON, which has no uploads.
-
-    Raises
-    ------
-    TalkError
-        If it is none.
-    """
-    _check_size(content)
+    """The talk in a link's JSON, which has no uploads."""
+    _check_size(len(content))
     try:
         return _converted(msgspec.json.decode(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -199,21 +137,12 @@ def write(talk: Talk) -> str:
     return "\n".join([*lines, ""])
 
 
-def to_json(talk: Talk) -> bytes:
-    """A talk as JSON: `read_json` gives it back."""
-    return msgspec.json.encode(talk)
-
-
-def _check_size(content: bytes, most: int = MAX_TALK_BYTES) -> None:
-    if len(content) > most:
-        raise TalkError(_too_large(len(content)))
-
-
-def _too_large(n_bytes: int) -> str:
-    return (
-        f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of files of somebody's own; "
-        f"this one has {n_bytes:,}."
-    )
+def _check_size(n_bytes: int, most: int = limits.MAX_TALK_BYTES) -> None:
+    if n_bytes > most:
+        rule = (
+            f"A talk has at most {limits.MAX_TALK_BYTES:,} bytes, and {limits.MAX_FILE_SIZE} of files of somebody's own"
+        )
+        raise TalkError(f"{rule}; this one has {n_bytes:,}.")
 
 
 def _without_uploads(text: str) -> tuple[str, list[str]]:
@@ -229,13 +158,7 @@ def _without_uploads(text: str) -> tuple[str, list[str]]:
 
 
 def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
-    """A talk's content with the files put back.
-
-    Raises
-    ------
-    TalkError
-        If the apparent table of files is part of a text.
-    """
+    """A talk's content with the files put back."""
     table = content.get("uploads", {})
     marks = {f"#{place}": each for place, each in enumerate(packed)}
     if not isinstance(table, dict) or not marks.keys() <= {each for each in table.values() if isinstance(each, str)}:
@@ -255,20 +178,17 @@ def _converted(parsed: Any) -> Talk:
 
 
 def check_moment(moment: TalkMoment) -> None:
-    """Raise if a text is too long or a number isn't finite.
-
-    Raises
-    ------
-    TalkError
-    """
+    """Raise if a text is too long or a number isn't finite."""
     for name, part in msgspec.to_builtins(moment).items():
         if name not in _OWN_LIMITS:
             _check_part(part)
 
 
 def _check_part(part: Any) -> None:
-    if isinstance(part, str) and len(part) > MAX_TEXT_CHARACTERS:
-        raise TalkError(f"A text of a talk has at most {MAX_TEXT_CHARACTERS:,} characters; one has {len(part):,}.")
+    if isinstance(part, str) and len(part) > limits.MAX_TEXT_CHARACTERS:
+        raise TalkError(
+            f"A text of a talk has at most {limits.MAX_TEXT_CHARACTERS:,} characters; one has {len(part):,}."
+        )
     if isinstance(part, float) and not math.isfinite(part):
         raise TalkError(f"A number of a talk is finite; got {part}.")
     for each in part.values() if isinstance(part, dict) else part if isinstance(part, list | tuple) else ():
@@ -287,13 +207,7 @@ def _value(part: Any) -> str:
 
 
 def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:
-    """A moment of a talk, as `contract.lesson` declares it; `uploads` are the talk's files.
-
-    Raises
-    ------
-    TalkError
-        If its address doesn't open without correction, or its question doesn't fit the pass.
-    """
+    """A moment of a talk, as `contract.lesson` declares it; `uploads` are the talk's files."""
     check_moment(made)
     passes = talk_passes(made.at, made.uploads, uploads)
     try:
@@ -315,18 +229,12 @@ def _neutral(ask: Extreme, passes: Passes) -> str | None:
     """A neutral selection until the answer is shown: the collected one may give it away."""
     row = find(ask.of, passes)
     axis = row.index.index(None)
-    place = (row.index[axis - 1] or 0) if axis else 0  # a word's own place in its row
-    return str(row.cells[min(place, len(row.cells) - 1)]) if row.of == "B" else None
+    index = (row.index[axis - 1] or 0) if axis else 0  # a word itself in its row
+    return str(row.cells[min(index, len(row.cells) - 1)]) if row.side == "B" else None
 
 
 def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] = MappingProxyType({})) -> Passes:
-    """The passes of an address that may have been edited, with the talk's named files.
-
-    Raises
-    ------
-    TalkError
-        If it doesn't open without correction.
-    """
+    """The passes of an address that may have been edited, with the talk's named files."""
     try:
         return passes_at(at, by_source(names, uploads))
     except (LessonError, OwnArraysError) as error:
@@ -336,12 +244,7 @@ def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] =
 
 
 def check_answer(question: Question | None) -> None:
-    """Raise unless the answer of a number question is a number.
-
-    Raises
-    ------
-    TalkError
-    """
+    """Raise unless the answer of a number question is a number."""
     if not isinstance(question, Fill):
         return
     numbers = [question.right, question.tolerance, *(each.value for each in question.nears)]

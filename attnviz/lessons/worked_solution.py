@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
@@ -24,123 +23,108 @@ Heads = list[tuple[Style, str]]
 Lines = list[list[str]]
 Form = Callable[[float], str]
 
-FORMS: tuple[Form, ...] = (short, digits)
-"""Number formats for the solution, from few digits (easier by hand) to many."""
+FORMS: tuple[Form, ...] = (short, digits)  # number formats for the solution, from few digits (easier by hand) to many
 
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
-def worked_solution(of: Reference, form: Form) -> Working:
+def worked_solution(ref: Reference, form: Form) -> Working:
     """The worked solution of a computed cell."""
-    return Working(formula=formula(of.trace, of.stage), tables=list(_Worked(of, form).tables()))
+    return Working(formula=formula(ref.trace, ref.stage), tables=list(_Solution(ref, form).tables()))
 
 
-def form_within(of: Reference, leeway: float) -> Form:
+def form_within(ref: Reference, leeway: float) -> Form:
     """The form with the fewest digits that still gives the cell's number within a tolerance; else the last."""
-    return next((form for form in FORMS if rounding(of, form) <= leeway), FORMS[-1])
+    return next((form for form in FORMS if rounding(ref, form) <= leeway), FORMS[-1])
 
 
-def rounding(of: Reference, form: Form) -> float:
+def rounding(ref: Reference, form: Form) -> float:
     """The error of a cell's number when computed from its inputs as written."""
 
     def read(name: str, run: Run) -> tuple[Cell, ...]:
-        return tuple(cell._replace(value=_read(form(cell.value))) for cell in of.trace.read(name, run))
+        rounded = ((cell, form(cell.value).replace("−", "-").replace("∞", "inf")) for cell in ref.trace.read(name, run))
+        return tuple(cell._replace(value=float(text)) for cell, text in rounded)
 
-    return abs(of.trace.terms(of.stage.name, of.index, read).total() - of.cell.value)
-
-
-def _read(text: str) -> float:
-    return float(text.replace("−", "-").replace("∞", "inf"))
+    return abs(ref.trace.terms(ref.stage.name, ref.index, read).total() - ref.cell.value)
 
 
 @dataclass(frozen=True)
-class _Worked:
-    """An asked number, and the format of its inputs."""
+class _Solution:
+    """The tables of a worked solution, for a cell and the format of its inputs."""
 
-    of: Reference
+    ref: Reference
     form: Form
 
     @property
     def rule(self) -> Rule:
-        return self.of.trace.rule(self.of.stage.name)
+        return self.ref.trace.rule(self.ref.stage.name)
 
     def tables(self) -> Iterator[WorkingTable]:
         """A table per sum, and one for single inputs."""
-        lines = self.rule.variant(self.of.index).lines
-        made = [
-            self._table(line, runs, len(lines)) for line, runs in zip(lines, self.rule.runs(self.of.index), strict=True)
-        ]
+        lines, runs = self.rule.variant(self.ref.index).lines, self.rule.runs(self.ref.index)
+        made = [self._table(line, each, len(lines)) for line, each in zip(lines, runs, strict=True)]
         for heads, tables in groupby(made, itemgetter(0)):
             yield WorkingTable(heads=heads, lines=[line for _, lines in tables for line in lines])
 
     def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
         """Its heads, and its lines."""
-        read = [(self.of.trace[self.of.stage.inputs[run.source]], run) for run in runs]
-        if n_lines == 1 and self._is_copy(line, read):
-            read = [(stage, _whole_row(stage, run)) for stage, run in read]  # or it would stand there alone
-        if len(read) == 1 and read[0][1].length == 1 and (told := self._told(line, read[0])):
-            return [], [told]
+        read = [(self.ref.trace[self.ref.stage.inputs[run.source]], run) for run in runs]
+        if n_lines == 1 and self._is_copy(line, read):  # the copied number alone would be the answer: show its row
+            read = [(stage, _whole_row(stage, run)) for stage, run in read]
+        if len(read) == 1 and read[0][1].length == 1 and (product := self._product(line, *read[0])):
+            return [], [product]
         if not any(any(run.step) for _, run in read):
-            return [], [*map(self._single, read)]
-        return self._column(line, read)
+            return [], [[_name(self.ref.trace, stage, run), self._text(stage, run.start)] for stage, run in read]
+        return self._columns(line, read)
 
     def _is_copy(self, line: Line, read: list[tuple[Stage, Run]]) -> bool:
         """Whether the asked number is a copy of its input."""
         is_of_one = line.text == SAME_NUMBER or len(_SLOT.findall(line.text)) == 1
-        return (
-            is_of_one
-            and not any(any(run.step) for _, run in read)
-            and any(stage.value[run.start] == self.of.cell.value for stage, run in read)
-        )
+        if not is_of_one or any(any(run.step) for _, run in read):
+            return False
+        return any(stage.value[run.start] == self.ref.cell.value for stage, run in read)
 
-    def _column(self, line: Line, read: list[tuple[Stage, Run]]) -> tuple[Heads, Lines]:
-        """A column for each of its cells, and for numbers that no stage holds."""
+    def _columns(self, line: Line, read: list[tuple[Stage, Run]]) -> tuple[Heads, Lines]:
+        """A column for each of its inputs, and for numbers that no stage holds."""
         (first, along), *_ = ((stage, run) for stage, run in read if any(run.step))
         axis = next(axis for axis, step in enumerate(along.step) if step)
-        named = Reference(self.of.of, self.of.trace, first, along.start)
-        labels = [_without_noun(named, axis, index[axis]) for index in along.indices]
+        named = Reference(self.ref.side, self.ref.trace, first, along.start)
+        noun = self._counted(named, axis)
+        labels = [named.label(axis, index[axis]).removeprefix(f"{counted(named, axis)} ") for index in along.indices]
         columns = [[self._text(stage, index) for index in run.indices] for stage, run in read]
-        heads = [("", self._counted(named, axis))]
-        heads += [(entry(stage.name).role, _name(self.of.trace, stage, run)) for stage, run in read]
-        for name, run in self._others(line):
+        heads = [("", noun), *((entry(stage.name).role, _name(self.ref.trace, stage, run)) for stage, run in read)]
+        for name, run in self._constants(line):
             if any(run.step):
                 columns.append([_exact(float(self.rule.arrays[run.source][index])) for index in run.indices])
                 heads.append(("", self.rule.slots[name].title))
         return heads, [list(each) for each in zip(labels, *columns, strict=True)]
 
-    def _single(self, read: tuple[Stage, Run]) -> list[str]:
-        stage, run = read
-        return [_name(self.of.trace, stage, run), self._text(stage, run.start)]
-
-    def _told(self, line: Line, read: tuple[Stage, Run]) -> list[str]:
-        """The factor by which a cell is multiplied, if no stage holds it; else empty."""
-        others = dict(self._others(line))
-        if not others or "×" not in line.text:
+    def _product(self, line: Line, stage: Stage, run: Run) -> list[str]:
+        """The cell times a factor that no stage holds; empty if there is none."""
+        constants = dict(self._constants(line))
+        if not constants or "×" not in line.text:
             return []
-        stage, run = read
-        texts = {name: _exact(float(self.rule.arrays[each.source][each.start])) for name, each in others.items()}
+        texts = {name: _exact(float(self.rule.arrays[each.source][each.start])) for name, each in constants.items()}
         texts[line.cells[0]] = self._text(stage, run.start)
-        return [
-            _name(self.of.trace, stage, run._replace(step=tuple(0 for _ in run.step))),
-            _SLOT.sub(partial(_filled, texts), line.text),
-        ]
+        name = _name(self.ref.trace, stage, run._replace(step=tuple(0 for _ in run.step)))
+        return [name, _SLOT.sub(lambda slot: texts[slot[1]], line.text)]
 
-    def _others(self, line: Line) -> Iterator[tuple[str, Run]]:
+    def _constants(self, line: Line) -> Iterator[tuple[str, Run]]:
         """The slots that are constants of the rule, which no stage holds."""
         for name, _ in _SLOT.findall(line.text):
             if str(self.rule.slots[name].source).startswith("#"):
-                yield name, self.rule.run(name, self.of.index)
+                yield name, self.rule.run(name, self.ref.index)
 
     def _text(self, stage: Stage, index: tuple[int, ...]) -> str:
         if entry(stage.name).scale == "flag" and stage.value.dtype == bool:
             return "visible" if stage.value[index] else "hidden"
         return self.form(float(stage.value[index]))
 
-    def _counted(self, of: Reference, axis: int) -> str:
+    def _counted(self, ref: Reference, axis: int) -> str:
         """What the lines count: words, or dimensions."""
-        if is_of_words(of, axis):
-            return "answer" if of.stage.axes[axis] == "answer" else of.trace.origin.unit
-        return counted(of, axis)
+        if not is_of_words(ref, axis):
+            return counted(ref, axis)
+        return "answer" if ref.stage.axes[axis] == "answer" else ref.trace.origin.unit
 
 
 def _exact(number: float) -> str:
@@ -148,25 +132,14 @@ def _exact(number: float) -> str:
     return f"{number:.0f}" if number.is_integer() else digits(number)
 
 
-def _filled(texts: Mapping[str, str], slot: re.Match[str]) -> str:
-    """A number in a formula, in brackets if it is negative and follows an operator."""
-    text = texts[slot[1]]
-    return f"({text})" if slot[2] and text.startswith("−") else text
-
-
 def _whole_row(stage: Stage, run: Run) -> Run:
-    """The row in which a cell stands."""
+    """The row that a cell is in."""
     return Run(run.source, (*run.start[:-1], 0), (*(0 for _ in run.start[:-1]), 1), stage.shape[-1])
 
 
 def _name(trace: Trace, stage: Stage, run: Run) -> str:
     """The name of some cells: their stage and their labels on the axes where all agree."""
-    of = Reference("B", trace, stage, run.start)
+    ref = Reference("B", trace, stage, run.start)
     fixed = [axis for axis, step in enumerate(run.step) if stage.shape[axis] > 1 and not step]
-    places = ", ".join(quoted_name(of, axis, run.start[axis]) for axis in fixed)
-    return full_title(stage.name) + (f": {places}" if places else "")
-
-
-def _without_noun(of: Reference, axis: int, place: int) -> str:
-    """The label of a line, below what the lines count."""
-    return of.label(axis, place).removeprefix(f"{counted(of, axis)} ")
+    labels = ", ".join(quoted_name(ref, axis, run.start[axis]) for axis in fixed)
+    return full_title(stage.name) + (f": {labels}" if labels else "")

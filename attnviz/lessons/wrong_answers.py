@@ -16,119 +16,115 @@ from attnviz.lessons.slots import softmax
 WrongAnswer = tuple[float, str]
 
 
-def wrong_answers(of: Reference) -> list[WrongAnswer]:
+def wrong_answers(ref: Reference) -> list[WrongAnswer]:
     """Likely wrong numbers for a cell, the likeliest first, with a sentence on each."""
-    name, layer = split_layer(of.stage.name)
-    of_stage = {
-        "scores": _of_scores,
-        "scaled": _of_scaled,
-        "attention": _of_attention,
-        "heads": _of_heads,
-        **dict.fromkeys(("x", "embedded", "residual", "mlp_residual"), _of_sum),
-        "probabilities": _of_probabilities,
-    }.get(name)
-    readings = [*(of_stage(of, layer) if of_stage else ()), *_of_any(of)]
-    return [(float(value), text) for value, text in readings if np.isfinite(value)]
+    name, layer = split_layer(ref.stage.name)
+    answers = [*(_OF_STAGE[name](ref, layer) if name in _OF_STAGE else ()), *_of_any(ref)]
+    return [(float(value), text) for value, text in answers if np.isfinite(value)]
 
 
-def _of_scores(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    head, query, key = of.index
-    yield of.trace[layered("scaled", layer)].value[of.index], "That is the score after scaling."
-    if query < of.stage.shape[2] and key < of.stage.shape[1]:
-        one, other = of.label(1, key), of.label(2, query)
+def _of_scores(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    head, query, key = ref.index
+    yield ref.trace[layered("scaled", layer)].value[ref.index], "That is the score after scaling."
+    if query < ref.stage.shape[2] and key < ref.stage.shape[1]:
+        one, other = ref.label(1, key), ref.label(2, query)
         yield (
-            of.stage.value[head, key, query],
+            ref.stage.value[head, key, query],
             f"That is the score of “{one}” with “{other}”: the query of the one, the key of the other.",
         )
-    if isinstance(of.stage.operation, DotProducts):  # of what is compared, turned or normed; not two scores added up
-        q, k = (each.value for each in of.trace.inputs(of.stage.name))
-        q, k = q[head, query], repeat_groups(k, of.stage.operation.shared_by)[head, key]
+    if isinstance(ref.stage.operation, DotProducts):  # rather than the sum of two scores
+        q, k = (each.value for each in ref.trace.inputs(ref.stage.name))
+        q, k = q[head, query], repeat_groups(k, ref.stage.operation.shared_by)[head, key]
         yield q[0] * k[0], "That is the product in dimension 1 alone: add up those of all dimensions."
         yield q.sum() * k.sum(), "That is the product of two sums: multiply dimension by dimension first."
 
 
-def _of_scaled(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    score = of.trace[layered("scores", layer)].value[of.index]
+def _of_scaled(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    score = ref.trace[layered("scores", layer)].value[ref.index]
     yield score, "That is the score before scaling."
-    scale = of.stage.operation
+    scale = ref.stage.operation
     if isinstance(scale, Scale) and scale.factor is None:
         yield score / scale.d_k, "That is the score divided by $d_k$, not by its root."
 
 
-def _of_attention(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    head, query, key = of.index
-    masked = of.trace[of.stage.inputs[0]].value[head]
+def _of_attention(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    head, query, key = ref.index
+    masked = ref.trace[ref.stage.inputs[0]].value[head]
     row, visible = masked[query], np.isfinite(masked[query])
     if not visible.any():
-        return  # there is nothing to share out
-    yield 1 / visible.sum(), "That is an even share: each visible word would get as much."
+        return  # all weights are 0
+    yield 1 / visible.sum(), "That is an even weight: each visible word would get as much."
     if row[key] > 0:
-        positive = row[visible & (row > 0)].sum()
-        yield (
-            row[key] / positive,
-            "That is its part of the sum of positive scores: the softmax divides powers of e.",
-        )
-    if isinstance(of.stage.operation, Softmax) and len(of.stage.inputs) == 1:  # without a sink
+        part = row[key] / row[visible & (row > 0)].sum()
+        yield part, "That is its part of the sum of positive scores: the softmax divides powers of e."
+    if isinstance(ref.stage.operation, Softmax) and len(ref.stage.inputs) == 1:  # without a sink
         if visible[key]:
-            yield (
-                softmax(masked[:, key])[query],
-                "That would be its part of the column. The shares of a word are a row, which adds up to 1.",
-            )
-        if _is_divided_alone(of, layer):
-            raw = of.trace[layered("scores", layer)].value[head, query]
+            text = "That would be its part of the column. The weights of a word are a row, which adds up to 1."
+            yield softmax(masked[:, key])[query], text
+        if _is_divided_alone(ref, layer):
+            raw = ref.trace[layered("scores", layer)].value[head, query]
             unscaled = np.where(visible, raw, -np.inf)
-            yield softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
-    others = np.argsort(-of.stage.value[head, query])
-    for rank, other in enumerate(others[:2]):
-        name = of.label(2, int(other))
-        which = ("largest", "second largest")[rank]
-        yield of.stage.value[head, query, other], f"That is what “{name}” has, the {which} share."
+            yield softmax(unscaled)[key], "That is the weight from scores that are not divided by √$d_k$."
+    weights = ref.stage.value[head, query]
+    for which, other in zip(("largest", "second largest"), np.argsort(-weights), strict=False):
+        yield weights[other], f"That is what “{ref.label(2, int(other))}” has, the {which} weight."
 
 
-def _is_divided_alone(of: Reference, layer: int) -> bool:
+def _is_divided_alone(ref: Reference, layer: int) -> bool:
     """Whether nothing but the division by √d_k and the mask lies between scores and masked scores."""
-    before, mask = of.trace.inputs(of.stage.inputs[0])
+    before, mask = ref.trace.inputs(ref.stage.inputs[0])
     is_divided = isinstance(before.operation, Scale) and before.operation.factor is None
     return is_divided and before.name == layered("scaled", layer) and mask.value.dtype == bool
 
 
-def _of_heads(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    head, query, feature = of.index
-    if layered("v", layer) not in of.trace:
+def _of_heads(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    head, query, feature = ref.index
+    if layered("v", layer) not in ref.trace:
         return  # absorbed: no value is made
-    shares, values = (of.trace[layered(each, layer)].value for each in ("attention", "v"))
-    shares, v = shares[head], repeat_groups(values, len(shares) // len(values))[head]
-    most = int(shares[query].argmax())
-    most_named = of.trace.axes(layered("v", layer))[1].label(most)
-    yield v[most, feature], f"That is the value of “{most_named}” itself, before it is multiplied by its share."
-    yield v[:, feature].sum(), "That is the sum of all values, as if each share were 1."
-    yield v[:, feature].mean(), "That is the mean of all values, as if all shares were alike."
-    if shares.shape[0] == shares.shape[1]:
-        yield shares[:, query] @ v[:, feature], "That takes a column of shares: the shares of a word are its row."
+    weights, values = (ref.trace[layered(each, layer)].value for each in ("attention", "v"))
+    weights, v = weights[head], repeat_groups(values, len(weights) // len(values))[head]
+    most = int(weights[query].argmax())
+    word = ref.trace.axes(layered("v", layer))[1].label(most)
+    yield v[most, feature], f"That is the value of “{word}” itself, before it is multiplied by its weight."
+    yield v[:, feature].sum(), "That is the sum of all values, as if each weight were 1."
+    yield v[:, feature].mean(), "That is the mean of all values, as if all weights were alike."
+    if weights.shape[0] == weights.shape[1]:
+        yield weights[:, query] @ v[:, feature], "That takes a column of weights: the weights of a word are its row."
 
 
-def _of_sum(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    if len(of.stage.inputs) != 2:
+def _of_sum(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    if len(ref.stage.inputs) != 2:
         return
-    before, added = (of.trace[name].value[of.index] for name in of.stage.inputs)
+    before, added = (ref.trace[name].value[ref.index] for name in ref.stage.inputs)
     yield added, "That is what is added alone, without what was there before."
     yield before, "That is what was there before, with nothing added."
     yield before * added, "That is the product: the two are added."
     yield before - added, "That is the difference: the two are added."
 
 
-def _of_probabilities(of: Reference, layer: int) -> Iterator[WrongAnswer]:
-    row = of.stage.value[of.index[0]]
+def _of_probabilities(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
+    row = ref.stage.value[ref.index[0]]
     yield 1 / len(row), "That is an even share: each answer would be as probable."
     first, second = np.argsort(-row)[:2]
     for which, place in (("most", first), ("second most", second)):
-        yield row[place], f"That is how probable “{of.label(1, int(place))}” is, the {which} probable answer."
+        yield row[place], f"That is how probable “{ref.label(1, int(place))}” is, the {which} probable answer."
 
 
-def _of_any(of: Reference) -> Iterator[WrongAnswer]:
-    if noun(of.stage.name) not in ("share", "probability"):
-        yield -of.cell.value, "The size is right; the sign is not."
-    if of.stage.axes[0] == "head":
-        for head in range(of.stage.shape[0]):
-            if head != of.index[0]:
-                yield of.stage.value[(head, *of.index[1:])], f"That is the number of head {head + 1}."
+def _of_any(ref: Reference) -> Iterator[WrongAnswer]:
+    if noun(ref.stage.name) not in ("attention weight", "probability"):
+        yield -ref.cell.value, "The size is right; the sign is not."
+    if ref.stage.axes[0] == "head":
+        for head in range(ref.stage.shape[0]):
+            if head != ref.index[0]:
+                yield ref.stage.value[(head, *ref.index[1:])], f"That is the number of head {head + 1}."
+
+
+_OF_STAGE = {
+    "scores": _of_scores,
+    "scaled": _of_scaled,
+    "attention": _of_attention,
+    "heads": _of_heads,
+    **dict.fromkeys(("x", "embedded", "residual", "mlp_residual"), _of_sum),
+    "probabilities": _of_probabilities,
+}
+"""The wrong answers for a cell of each stage."""

@@ -1,4 +1,4 @@
-"""Addresses: a scene as URL parameters, and back."""
+"""Addresses: a scene as URL parameters, and back; bad values are corrected with a notice."""
 
 from __future__ import annotations
 
@@ -10,17 +10,26 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
-from attnviz.contract.view_params import USUAL, USUAL_IN_TALK
-from attnviz.core.changes import format_changes
+from attnviz.checks.uploads import LACKING
+from attnviz.contract.view_params import ALL, CHOICES, FORMER, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
+from attnviz.core.changes import Change, format_changes, parse_change, split_changes
 from attnviz.core.coerce import nearest
+from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.limits import MAX_CHARACTERS
+from attnviz.core.masks import CustomMask
+from attnviz.core.selection import Selection
 from attnviz.core.tokens import cleaned
+from attnviz.examples import EXAMPLES
+from attnviz.explain.steps import STEPS, find
 from attnviz.models import MODELS
-from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
+from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.reading import has_options, normalized
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
     OWN_CODE,
+    OWN_MODEL,
+    OWN_PARAMETERS,
     READY_MADE,
     SOURCES,
     Options,
@@ -31,6 +40,131 @@ from attnviz.scene.scene import (
     with_options,
     with_uploads,
 )
+
+OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
+"""Parameters that are settings, with their names in `Settings`."""
+
+_FORMER = FORMER | {"your own sentence": OWN, "your own parameters": OWN_PARAMETERS, "your own microgpt": OWN_MODEL}
+
+
+def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
+    """The value of a parameter; the last one if it is repeated."""
+    if isinstance(value, str):
+        return value
+    if len(value) > 1:
+        notices.append(f"{name} stands in the address {len(value)} times; using the last, {value[-1][:40]!r}.")
+    return value[-1] if value else ""
+
+
+def drawing_in(message: object) -> Drawing | None:
+    """The sampling settings in a message or an address; ValueError if they are invalid."""
+    if message is None:
+        return None
+    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
+        raise ValueError("no drawing")
+    values = {}
+    for name, offered in OFFERED.items():
+        value = message[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
+            raise ValueError("no drawing")
+        values[name] = type(offered[0])(value)
+    return Drawing(**values)
+
+
+_CHOICES = {"source": (OWN, OWN_MODEL, *READY_MADE), "notebook": tuple(EXAMPLES)} | CHOICES
+_FIELDS = {"cell": "selection", "stage": "picked", "ask": "question", "draw": "drawing"}
+"""Parameters whose scene field has a different name; `stage` is that of older links."""
+_READ = (
+    *("sentence", "context", "step", "cell", "stage", "picked", "hidden", "changes", "code", "trail"),
+    *("present", "reveal", "draw", *_CHOICES),
+)
+"""Parameters that stand for a field of the scene, whatever its source."""
+
+PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *_READ)  # the names of all parameters
+LOOKED_AT = tuple(_FIELDS.get(name, name) for name in VIEWERS)  # the scene fields of the `VIEWERS` parameters
+
+
+def _with_read(scene: Scene, name: str, text: str, notices: list[str]) -> Scene:
+    """The scene with the field of a parameter; an unreadable value changes nothing but adds a notice."""
+    try:
+        return replace(scene, **{_FIELDS.get(name, name): _value(name, text, notices)})
+    except (SettingsError, ChangeError) as error:
+        notices.append(str(error))
+        return scene
+
+
+def _value(name: str, text: str, notices: list[str]) -> object:
+    """The value of a parameter, or an error with a notice of what is used instead."""
+    match name:
+        case "sentence" | "context":
+            return _sentence(name, text, notices)
+        case "step":
+            if (id_ := find(text)) is None:
+                raise SettingsError(f"There's no step called “{cleaned(text[:40])}”; showing {STEPS[0].title}.")
+            return id_
+        case "cell":
+            return Selection.parse(text)
+        case "stage" | "picked":
+            return text
+        case "hidden":
+            try:
+                return CustomMask.parse(text)
+            except SettingsError as error:
+                raise SettingsError(f"{error} No mask is painted.") from None
+        case "changes":
+            return _changes(text, notices)
+        case "code":
+            if text != OWN_CODE:
+                raise SettingsError(f"code is {OWN_CODE!r} or isn't there; got {text[:40]!r}, and is left out.")
+            return LACKING
+        case "trail":
+            if not text:
+                raise SettingsError("trail is cells with “<” between them; got '', so no number is unfolded.")
+            return tuple(text.split("<"))
+        case "present":
+            if text not in ("0", "1"):
+                raise SettingsError(f"present is 1 or 0; got {text[:40]!r}, so nothing is presented.")
+            return text == "1"
+        case "reveal":
+            if text != ALL and not re.fullmatch(REVEAL, text):
+                rule = f"reveal is a whole number from 0 to 99, or {ALL}"
+                raise SettingsError(f"{rule}; got {text[:40]!r}, so all of the step is shown.")
+            return None if text == ALL else int(text)
+        case "draw":
+            try:
+                return drawing_in(dict(zip(OFFERED, map(float, text.split(",")), strict=True)))
+            except ValueError:
+                rule = "draw is a temperature, a top_k, a top_p and a seed that are offered, as 1,0,1,7"
+                raise SettingsError(f"{rule}; got {text[:40]!r}, so the most probable comes next.") from None
+    return _choice(name, text)
+
+
+def _choice(name: str, text: str) -> str:
+    """The allowed value, ignoring case; values of old addresses are translated."""
+    lowered, allowed = text.strip().casefold(), _CHOICES[name]
+    choice = next((each for each in allowed if each.casefold() == _FORMER.get(lowered, lowered)), None)
+    if choice is None:
+        default = getattr(Scene(), _FIELDS.get(name, name))
+        raise SettingsError(f"{name} is one of {', '.join(map(repr, allowed))}; got {text[:40]!r}, using {default!r}.")
+    return choice
+
+
+def _sentence(name: str, text: str, notices: list[str]) -> str:
+    if len(text) > MAX_CHARACTERS:
+        rule = f"The {name} may have at most {MAX_CHARACTERS:,} characters; the address has {len(text):,}"
+        notices.append(f"{rule}, so only the first {MAX_CHARACTERS:,} are here.")
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()  # JSON can't hold a lone surrogate
+
+
+def _changes(text: str, notices: list[str]) -> tuple[Change, ...]:
+    changes = []
+    for part in split_changes(text):
+        try:
+            changes.append(parse_change(part))
+        except ChangeError as error:
+            notices.append(str(error))
+    return tuple(changes)
+
 
 Query = Mapping[str, str | Sequence[str]]
 
@@ -49,7 +183,7 @@ def query(scene: Scene) -> dict[str, str]:
     usual = with_options(Options(), d_model=scene.options.d_model)
     usual = replace(usual, d_model=Options().d_model)
     trained = {"seed": scene.model_seed or None, "checkpoint": scene.checkpoint}
-    written = {
+    texts = {
         "context": scene.context,
         **{
             parameter: str(getattr(scene.options, name)).lower()
@@ -75,7 +209,7 @@ def query(scene: Scene) -> dict[str, str]:
         "compare": scene.compare if scene.compare != defaults.compare else "",
         "route": scene.route if scene.route != defaults.route else "",
     }
-    return _of_the_source(scene, defaults) | {parameter: text for parameter, text in written.items() if text}
+    return _of_the_source(scene, defaults) | {parameter: text for parameter, text in texts.items() if text}
 
 
 def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
@@ -99,8 +233,7 @@ def _other_text(scene: Scene, other: Scene) -> str:
     return urlencode(otherwise) or _AS_IT_IS
 
 
-_OF_A_TALK = {"present", "reveal", "route"}
-"""An address of these alone presents what a first visit shows."""
+_OF_A_TALK = {"present", "reveal", "route"}  # an address of these alone presents what a first visit shows
 
 
 class Parsed(NamedTuple):
@@ -110,20 +243,14 @@ class Parsed(NamedTuple):
     notices: tuple[str, ...]
 
 
-def parse(written: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Parsed:
+def parse(parameters: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Parsed:
     """Read a scene from the parameters of an address, whatever they hold.
 
     No pass is made: what doesn't fit the scene's is mended by `resolve`. A scene that fits is given back by
     `parse(query(scene))`.
-
-    Parameters
-    ----------
-    written : mapping of str to str or sequence of str
-    uploads : mapping of str to Upload, optional
-        What the tab has been given, which no address holds, each by its key (`scene.source_of_upload`).
     """
-    notices = _unknown([name for name in written if name not in PARAMETERS])
-    texts = {name: only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
+    notices = _unknown([name for name in parameters if name not in PARAMETERS])
+    texts = {name: only(name, value, notices) for name, value in parameters.items() if name in PARAMETERS}
     if texts.keys() <= _OF_A_TALK:
         texts = query(FIRST_VISIT) | texts
     scene = _read(texts, uploads, notices)
@@ -137,9 +264,9 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
     model = _model(texts, notices)
     scene = of_model(model) if model else Scene()
     brought = ("source", "context") if model else ()
-    for name, read in READERS.items():
+    for name in _READ:
         if name in texts and name not in brought:
-            scene = replace(scene, **read(texts[name], notices))
+            scene = _with_read(scene, name, texts[name], notices)
     scene = with_uploads(scene, uploads)
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
@@ -166,22 +293,22 @@ def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices
         notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
         return None
     both = decisive | otherwise
-    kept = ("sentence",) if _writes(both.get("model", "")) else ()  # no letter yet is where such a model begins
-    lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(kept)
+    empty = {"sentence"} if _writes(both.get("model", "")) else set()  # no letter yet is where such a model begins
+    lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(empty)
     others = {name: text for name, text in both.items() if name not in lacking}
     parsed = parse(others or {"sentence": Scene().sentence}, uploads)  # one that says nothing is a first visit's
     notices += [f"A: {notice}" for notice in parsed.notices]
     return pinned(parsed.scene)
 
 
-def with_view(scene: Scene, written: Query) -> Scene:
+def with_view(scene: Scene, parameters: Query) -> Scene:
     """The scene with only its view parameters taken from an address."""
     looked = replace(scene, **{part: getattr(Scene(), part) for part in LOOKED_AT})
     for name in VIEWERS:
-        if name in written:
-            looked = replace(looked, **READERS[name](only(name, written[name], []), []))
-    looked = looked if "view" in written else replace(looked, view=_usual_view(looked))
-    return looked if "reveal" in written else replace(looked, reveal=_usual_reveal(looked))
+        if name in parameters:
+            looked = _with_read(looked, name, only(name, parameters[name], []), [])
+    looked = looked if "view" in parameters else replace(looked, view=_usual_view(looked))
+    return looked if "reveal" in parameters else replace(looked, reveal=_usual_reveal(looked))
 
 
 def _usual_view(scene: Scene) -> str:
@@ -209,8 +336,8 @@ def _unknown(names: Sequence[str]) -> list[str]:
 
 
 def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
-    written = {setting: texts[parameter] for parameter, setting in OF_OPTIONS.items() if parameter in texts}
-    allowed, mended = nearest(written)
+    options = {setting: texts[parameter] for parameter, setting in OF_OPTIONS.items() if parameter in texts}
+    allowed, mended = nearest(options)
     notices += mended
     return with_options(Options(), **allowed)
 

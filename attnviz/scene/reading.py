@@ -1,6 +1,4 @@
-"""How a scene's sentence is read: by its model, or with random parameters where the model lacks a word; and the scene
-with every part made to fit.
-"""
+"""How a scene's sentence is read: by its model, or with random parameters; and the scene with its parts made to fit."""
 
 from __future__ import annotations
 
@@ -108,14 +106,12 @@ def normalized(scene: Scene) -> tuple[Scene, list[str]]:
         scene = replace(scene, options=Options())
     if not model or is_random:
         scene = replace(scene, model_seed=Scene().model_seed, checkpoint=None)
-        return _whole(scene) if scene.options.initialiser == INTEGER_EXAMPLE else (scene, [])
-    seed, of_seed = _seed(model, scene.model_seed)
-    checkpoint, of_checkpoint = _checkpoint(model, seed, scene.checkpoint)
-    return replace(scene, model_seed=seed, checkpoint=checkpoint), of_seed + of_checkpoint
+        return _with_integers(scene) if scene.options.initialiser == INTEGER_EXAMPLE else (scene, [])
+    return _with_training(scene, model)
 
 
-def _whole(scene: Scene) -> tuple[Scene, list[str]]:
-    """Check the initialiser "whole": it needs few words, and a seed that gives whole numbers."""
+def _with_integers(scene: Scene) -> tuple[Scene, list[str]]:
+    """The integer example needs few words, and a seed that gives whole numbers."""
     options = scene.options
     if not suits_integer_example(scene.sentence, scene.context):
         normal = Options().initialiser
@@ -129,23 +125,21 @@ def _whole(scene: Scene) -> tuple[Scene, list[str]]:
     return replace(scene, options=replace(options, seed=seed)), [f"{rule}; using the seed {seed}."]
 
 
-def _seed(model: PickableModel, seed: int) -> tuple[int, list[str]]:
-    """The nearest seed that the model was trained from."""
-    if seed in model.seeds:
-        return seed, []
-    nearest = min(model.seeds, key=lambda each: abs(each - seed))
-    known = ", ".join(map(str, model.seeds))
-    return nearest, [f"The seeds of “{model.title}” are {known}; got {seed}, using {nearest}."]
-
-
-def _checkpoint(model: PickableModel, seed: int, checkpoint: int | None) -> tuple[int | None, list[str]]:
-    """A checkpoint of the training; None for the last."""
+def _with_training(scene: Scene, model: PickableModel) -> tuple[Scene, list[str]]:
+    """The nearest seed that the model was trained from, and a checkpoint of that training; None for the last."""
+    notices, seed, checkpoint = [], scene.model_seed, scene.checkpoint
+    if seed not in model.seeds:
+        seed = min(model.seeds, key=lambda each: abs(each - scene.model_seed))
+        known = ", ".join(map(str, model.seeds))
+        notices.append(f"The seeds of “{model.title}” are {known}; got {scene.model_seed}, using {seed}.")
     steps = model.checkpoints(seed)
     last = len(steps) - 1
     if checkpoint and not last:
-        notice = f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
-        return None, [notice]
-    if checkpoint is not None and checkpoint > last:
+        rule = f"“{model.title}” was not trained, so it has no checkpoints"
+        notices.append(f"{rule}; got {checkpoint}, and it is left out.")
+    elif checkpoint is not None and checkpoint > last:
         rule = f"“{model.title}” has the checkpoints 0 to {last}; got {checkpoint}"
-        return None, [f"{rule}, using the last, after {steps[-1]:,} steps of training."]
-    return None if checkpoint == last else checkpoint, []
+        notices.append(f"{rule}, using the last, after {steps[-1]:,} steps of training.")
+    if checkpoint is not None and checkpoint >= last:
+        checkpoint = None
+    return replace(scene, model_seed=seed, checkpoint=checkpoint), notices

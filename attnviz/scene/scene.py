@@ -32,20 +32,12 @@ SOURCES = {
 }
 """The worked examples' passes by source key."""
 
-OWN_PARAMETERS = "own-parameters"
-"""The source of uploaded arrays, which no address holds."""
+OWN_PARAMETERS = "own-parameters"  # the source of uploaded arrays, which no address holds
+OWN_MODEL = "own-microgpt"  # the source of an uploaded model, which no address holds
+OWN_CODE = "own-code"  # the key of stages computed by the user's code
 
-OWN_MODEL = "own-microgpt"
-"""The source of an uploaded model, which no address holds."""
-
-OWN_CODE = "own-code"
-"""The key of stages computed by the user's code."""
-
-Upload = OwnParameters | PickableModel | OwnStages
-"""What a user can upload: arrays, a model, or stages computed by their code."""
-
-READY_MADE = (OWN_PARAMETERS, *SOURCES)
-"""Sources with their own words and settings."""
+Upload = OwnParameters | PickableModel | OwnStages  # arrays, a model, or stages computed by the user's code
+READY_MADE = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
 
 SENTENCE = "the cat sat on the mat"
 Options = make_dataclass(
@@ -60,97 +52,37 @@ class Scene:
 
     A scene can be read from any address, compared and changed with `dataclasses.replace`.
     It holds no pass: `scene.with_pass.resolve` computes that.
-
-    Attributes
-    ----------
-    source : str
-        `OWN`, which has random parameters; a model's id in `MODELS`; a worked example's key in `SOURCES`; or
-        `OWN_PARAMETERS`.
-    sentence, context : str
-        As typed, so possibly empty or too long for a pass; "" is no context.
-    options : Options
-        The other settings, for passes with random parameters.
-    model_seed : int
-        Which training of a model is shown.
-    checkpoint : int or None
-        The index of a checkpoint in its training; None is the last.
-    changes : tuple of Change
-        The numbers set by hand.
-    selection : Selection or None
-        None until a number is selected (see `attnviz.scene.with_pass`).
-    picked : str
-        The stage of the cell selected last, or "".
-    step : str
-        The id of a step of the walkthrough.
-    trail : tuple of str
-        The addresses of the unfolded cells, in order.
-    question : one of QUESTIONS
-        The question shown for the selected number.
-    order : one of ORDERS
-        The order of its terms.
-    view : one of VIEWS
-        The view of the pass.
-    present : bool
-        Whether the picture fills the screen, for a projector.
-    reveal : int or None
-        How much of a step is shown while presenting, counted in reveals from 0; None shows all of it.
-    notebook : str
-        The id of the worked example on that page.
-    other : Scene or None
-        The compared scene, A; this one is B. Reduced to what decides a pass (see `pinned`).
-    compare : one of COMPARISONS
-        How the two are compared.
-    route : one of ROUTES
-        Where a presenter's remote leads.
-    drawing : Drawing or None
-        How a language model's next token is sampled; None for the most probable.
-    hidden : CustomMask or None
-        A painted mask, which replaces that of the settings or the model.
-    upload : OwnParameters, PickableModel or None
-        The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
-    code : OwnStages or None
-        Stages computed by the user's code, which no address holds either.
     """
 
     source: str = OWN
-    sentence: str = SENTENCE
+    """`OWN` (random parameters), an id in `MODELS`, a key in `SOURCES` (worked examples), or an upload's key."""
+    sentence: str = SENTENCE  # as typed, so possibly empty or too long for a pass; "" is no context
     context: str = ""
-    options: Options = field(default_factory=Options)
-    model_seed: int = 0
-    checkpoint: int | None = None
-    changes: tuple[Change, ...] = ()
-    selection: Selection | None = None
-    picked: str = ""
-    step: str = STEPS[0].id
-    trail: tuple[str, ...] = ()
-    question: str = QUESTIONS[0]
-    order: str = ORDERS[0]
-    view: str = VIEWS[0]
-    present: bool = False
-    reveal: int | None = None
-    notebook: str = next(iter(EXAMPLES))
-    other: Scene | None = None
-    compare: str = COMPARISONS[0]
-    route: str = ROUTES[0]
-    drawing: Drawing | None = None
-    hidden: CustomMask | None = None
-    upload: OwnParameters | PickableModel | None = None
-    code: OwnStages | None = None
+    options: Options = field(default_factory=Options)  # the other settings, for passes with random parameters
+    model_seed: int = 0  # which training of a model is shown
+    checkpoint: int | None = None  # the index of a checkpoint in its training; None is the last
+    changes: tuple[Change, ...] = ()  # the numbers set by hand
+    selection: Selection | None = None  # none until a number is selected (see `attnviz.scene.with_pass`)
+    picked: str = ""  # the stage of the cell selected last, or ""
+    step: str = STEPS[0].id  # the id of a step of the walkthrough
+    trail: tuple[str, ...] = ()  # the addresses of the unfolded cells, in order
+    question: str = QUESTIONS[0]  # the question shown for the selected number
+    order: str = ORDERS[0]  # the order of its terms
+    view: str = VIEWS[0]  # the view of the pass
+    present: bool = False  # whether the picture fills the screen, for a projector
+    reveal: int | None = None  # how many reveals of a step are shown while presenting; None shows all of it
+    notebook: str = next(iter(EXAMPLES))  # the id of the worked example on that page
+    other: Scene | None = None  # the compared scene, A; this one is B. Reduced to what decides a pass (see `pinned`)
+    compare: str = COMPARISONS[0]  # how the two are compared
+    route: str = ROUTES[0]  # where a presenter's remote leads
+    drawing: Drawing | None = None  # how a language model's next token is sampled; None for the most probable
+    hidden: CustomMask | None = None  # a painted mask, which replaces that of the settings or the model
+    upload: OwnParameters | PickableModel | None = None  # of `OWN_PARAMETERS` or `OWN_MODEL`; no address holds it
+    code: OwnStages | None = None  # stages computed by the user's code, which no address holds either
 
 
-PASS_FIELDS = (
-    "source",
-    "sentence",
-    "context",
-    "options",
-    "model_seed",
-    "checkpoint",
-    "hidden",
-    "changes",
-    "upload",
-    "code",
-)
-"""The fields of a scene that decide the numbers of its pass."""
+_SETTINGS = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden")
+PASS_FIELDS = (*_SETTINGS, "changes", "upload", "code")  # the fields of a scene that decide the numbers of its pass
 
 
 def model_choice(scene: Scene) -> PickableModel | None:
@@ -192,10 +124,7 @@ def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
-    """The options with new values; others move to the nearest that fit (heads divide `d_model`).
-
-    RoPE is off where heads are of one dimension.
-    """
+    """The options with new values; others move to the nearest that fit: heads divide `d_model`, RoPE needs pairs."""
     wanted = vars(options) | values
     wanted |= coerced_integer_example(wanted)
     wanted["n_heads"] = nearest_heads(wanted["n_heads"], wanted["d_model"])
@@ -210,9 +139,9 @@ def parts_for_source(source: str) -> dict[str, object]:
     """
     first = Scene()
     names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload", "code")
-    left = {name: getattr(first, name) for name in names}
+    reset = {name: getattr(first, name) for name in names}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
-    return {"source": source} | left | typed
+    return {"source": source} | reset | typed
 
 
 def of_model(model: str) -> Scene:
@@ -220,5 +149,4 @@ def of_model(model: str) -> Scene:
     return Scene(**parts_for_source(model))
 
 
-FIRST_VISIT = replace(of_model("who-is-it"), view="sheet")
-"""The scene of an address without parameters."""
+FIRST_VISIT = replace(of_model("who-is-it"), view="sheet")  # the scene of an address without parameters

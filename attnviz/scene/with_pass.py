@@ -27,11 +27,20 @@ from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, lack
 
 
 def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selection:
-    """The scene's selection in its pass, or the default one."""
+    """The scene's selection in its pass, or the default one.
+
+    Next to another pass A: the usual default if its row differs from A's, else the attention weight that differs most,
+    in the step's layer or, if nothing differs there, in the last.
+    """
     if scene.selection is not None:
         return scene.selection.within(trace)
     usual = start(trace, scene.step)
-    return usual if other is None else _apart(other, trace, usual, _layer_of(trace, scene.step))
+    if other is None:
+        return usual
+    cell = furthest(other, trace, _layer_of(trace, scene.step)) or furthest(other, trace)
+    if cell is None or (trace.origin.read and row_differs(other, trace, trace.layers[-1].names["attention"], usual)):
+        return usual
+    return replace(usual, head=cell.head, query=cell.query, key=cell.key)
 
 
 def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
@@ -41,18 +50,6 @@ def picked(scene: Scene, trace: Trace, other: Trace | None = None) -> str:
     attentions = [layer.names["attention"] for layer in trace.layers]
     stages = pairing(other, trace).stages
     return "logits" if all(stages[name].is_same for name in attentions) and not stages["logits"].is_same else ""
-
-
-def _apart(a: Trace, b: Trace, usual: Selection, layer: int) -> Selection:
-    """The default selection of B if its row differs from A's; else the attention weight that differs most.
-
-    From the step's layer if anything differs there, else from the last.
-    """
-    name = b.layers[-1].names["attention"]
-    cell = furthest(a, b, layer) or furthest(a, b)
-    if cell is None or (b.origin.read and row_differs(a, b, name, usual)):
-        return usual
-    return replace(usual, head=cell.head, query=cell.query, key=cell.key)
 
 
 def start(trace: Trace, step: str) -> Selection:
@@ -69,15 +66,11 @@ def _layer_of(trace: Trace, step: str) -> int:
 def starts(trace: Trace) -> tuple[Selection, ...]:
     """The default selections: outside of layers and, if there are several, in each layer.
 
-    Of a model that answers it is the attention of the last word at which something
-    is asked to the right answer, if that is one of the words; to what it looks at
-    most, if not. In a layer it is the attention that the layer's purpose is about.
-    Of vectors it is the largest number: what is passed on from there, and what
-    leaves. What is seen outside of the layers is that of the last.
-    Where nothing is asked it is the second word and the one after it; where a
-    mask hides that, the one that the same word looks at most. Where the sentence
-    is long and the word looks nowhere, it is the share that is the largest
-    multiple of an even one.
+    For a model that answers: the attention of the last word at which something is asked, to the right answer if that is
+    one of the words, else to the word that it looks at most; in a layer, the attention that the layer's purpose is
+    about; of vectors, the largest number. Outside of layers the last layer's selection is used. Where nothing is asked:
+    the second word and the one after it; where a mask hides that, the one that the second word looks at most; in a long
+    sentence where the word looks nowhere in particular, the weight that is the largest multiple of an even one.
     """
     of_layers = tuple(_start(trace, layer) for layer in trace.layers)
     return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
@@ -86,50 +79,41 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
 def _start(trace: Trace, layer: Layer) -> Selection:
     if not trace.origin.read:
         return _looking_somewhere(layer, Selection().within(trace))
-    place = _question(trace)
-    right, answers = trace.origin.right[place], trace.labels["answer"]
-    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[place].argmax())
-    query, key = _looking(trace, layer, place)
-    v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
-    feature, dimension = (int(abs(row).argmax()) for row in (v, output))
-    fires = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
-    return Selection(
-        query=query, key=key, feature=feature, dimension=dimension, answer=answer, neuron=int(abs(fires).argmax())
-    ).within(trace)
+    questions = [position for position, answer in enumerate(trace.origin.right) if answer is not None]
+    position = questions[-1] if questions else len(trace.origin.right) - 1
+    right, answers = trace.origin.right[position], trace.labels["answer"]
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[position].argmax())
+    query, key = _looking(trace, layer, position)
+    rows = {"feature": layer.trace["v"].value[0, key], "dimension": layer.trace["output"].value[query]}
+    rows["neuron"] = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
+    largest = {name: int(abs(row).argmax()) for name, row in rows.items()}
+    return Selection(query=query, key=key, answer=answer, **largest).within(trace)
 
 
-LONG = 16
-"""Sentences longer than this don't fit on the screen."""
-LOOKS = 2.0
-"""The least multiple of an even attention weight that counts as looking."""
+LONG = 16  # sentences longer than this don't fit on the screen
+LOOKS = 2.0  # the least multiple of an even attention weight that counts as looking
 
 
 def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
-    shares, visible = layer.trace["attention"].value[0], np.isfinite(layer.trace["masked"].value[0])
-    times_even = shares.clip(0, 1) * visible.sum(axis=-1, keepdims=True)  # set by hand, a share may be anything
-    least = LOOKS if shares.shape[-1] > LONG else 0.0
+    weights, visible = layer.trace["attention"].value[0], np.isfinite(layer.trace["masked"].value[0])
+    times_even = weights.clip(0, 1) * visible.sum(axis=-1, keepdims=True)  # set by hand, a weight may be anything
+    least = LOOKS if weights.shape[-1] > LONG else 0.0
     if visible[usual.query, usual.key] and times_even[usual.query, usual.key] >= least:
         return usual
     if visible[usual.query].any() and not least:
-        return replace(usual, key=int(shares[usual.query].argmax()))
-    query, key = divmod(int(times_even.argmax()), shares.shape[-1])
+        return replace(usual, key=int(weights[usual.query].argmax()))
+    query, key = divmod(int(times_even.argmax()), weights.shape[-1])
     return replace(usual, query=query, key=key)
 
 
-def _question(trace: Trace) -> int:
-    """The last position with a question; the last position if there is none."""
-    places = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
-    return places[-1] if places else len(trace.origin.right) - 1
-
-
-def _looking(trace: Trace, layer: Layer, place: int) -> tuple[int, int]:
+def _looking(trace: Trace, layer: Layer, position: int) -> tuple[int, int]:
     """The query and key that a layer's purpose is about."""
     if trace.origin.looks:
         return trace.origin.looks[layer.number - 1]
-    right, keys = trace.origin.right[place], trace.labels["key"]
+    right, keys = trace.origin.right[position], trace.labels["key"]
     if layer.number == trace.n_layers and right in keys:
-        return place, keys.index(right)
-    return place, int(layer.trace["attention"].value[0, place].argmax())
+        return position, keys.index(right)
+    return position, int(layer.trace["attention"].value[0, position].argmax())
 
 
 LACKS_ARRAYS = (
@@ -140,53 +124,32 @@ LACKS_ARRAYS = (
 
 @dataclass(frozen=True)
 class SceneWithPass:
-    """A scene and its pass.
-
-    Attributes
-    ----------
-    scene : Scene
-        Every part of it fits the pass.
-    original : Trace or None
-        The pass before any number is set by hand; None where the sentence makes none.
-    trace : Trace or None
-        The pass with the numbers that are set by hand.
-    notices : tuple of str
-        One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
-    refused : tuple of str
-        One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
-    other : SceneWithPass or None
-        The scene beside it with its pass, at the same step and number; None where there is none, or it makes no pass.
-    """
+    """A scene and its pass; every field of the scene fits the pass."""
 
     scene: Scene
-    original: Trace | None
-    trace: Trace | None
-    notices: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-    other: SceneWithPass | None = None
+    original: Trace | None  # before any number is set by hand; None where the sentence makes no pass
+    trace: Trace | None  # with the numbers that are set by hand
+    notices: tuple[str, ...] = ()  # a sentence for each corrected field: the rule, what came, what is shown
+    refused: tuple[str, ...] = ()  # a sentence for each number set by hand that doesn't fit, or on why there is no pass
+    other: SceneWithPass | None = None  # the compared scene at the same step and number, if it has a pass
 
 
 def pass_of(scene: Scene) -> Trace:
     """The pass of a scene with its painted mask and uploaded stages, without hand-set numbers.
 
-    Raises
-    ------
-    SettingsError
-        If its sentence makes none, or its upload is missing.
-    ArrayError
-        If numbers of it go beyond float64.
+    Raises a SettingsError if its sentence makes none or its upload is missing, an ArrayError beyond float64.
     """
-    trace = _unpainted(scene)
+    trace = _without_painted_mask(scene)
     if scene.hidden is not None:
-        trace = trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), CUSTOM_MASK_RECIPE)
+        trace = trace.with_mask(~scene.hidden.hidden(*_mask_shape(trace)), CUSTOM_MASK_RECIPE)
     return trace if scene.code is None else scene.code.of(trace)
 
 
-def _sizes(trace: Trace) -> tuple[int, int, int]:
+def _mask_shape(trace: Trace) -> tuple[int, int, int]:
     return tuple(trace.lengths[axis] for axis in ("head", "query", "key"))
 
 
-def _unpainted(scene: Scene) -> Trace:
+def _without_painted_mask(scene: Scene) -> Trace:
     if lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
     if scene.source == OWN_PARAMETERS:
@@ -208,8 +171,7 @@ def settings_of(scene: Scene) -> Settings:
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
 
 
-PassOrReason = Trace | str
-"""A pass without hand-set numbers, or the sentence that says why there is none."""
+PassOrReason = Trace | str  # a pass without hand-set numbers, or the sentence that says why there is none
 
 
 def pass_or_reason(scene: Scene) -> PassOrReason:
@@ -230,29 +192,28 @@ def resolve(scene: Scene) -> SceneWithPass:
 
 
 def normalized_scenes(scene: Scene) -> tuple[Scene, Scene | None]:
-    """The scene and the compared one, normalized.
-
-    Without notices: `address.parse` has returned them.
-    """
-    return normalized(scene)[0], _beside(scene)
+    """The scene and the compared one, normalized; `address.parse` has returned the notices."""
+    scene, _ = normalized(scene)
+    return scene, scene.other and normalized(pinned(scene.other))[0]
 
 
-def _beside(scene: Scene) -> Scene | None:
-    return scene.other and normalized(pinned(scene.other))[0]
-
-
-def fit_to_pass(scene: Scene, original: PassOrReason, original_beside: PassOrReason | None = None) -> SceneWithPass:
+def fit_to_pass(scene: Scene, original: PassOrReason, original_of_other: PassOrReason | None = None) -> SceneWithPass:
     """A normalized scene with its pass, and the compared one with its own; parts that don't fit are corrected."""
     if isinstance(original, str):
         return SceneWithPass(scene, None, None, refused=(original,))
     changes, trace, refused = _changed(original, scene.changes)
     scene, notices = _placed(scene, trace)
-    if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
-        scene = replace(scene, hidden=CustomMask.of(scene.hidden.hidden(*_sizes(original))))
+    if scene.hidden is not None and not scene.hidden.fits(*_mask_shape(original)):
+        scene = replace(scene, hidden=CustomMask.of(scene.hidden.hidden(*_mask_shape(original))))
         notices.append("hidden has cells that this pass doesn't have; they are left out.")
-    a, of_a = _other(scene, original_beside)
+    a = None
+    if scene.other is not None:
+        other = replace(normalized(pinned(scene.other))[0], selection=scene.selection, step=scene.step)
+        a = fit_to_pass(other, original_of_other)
+        notices += [f"A: {each}" for each in a.refused]
+        a = a if a.trace else None
     scene = replace(scene, changes=changes, other=a and pinned(a.scene))
-    return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)
+    return SceneWithPass(scene, original, trace, tuple(notices), refused, a)
 
 
 def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
@@ -262,7 +223,7 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
-    if selection == start(trace, step) and scene.other is None:  # beside another pass one begins elsewhere
+    if selection == start(trace, step) and scene.other is None:  # with a compared pass the default is another
         selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
@@ -274,14 +235,6 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
         lacking = f"Layer {number}" if 0 < number <= trace.n_layers else "This pass"  # another layer may have it
         notices.append(f"{lacking} has no step {title(scene.step)!r}; showing {title(step)!r}.")
     return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
-
-
-def _other(scene: Scene, original: PassOrReason | None) -> tuple[SceneWithPass | None, list[str]]:
-    """The compared scene at this one's step and selection, if it has a pass; and a notice for each refused part."""
-    if scene.other is None:
-        return None, []
-    a = fit_to_pass(replace(_beside(scene), selection=scene.selection, step=scene.step), original)
-    return a if a.trace else None, [f"A: {each}" for each in a.refused]
 
 
 def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.selection import Axis
 from attnviz.core.settings import OPTIONS
+from attnviz.core.stage import split_layer
 from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
@@ -99,7 +100,8 @@ def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
     if not n_other:
         return text == "same in both"
     if n_hidden == n_other:
-        return text == f"{n_hidden} of {n_numbers} hidden in only one of them"
+        pairs = " pairs" if split_layer(stage.name)[0] == "mask" else ""
+        return text == f"{n_hidden} of {n_numbers}{pairs} are hidden in one pass but not the other"
     said = re.fullmatch(APART, text).groups("0")
     return tuple(map(int, said[:3])) == (n_other, n_numbers, n_hidden) and float(said[3]) == pytest.approx(
         largest, abs=5e-5
@@ -219,17 +221,21 @@ def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
 def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
     a, b = traces("six words: mask")
     hidden = sum(one != other for _, one, other in looped(a, b, "mask"))
-    assert first_difference(pairing(a, b)) == f"They part at the mask: {hidden} of 36 hidden in only one of them."
+    assert (
+        first_difference(pairing(a, b))
+        == f"The first difference is at the mask: {hidden} of 36 pairs are hidden in one pass but not the other."
+    )
     a, b = traces("changed: change")
     ((_, one, other),) = [each for each in looped(a, b, "scores") if each[1] != each[2]]
     assert (
-        first_difference(pairing(a, b)) == f"They part at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
+        first_difference(pairing(a, b))
+        == f"The first difference is at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
     )
     assert first_difference(pairing(*traces("a model: words"))) == "Word by word they hold the same numbers."
     assert first_difference(pairing(*traces("the same"))) == "They hold the same numbers."
     assert (
         first_difference(pairing(*traces("other sizes")))
-        == "They part at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
+        == "The first difference is at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
     )
 
 

@@ -13,8 +13,7 @@ from test_viewer import JSON, MEANT
 from attnviz.app import tab_routes, tabs
 from attnviz.contract.answer import MAX_ACTS, read_request
 from attnviz.contract.base import RequestError
-from attnviz.scene.actions import ACTION_NAMES
-from attnviz.scene.actions.session import Session
+from attnviz.scene.actions.session import ACTION_NAMES, Session
 from attnviz.scene.scene import Scene
 from attnviz.viewer.bundle import module
 

@@ -79,7 +79,7 @@ def test_where_one_looks_is_read_from_the_browsers_address_and_nothing_else_is(t
 def test_a_page_is_answered_with_its_view_and_no_other_part(tab, view):
     found = answer(tab, ("n_heads", 8), ("d_model", 9), view=view)
     assert found["notices"] == ["8 heads don't divide 9: showing 9."]
-    assert PARTS.keys() & found.keys() == {view}
+    assert found.keys() & {*PARTS} == {view}
     assert found["view"] == view
     assert answer(tab, ("nothing", True), view=view)["notices"] == [], "it is said once"
     assert answer(tab, ("sentence", ""), view=view)[view] is None
@@ -177,6 +177,6 @@ def test_slopes_that_fail_are_not_asked_for_with_every_answer_that_follows(tab, 
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setitem(PARTS, "pass", fails)
+        broken.setattr("attnviz.scene.document.reply._part", fails)
         assert post(said(tab, ("slopes", "output[0,0]"))).status == 500
     assert answer(tab, ("mask", "causal"))["pass"]["slopes"] is None

@@ -142,8 +142,8 @@ def is_pair(piece):
 
 
 def everyones():
-    """What is kept for all, or waits for that."""
-    return list(pass_cache.PASS_CACHE._shared._kept), dict(pass_cache.PASS_CACHE._shared._recent)
+    """The keys of what is cached for everyone."""
+    return set(pass_cache.PASS_CACHE._cache._entries)
 
 
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):

@@ -100,7 +100,7 @@ def test_a_lesson_from_each_seat(comes):
     speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
 
-    second.get_by_role("button", name="Its score is", exact=False).or_(
+    second.get_by_role("button", name="“street” scores", exact=False).or_(
         second.locator(".class-own .number")
     ).first.click()
     expect(second.locator(".class-state")).to_have_text("you look around")

@@ -98,7 +98,7 @@ def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
     page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", beside="changes=output%5B%3A%5D%3D0"))
     resized(page, 1366, 768)
     expect(page.locator(".next-letter .kept")).to_have_text(
-        re.compile("^Bars are B, lines A. Only the row of “a” is new")
+        re.compile("^Bars are B, lines A. Only the row for “a” is new")
     )
     model = MODELS["microgpt"].at(0)
     muted = model.trace("eliza").with_changes(Change("output", (None,), 0.0))

@@ -22,7 +22,7 @@ def test_a_pass_is_pinned_and_another_stands_under_it_and_a_pair_is_in_the_page_
     pairing, sheet = page.locator(".pairing"), page.locator(".sheet")
     expect(pairing).to_contain_text("A is pinned")
     pick(page, "Mask", "causal")
-    expect(pairing).to_contain_text("15 of 36 hidden in only one of them")
+    expect(pairing).to_contain_text("15 of 36 pairs are hidden in one pass but not the other")
     expect(sheet.locator("td.said", has_text="here they part")).to_have_text(re.compile("^Masked scores"))
     page.get_by_role("button", name="B − A", exact=True).click()
     expect(sheet.locator("td.said", has_text="Attention: B − A")).to_be_visible()
@@ -35,8 +35,8 @@ def test_a_pass_is_pinned_and_another_stands_under_it_and_a_pair_is_in_the_page_
     pick(page, "Mask", "none")
     becomes(page, lambda: "mask" in parameters(page), False)
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_role("button", name="Scaled / not").click()
-    expect(page.locator(".pairing")).to_contain_text("They part at the scaled scores")
+    page.get_by_role("button", name="Scaled vs unscaled").click()
+    expect(page.locator(".pairing")).to_contain_text("The first difference is at the scaled scores")
     resized(page, 1366, 768)
     for state in ("", "presenting"):
         if state:
@@ -52,7 +52,7 @@ def test_a_pass_is_pinned_and_another_stands_under_it_and_a_pair_is_in_the_page_
     assert tab.errors == []
     alone = browser.new_page(viewport={"width": 1366, "height": 768})
     alone.goto(path.as_uri())
-    expect(alone.locator(".pairing")).to_contain_text("They part at the scaled scores")
+    expect(alone.locator(".pairing")).to_contain_text("The first difference is at the scaled scores")
     expect(alone.locator(".sheet tr.side-A").first).to_be_visible()
     expect(alone.get_by_role("button", name="Unpin")).to_be_hidden()
     alone.close()

@@ -11,7 +11,7 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
 from attnviz.core.parameters import Parameters
 from attnviz.explain.export import script
-from attnviz.scene.actions import apply_action
+from attnviz.scene.actions.session import apply_action
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.pass_cache import pass_key
 from attnviz.scene.document.reply import address_of

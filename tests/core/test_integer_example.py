@@ -12,7 +12,7 @@ from attnviz import Settings, trace_of
 from attnviz.core import integer_example
 from attnviz.core.errors import SettingsError
 from attnviz.core.integer_example import N_DRAWS, draw_integer_example
-from attnviz.scene.actions import apply_action
+from attnviz.scene.actions.session import apply_action
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare import pairs_of
 from attnviz.scene.with_pass import resolve

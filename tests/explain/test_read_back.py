@@ -77,7 +77,7 @@ def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(op
         assert {"Mask: causal", "Seed: 7.", "Heads: 2"} <= set(re.split(r", | (?=Set by hand)", of_b))
         assert of_b.partition("Set by hand: ")[2] == "; ".join(changes).replace("-", "−") + "."
         assert of_a.split(". ")[0].split("; ") == ["Set by hand: nothing", "Mask: none", "Seed: 3"]
-        assert "They part at the embeddings" in of_a
+        assert "The first difference is at the embeddings" in of_a
         assert each["place"] == f"Page {nth} of {len(pages)}"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".printed").count() == 0

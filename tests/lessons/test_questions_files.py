@@ -1,17 +1,104 @@
 """The questions of lessons and talks as files: GIFT read back as Moodle reads it; Markdown whose slides are counted."""
 
 import json
+import re
+from html.parser import HTMLParser
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
-from giftread import questions
 
 from attnviz.lessons.export import of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.questions.numbers import Number
-from attnviz.lessons.questions.picks import Word
+from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, talk_moment
-from attnviz.lessons.talk_request import ExportAsked, reply
+from attnviz.lessons.talk_request import ExportRequest, reply
+
+ESCAPES = {"\\:": 58, "\\#": 35, "\\=": 61, "\\{": 123, "\\}": 125, "\\~": 126, "\\n": 10}
+
+
+class Answer(NamedTuple):
+    text: str
+    part: float  # of the points
+    told: str  # the feedback
+    number: tuple[float, float] | None = None  # and its tolerance
+
+
+class Question(NamedTuple):
+    name: str
+    text: str
+    kind: str
+    answers: list
+    after: str
+
+
+def questions(file):
+    """The category of a GIFT file and its questions, as Moodle reads them (question/format/gift/format.php)."""
+    lines = [line for line in file.splitlines() if not line.startswith("//")]
+    blocks = [block for block in re.split(r"\n\s*\n", "\n".join(lines)) if block.strip()]
+    category, *rest = (block.strip() for block in blocks)
+    assert category.startswith("$CATEGORY:")
+    return category.removeprefix("$CATEGORY:").strip(), [question(block) for block in rest]
+
+
+def question(block):
+    text = hidden(block.strip())
+    name, text = re.fullmatch(r"::(.*?)::(.*)", text, re.DOTALL).groups()
+    opened, closed = text.index("{"), text.rindex("}")
+    assert text.count("{") == text.count("}") == 1
+    assert text[closed + 1 :] == ""
+    stem, inner = text[:opened], text[opened + 1 : closed].strip()
+    assert stem.startswith("[html]")
+    inner, _, after = inner.partition("####")
+    kind, answers = answers_of(inner.strip())
+    return Question(shown(name), plain(stem.removeprefix("[html]")), kind, answers, plain(after))
+
+
+def answers_of(text):
+    if not text:
+        return "essay", []
+    if text.startswith("#"):
+        parts = [part for part in text[1:].split("=") if part.strip()]
+        return "number", [answer(f"={part}", is_number=True) for part in parts]
+    assert "->" not in text, "that would be a question of pairs"
+    return "choice", [answer(part) for part in re.findall(r"[=~][^=~]*", text)]
+
+
+def answer(text, is_number=False):
+    sign, rest = text[0], text[1:].strip()
+    weighed = re.match(r"%(-?[\d.]+)%", rest)
+    part = float(weighed[1]) if weighed else 100.0 * (sign == "=")
+    own, _, told = rest[weighed.end() if weighed else 0 :].partition("#")
+    if is_number:
+        number, tolerance = own.split(":")
+        return Answer(own, part, plain(told), (float(number), float(tolerance)))
+    assert not own.startswith("[")
+    return Answer(plain(own), part, plain(told))
+
+
+def hidden(text):
+    """Escaped signs in the place of which stand others, as in Moodle, before anything is looked for."""
+    text = text.replace("\\\\", "&&092;")
+    for sign, code in ESCAPES.items():
+        text = text.replace(sign, f"&&{code:03};")
+    return text
+
+
+def shown(text):
+    return re.sub(r"&&(\d+);", lambda code: chr(int(code[1])), text)
+
+
+def plain(text):
+    """What is read in HTML."""
+    found = []
+    reader = HTMLParser()
+    reader.handle_data = found.append
+    reader.handle_starttag = lambda tag, _: found.append("\n" if tag in ("p", "br") else "")
+    reader.feed(shown(text).strip())
+    reader.close()
+    return "".join(found).strip().replace("\xa0", " ")
+
 
 SIGNS = r"~ = # { } : \ \n \\ // -> [html] %50% <b>&amp; $ ::a:: ####"
 
@@ -85,7 +172,7 @@ def test_what_somebody_writes_in_a_talk_stays_text():
 
 def test_what_somebody_types_stays_text_in_an_answer():
     at = f"{urlencode({'sentence': '[html] %50% = ~ # {d} -> //'})}&heads=1"
-    made = talk(at=at, ask=Word(of="attention[head 1, =, *]", prompt="Which?"))
+    made = talk(at=at, ask=PickWord(of="attention[head 1, =, *]", prompt="Which?"))
     _, (read,) = questions(of_talk("gift", made))
     labels = [each.label for each in talk_moment(made.moment[0]).question.candidates]
     assert {"[", "%", "=", "~", "#", "{", "}"} <= {*labels}
@@ -111,8 +198,8 @@ def test_what_somebody_writes_stays_text_on_a_slide():
 
 
 def test_a_browser_asks_for_the_file_of_a_lesson_or_a_talk():
-    assert json.loads(reply(ExportAsked(form="gift", lesson="masks")))["file"] == of_lesson("gift", "masks")
+    assert json.loads(reply(ExportRequest(form="gift", lesson="masks")))["file"] == of_lesson("gift", "masks")
     own = talk()
-    assert json.loads(reply(ExportAsked(form="slides", talk=own)))["file"] == of_talk("slides", own)
+    assert json.loads(reply(ExportRequest(form="slides", talk=own)))["file"] == of_talk("slides", own)
     with pytest.raises(TalkError, match="There is no such lesson"):
-        reply(ExportAsked(form="gift", lesson="nothing"))
+        reply(ExportRequest(form="gift", lesson="nothing"))

@@ -15,17 +15,7 @@ from attnviz.contract.lesson import Moment
 from attnviz.core.limits import MAX_TALK_BYTES
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.questions import AnyQuestion
-from attnviz.lessons.talk import (
-    Talk,
-    TalkError,
-    TalkMoment,
-    lesson_as_talk,
-    read,
-    read_json,
-    talk_moment,
-    to_json,
-    write,
-)
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, lesson_as_talk, read, read_json, talk_moment, write
 from attnviz.viewer.site.edition import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
@@ -41,15 +31,11 @@ def of(**parts):
 
 
 texts = st.text(max_size=60)
+prompted = st.builds(msgspec.structs.replace, st.sampled_from(ASKS), prompt=texts)
 moments = st.builds(
     TalkMoment,
-    at=texts,
-    text=texts,
-    after=texts,
-    title=texts,
-    notes=texts,
-    ask=st.none()
-    | st.sampled_from(ASKS).flatmap(lambda ask: st.builds(msgspec.structs.replace, st.just(ask), prompt=texts)),
+    **dict.fromkeys(("at", "text", "after", "title", "notes"), texts),
+    ask=st.none() | prompted,
     picture=st.none() | st.sampled_from(PICTURES),
     says_words_alone=st.booleans(),
     minutes=st.floats(0, 120),
@@ -61,7 +47,7 @@ talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tu
 @settings(max_examples=30)
 def test_a_talk_is_read_as_it_was_written_from_a_file_and_from_json(talk):
     assert read(write(talk).encode()) == talk
-    assert read_json(to_json(talk)) == talk
+    assert read_json(msgspec.json.encode(talk)) == talk
 
 
 @pytest.mark.parametrize("name", TALKS)
@@ -80,34 +66,22 @@ def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_i
     assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
 
 
+PIECES = rb"""" ''' [[moment]] = { } nan inf 1e999 \ud800 1979-05-27 -1 true kind ask={} at=1""".split()
+PIECES += [b"\n", b"\xff", b"\x00", b".a" * 20, b"9" * 5_000, b"[" * 2_000]
+
+
 def broken(seed):
     """Ten thousand files that are broken somewhere."""
-    drawn = random.Random(seed)
+    rng = random.Random(seed)
     files = [write(Talk(moment=talk.moment[:2])).encode() for talk in TALKS.values()]
-    pieces = [
-        b'"',
-        b"'''",
-        b"[[moment]]",
-        b"\n",
-        b"=",
-        b"{",
-        b"}",
-        b"nan",
-        b"inf",
-        b"1e999",
-        b"\xff",
-        b"\\ud800",
-        b".a" * 20,
-    ]
-    pieces += [b"9" * 5_000, b"[" * 2_000, b"at = 1", b"ask = {}", b"1979-05-27", b"\x00", b"-1", b"true", b"kind"]
     for _ in range(10_000):
-        content = bytearray(drawn.choice(files))
-        start = drawn.randrange(len(content))
-        del content[drawn.randrange(len(content)) :]
-        for _ in range(drawn.randrange(1, 4)):
-            at = drawn.randrange(len(content) + 1)
-            content[at : at + drawn.choice([0, 0, 1, 8])] = drawn.choice(pieces)
-        yield bytes(content[start % 40 :] if drawn.random() < 0.1 else content)
+        content = bytearray(rng.choice(files))
+        start = rng.randrange(len(content))
+        del content[rng.randrange(len(content)) :]
+        for _ in range(rng.randrange(1, 4)):
+            at = rng.randrange(len(content) + 1)
+            content[at : at + rng.choice([0, 0, 1, 8])] = rng.choice(PIECES)
+        yield bytes(content[start % 40 :] if rng.random() < 0.1 else content)
 
 
 def said_of(reader, content):
@@ -171,33 +145,21 @@ def test_a_page_of_a_broken_talk_is_made_or_refused_in_a_sentence():
     assert any(len(page_of(talk)) > 10_000 for talk in talks[:5])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"title = 1",
-        b'title = "a"\nunknown = 1',
-        b'[[moment]]\ntext = "no address"',
-        b'[[moment]]\nat = "a"\nminutes = nan',
-        b'[[moment]]\nat = "a"\nminutes = -1',
-        b'[[moment]]\nat = "a"\nask = { kind = "riddle", prompt = "" }',
-        b'[[moment]]\nat = "a"\nask = { kind = "share", of = "a", prompt = "", tolerance = inf }',
-        b'[[moment]]\nat = "a"\nclaims = ["1 == 1"]',
-        b"[[moment]]\nat = '" + b"x" * 40_001 + b"'",
-        b"[[moment]]\nat = ''\ntext = '" + b"x" * 3_001 + b"'",
-        b"[[moment]]\nat = ''\nask = { kind = 'share', prompt = '', of = '" + b"x" * 3_001 + b"' }",
-        b"[[moment]]\nat = ''\n" * 61,
-        b"[" * 100_000,
-        b"a = " + b"[" * 100_000,
-        b"a." * 100_000 + b"a = 1",
-        b"'a'." * 50_000 + b"a = 1",
-        b"[a" + b".a" * 100_000 + b"]",
-        b"x = { b" + b" . b" * 50_000 + b" = 1 }",
-        b"x = " + b"9" * 100_000,
-        b"#" * (MAX_TALK_BYTES + 1),
-        b"\xff\xfe",
-        b"title = 'a'\x00",
-    ],
-)
+MOMENT = b"[[moment]]\nat = ''\n"
+NO_TALKS = [
+    *(b"title = 1", b'title = "a"\nunknown = 1', b"[[moment]]\ntext = 'no address'", b"title = 'a'\x00", b"\xff\xfe"),
+    *(MOMENT + b"minutes = nan", MOMENT + b"minutes = -1", MOMENT + b'ask = { kind = "riddle", prompt = "" }'),
+    MOMENT + b'ask = { kind = "share", of = "a", prompt = "", tolerance = inf }',
+    MOMENT + b"ask = { kind = 'share', prompt = '', of = '" + b"x" * 3_001 + b"' }",
+    *(MOMENT + b'claims = ["1 == 1"]', MOMENT + b"text = '" + b"x" * 3_001 + b"'", MOMENT * 61),
+    b"[[moment]]\nat = '" + b"x" * 40_001 + b"'",
+    *(b"[" * 100_000, b"a = " + b"[" * 100_000, b"a." * 100_000 + b"a = 1", b"'a'." * 50_000 + b"a = 1"),
+    *(b"[a" + b".a" * 100_000 + b"]", b"x = { b" + b" . b" * 50_000 + b" = 1 }", b"x = " + b"9" * 100_000),
+    b"#" * (MAX_TALK_BYTES + 1),
+]
+
+
+@pytest.mark.parametrize("content", NO_TALKS, ids=lambda content: content[:20])
 def test_a_file_that_is_no_talk_is_refused_at_once(content):
     with pytest.raises(TalkError):
         read(content)
@@ -227,57 +189,26 @@ def test_a_slot_in_strong_text_is_its_number():
 
 
 HOSTILE = [
-    "1 / 0",
-    "exp(9999)",
-    "log(-1)",
-    "log(0)",
-    "'a' * 9999999999",
-    "attention[cat, *]",
-    "attention[*, *, *] * attention[cat, *]",
-    "sweep('none', 1, '__class__')",
-    "sweep('none', 2.5, 'spread')",
-    "sweep('nothing', 1, 'spread')",
-    "max()",
-    "max",
-    "__import__('os')",
-    "count.words.real",
-    "1 > 0",
-    "round('a')",
-    "round(1e300, 'a')",
-    "(" * 300 + "1" + ")" * 300,
-    "-" * 2_000 + "1",
-    "1" + "0" * 2_900,
-    "",
-    "\x00",
-    "attention[" + '"' * 999,
-    "softmax(attention[cat, sat])",
-    "spread(1)",
-    "'a'",
-    "1e999",
-    "\u00e9[cat]",
+    *("1 / 0", "exp(9999)", "log(-1)", "log(0)", "max()", "max", "spread(1)", "'a'", "1e999", "1 > 0", "round('a')"),
+    *("'a' * 9999999999", "attention[cat, *]", "attention[*, *, *] * attention[cat, *]", "round(1e300, 'a')", "\x00"),
+    *("sweep('none', 1, '__class__')", "sweep('none', 2.5, 'spread')", "sweep('nothing', 1, 'spread')", ""),
+    *("__import__('os')", "count.words.real", "softmax(attention[cat, sat])", "\u00e9[cat]", 'attention["' * 99),
+    *("(" * 300 + "1" + ")" * 300, "-" * 2_000 + "1", "1" + "0" * 2_900, "attention[" + '"' * 999),
 ]
 
 
-def refused_or_made(ask):
-    try:
-        return "", of(ask=ask)
-    except TalkError as error:
-        return str(error), {}
-
-
-@pytest.mark.parametrize("kind", ["share", "number", "word", "cell", "count", "compare", "code", "answer"])
-def test_an_answer_that_there_isnt_is_refused_in_a_sentence(kind):
+@pytest.mark.parametrize("kind", ["share", "number", "word", "cell", "count", "compare", "code"])
+def test_a_question_without_an_answer_is_refused_in_a_sentence(kind):
     for hostile in HOSTILE:
-        ask = (
-            {"kind": kind, "prompt": "?"}
-            | ({} if kind == "answer" else {"of": hostile})
-            | ({"unit": "x"} if kind == "count" else {})
-        )
-        made = msgspec.convert(ask, AnyQuestion)
-        said, found = refused_or_made(made)
-        assert 20 < len(said) < 600 or msgspec.convert(
-            found | {"document": whole(found["document"])}, Moment, str_keys=True
-        )
+        parts = {"kind": kind, "prompt": "?", "of": hostile} | ({"unit": "x"} if kind == "count" else {})
+        try:
+            made = of(ask=msgspec.convert(parts, AnyQuestion))
+        except TalkError as error:
+            refusal = str(error)
+        else:
+            refusal = "A question with an answer."
+            msgspec.convert(made | {"document": whole(made["document"])}, Moment, str_keys=True)
+        assert 20 < len(refusal) < 600
 
 
 @pytest.mark.parametrize(

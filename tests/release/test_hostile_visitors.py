@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from visitor import Visitor
 
-from attnviz.scene.actions import ACTION_NAMES
+from attnviz.scene.actions.session import ACTION_NAMES
 
 pytest.importorskip("resource")  # /proc tells which files a server has open
 

@@ -28,9 +28,8 @@ from attnviz.examples import EXAMPLES
 from attnviz.explain.flips import FAILED
 from attnviz.explain.movement import steepest
 from attnviz.explain.payload import chunks
-from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
-from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
+from attnviz.scene.document.document import heads_to_send, slopes
 from attnviz.scene.document.encoding import template_of
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
@@ -192,12 +191,6 @@ def test_the_first_document_of_a_language_model_is_at_most_200_kB_and_60_compres
     assert len(gzip.compress(first, 6)) <= 60_000
 
 
-def test_beside_a_question_of_letters_nobody_is_asked_to_type_a_sentence():
-    doors = {name: document(fitted_at({"model": name}))["door"]["label"] for name in MODELS}
-    asked = {name for name, label in doors.items() if "type" in label}
-    assert asked == {name for name, choice in MODELS.items() if choice.task.unit == "word"} != set(MODELS)
-
-
 def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     fitted = resolve(LARGE)
     first = fit_and_write(fitted)
@@ -216,12 +209,6 @@ def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
     for wanted in ((7,), (0, 1, 2, 3, 4, 5, 6), (3, 3, 3), (5, 99, -1)):
         inside = [head for head in wanted if 0 <= head < 8]
         assert inside[-1] in heads_to_send(trace, wanted, 10)
-
-
-def test_a_small_pass_has_all_its_heads_and_rows():
-    assert heads_to_send(resolve(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
-    by_blocks = document(fitted_at({"blocks": "2", "heads": "2"}))
-    assert not any(None in stage["values"] for stage in by_blocks["stages"].values())
 
 
 BY_BLOCKS = {"sentence": " ".join(f"w{n}" for n in range(64)), "d_model": "128", "heads": "1", "blocks": "1"}
@@ -272,25 +259,6 @@ def test_all_numbers_that_a_change_sets_and_no_others_are_sent_as_set_by_hand(ch
     assert not any(each["overridden"] for name, each in sent.items() if name != stage)
 
 
-def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
-    written = fit_and_write(resolve(replace(Scene(), changes=changes_of("masked[0,1,2]=-inf"))))
-    assert (
-        written["moved"][0]["text"] == "Masked scores: “cat” can no longer see “sat” in head 1; no other row changed."
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ("scores[0,1,2]=-2.5", "scores[head 1, cat, sat] = −2.5"),
-        ("scores[0,1]=2", "Scores of head 1, cat, all of them = 2"),
-        ("heads[1]=0", "Head outputs of head 2, all of them = 0"),
-    ],
-)
-def test_a_change_is_named_by_its_words_also_where_it_sets_many_numbers(change, text):
-    assert fit_and_write(resolve(replace(Scene(), changes=changes_of(change))))["changes"][0]["text"] == text
-
-
 def test_slopes_are_those_of_the_pass_with_its_changes():
     fitted = resolve(replace(Scene(), changes=changes_of("scores[0,1,2]=3")))
     sent = fit_and_write(fitted, slopes_of="output[1,0]")["slopes"]
@@ -300,21 +268,6 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
     assert sent["values"].keys() == found.keys() - {"output"}
     for name, pieces in sent["values"].items():
         assert np.array_equal(read(pieces, found[name].shape), found[name]), name
-
-
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
-        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "unit": "word"}),
-        (
-            {"sentence": "a b", "context": "c d e"},
-            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "unit": "word"},
-        ),
-    ],
-)
-def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
-    written = fit_and_write(fitted_at(address))
-    assert (written["words"], written["typed"]) == (words, 2 if words["shared"] else 0)
 
 
 def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_lacks():
@@ -336,20 +289,6 @@ def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last
     for stage, sent in written["stages"].items():
         own, layer = split_layer(stage)
         assert sent["hiddenBy"] == (layered("masked", layer) if own in ("masked", "attention") else "")
-
-
-def test_axes_have_the_names_that_a_person_reads():
-    titles = {
-        name: [axis["title"] for axis in stage["axes"]] for name, stage in documents()["a context"]["stages"].items()
-    }
-    assert titles["scores"] == ["heads", "queries", "keys"]
-    assert titles["context"] == ["context tokens", "d_model"]
-    assert titles["w_o"] == ["heads · d_v", "d_model"]
-
-
-@pytest.mark.parametrize("address", ["nonsense", "output[9,9]", "", "outpu[0,0]"])
-def test_slopes_of_no_cell_are_none(address):
-    assert slopes(resolve(Scene()).trace, address) is None
 
 
 def test_slopes_are_sent_of_the_heads_whose_numbers_are():
@@ -394,15 +333,3 @@ def test_a_piece_of_one_number_many_times_holds_it_once_and_zeros_of_both_signs_
 
     assert n_numbers([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [0.0, 0.0, -0.0]]) == [1, 3, 3]
     assert n_numbers([[True, True], [False, True]]) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("address", "link"),
-    [
-        ({"sentence": "a b"}, {"sentence": "a b"}),
-        ({"model": "mirror", "sentence": "1 2"}, {"sentence": "1 2"}),
-        ({"source": "001 with"}, {}),
-    ],
-)
-def test_a_link_has_the_sentence_that_was_typed(address, link):
-    assert fit_and_write(fitted_at(address))["link"] == link

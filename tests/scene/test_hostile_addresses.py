@@ -19,34 +19,11 @@ from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.scene.with_pass import pass_or_reason
 
 NUMBERS = (
-    *("1e400", "-1e400", "nan", "inf", "-inf", "-1", "-0", "8.0", " 8 ", "0x10", "1_000", "1e-400", "", "+3", "0" * 99),
-    *(
-        "9" * 5000,
-        "1" + "0" * 400,
-        "\u0663",
-        "\u2167",
-        "\uff11\uff12",
-        "\u00b2",
-        "1\u0000",
-        "true",
-        "None",
-        "1;2",
-        "1,2",
-    ),
+    *("1e400", "-1e400", "nan", "inf", "-inf", "-1", "-0", "8.0", "0x10", "1_000", "1e-400", "+3", "true", "None"),
+    *("\u0663", "\u2167", "\uff11\uff12", "\u00b2", "1;2", "1,2", "", " 8 ", "1\u0000", "0" * 99),
+    *("9" * 5000, "1" + "0" * 400),
 )
-ENCODED = (
-    "%00",
-    "%2525",
-    "%3Cscript%3E",
-    "a%20b",
-    "+",
-    "&a=b",
-    "#",
-    "?",
-    "../../etc/passwd",
-    "%F0%9F%98%80",
-    "%ED%A0%80",
-)
+ENCODED = ("%00", "%2525", "%3Cscript%3E", "a%20b", "+", "&a=b", "#", "?", "../../etc/passwd", "%F0%9F%98%80")
 NAMES = ("scores", "scores_1", "scores_2", "w_q_9", "embeddings", "logits", "mask", "x_2", "__class__", "constructor")
 STEPS = (*ids(2), *ids(1), "scores-99", "scores-0", "-1")
 LONG = ("x" * 20_000, "1." * 9_000, "<" * 9_000, ";" * 9_000, "[" * 9_000, "a " * 9_000)

@@ -1,12 +1,15 @@
 """The scene: an address gives it, it gives the address, and nothing that an address can hold raises."""
 
+import json
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from cases import of_each
-from documents import fitted_at
+from documents import document, fitted_at
 from hypothesis import given
 from hypothesis import strategies as st
+from page import ROOT
 
 from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.core.attention import trace_of
@@ -16,8 +19,7 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import STEPS, nearest
 from attnviz.models import MODELS
-from attnviz.scene.address import parse, query, with_view
-from attnviz.scene.parameters import LOOKED_AT, VIEWERS
+from attnviz.scene.address import LOOKED_AT, VIEWERS, parse, query, with_view
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
@@ -31,7 +33,7 @@ from attnviz.scene.scene import (
     pinned,
     with_options,
 )
-from attnviz.scene.with_pass import resolve, start, starts
+from attnviz.scene.with_pass import resolve, start, starts, what_if
 
 PARAMETERS = [
     *("source", "model", "checkpoint", "sentence", "context"),
@@ -126,118 +128,61 @@ def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(sc
     assert query(replace(other, **looks)).keys() - query(other).keys() <= set(VIEWERS)
 
 
-@given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
-def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
-    mended = fitted_at(written)
-    assert parse(query(mended.scene)) == (mended.scene, ())
-    assert resolve(mended.scene).notices == ()
-
-
 @given(st.sampled_from(PARAMETERS), WRITTEN)
-def test_no_value_is_dropped_without_a_word(parameter, text):
+def test_no_value_is_dropped_without_a_notice(parameter, text):
     read = fitted_at({parameter: text})
-    scene, notices = read.scene, read.notices + read.refused
-    taken = query(scene).get(parameter, query_of_the_default(parameter)).casefold()
-    assert notices or taken == text.strip().casefold() or is_another_spelling(parameter, text, scene)
+    used = query(read.scene).get(parameter, query_of_the_default(parameter)).casefold()
+    assert read.notices + read.refused or used == text.strip().casefold() or is_another_spelling(parameter, text, read)
 
 
 def query_of_the_default(parameter):
-    """What a parameter that is left out would have said."""
+    """The value of a parameter that is left out."""
     default = Scene()
-    shown = {
-        **{name: str(value).lower() for name, value in vars(default.options).items()},
-    }
-    shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
-    shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
-    return shown.get(parameter, "")
+    values = {name: str(value).lower() for name, value in vars(default.options).items()}
+    values |= {"heads": values["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
+    values |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
+    return values.get(parameter, "")
 
 
-def is_another_spelling(parameter, text, scene):
+def is_another_spelling(parameter, text, read):
     """Titles stand for steps, numbers in changes have many spellings; a sentence keeps all but lone surrogates."""
     if parameter == "step":
-        return any(text.strip().casefold() == step.title.casefold() and step.id == scene.step for step in STEPS)
-    if parameter == "stage":  # of older links: what is called picked now
-        return scene.picked == text
+        return any(text.strip().casefold() == step.title.casefold() and step.id == read.scene.step for step in STEPS)
+    if parameter == "stage":  # of older links
+        return read.scene.picked == text
     if parameter == "changes":
-        return len(text.split(";")) == len(scene.changes)
-    return (
-        parameter in ("sentence", "context") and getattr(scene, parameter) == text.encode("utf-8", "replace").decode()
-    )
+        return len(text.split(";")) == len(read.scene.changes)
+    kept = text.encode("utf-8", "replace").decode()
+    return parameter in ("sentence", "context") and getattr(read.scene, parameter) == kept
 
 
-@pytest.mark.parametrize(
-    ("written", "says"),
-    [
-        ({"step": ""}, "step is one of"),
-        ({"step": "nonsense"}, "got 'nonsense', using Start"),
-        ({"notebook": ""}, "notebook is one of"),
-        ({"ask": "who"}, "ask is one of"),
-        ({"order": "random"}, "order is one of"),
-        ({"stage": "logits"}, "picked is a stage"),
-        ({"present": "yes"}, "present is 1 or 0"),
-        ({"reveal": "-1"}, "reveal is a whole number"),
-        ({"reveal": "100"}, "reveal is a whole number"),
-        ({"picked": "logits"}, "picked is a stage"),
-        ({"source": "009 none"}, "got '009 none'"),
-        ({"cell": "1.2.x"}, "got '1.2.x'"),
-        ({"cell": "99.1.1.1.1"}, "lies outside"),
-        ({"step": ["Scores", "Output"]}, "step stands in the address 2 times"),
-        ({"sentence": "a" * 40_000}, "the address has 40,000"),
-        ({"trail": "output[0,0]<q[0,0,0]"}, "not among those"),
-        ({"changes": "scores[9,9,9]=1"}, "counted from 0"),
-        ({"changes": "1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17"}, "at most 16"),
-        ({"heads": "7"}, "got '7', using 8"),
-        ({"sentence": "  "}, "no words yet"),
-        ({"stp": "mask"}, "“stp” is no parameter"),
-        ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
-        ({"step": "Mask"}, "This pass has no step 'Mask'; showing 'Softmax'"),
-        (
-            {"step": "mask-6", "layers": "6", "mask": "window", "window_in": "all but every sixth layer"},
-            "Layer 6 has no step 'Mask'; showing 'Softmax'",
-        ),
-        ({"step": "mask-6", "layers": "2"}, "This pass has no step 'Mask'"),
-        ({"model": "gpt"}, "model is one of microgpt, who-is-it"),
-        ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
-        ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),
-        ({"model": "mirror", "seed": "42"}, "The seeds of “Mirror” are 0, 1, 2; got 42, using 2"),
-        ({"model": "mirror", "seed": "x"}, "seed is a whole number"),
-        ({"model": "mirror", "heads": "4", "context": "sun"}, "left out: heads, context"),
-        ({"model": "mirror", "source": "001 with"}, "got both, using the model mirror"),
-        (
-            {"model": "mirror", "sentence": "unicorn", "checkpoint": "3", "context": "sun"},
-            "left out: checkpoint, context",
-        ),
-        ({"source": "001 with", "sentence": "hello", "heads": "4", "seed": "1"}, "left out: heads, seed, sentence"),
-        ({"model": "who-is-it", "sentence": ""}, "no words yet"),
-        ({"checkpoint": "3"}, "no model is shown"),
-        ({"model": "by-hand", "checkpoint": "3"}, "was not trained"),
-    ],
-)
-def test_what_is_mended_is_said(written, says):
-    read = fitted_at(written)
-    notices = read.notices + read.refused
-    assert [notice for notice in notices if says in notice] == list(notices)
-    assert len(notices) == 1
+CORRECTED = json.loads((ROOT / "tests/data/corrected_addresses.json").read_text("utf-8"))
+CORRECTED += [
+    ({"sentence": "a" * 40_000}, "the address has 40,000"),
+    ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
+]
 
 
-def test_what_goes_with_a_model_that_is_not_there_is_said():
-    notices = parse({"model": "nope", "checkpoint": "3"}).notices
-    assert [notice.partition(" ")[0] for notice in notices] == ["model", "checkpoint"]
+@pytest.mark.parametrize(("parameters", "part"), CORRECTED)
+def test_each_corrected_value_has_one_notice(parameters, part):
+    read = fitted_at(parameters)
+    (notice,) = read.notices + read.refused
+    assert part in notice
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
+def test_where_no_answer_is_known_the_selection_is_what_the_last_word_looks_at_most(seed):
     for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
         trace = resolve(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
-        looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
+        weights, probabilities = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
         (selection,) = starts(trace)
-        assert selection.query == len(looked_at) - 1
-        assert looked_at[selection.key] == max(looked_at)
-        assert answered[selection.answer] == max(answered)
+        assert selection.query == len(weights) - 1
+        assert weights[selection.key] == max(weights)
+        assert probabilities[selection.answer] == max(probabilities)
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_of_vectors_one_looks_first_at_the_largest_number(model):
+def test_of_vectors_the_largest_number_is_selected_first(model):
     trace = resolve(of_model(model)).trace
     selection, layer = starts(trace)[-1], trace.layers[-1].trace
     value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
@@ -295,7 +240,7 @@ def test_titles_of_steps_still_open_them_in_any_case():
         for written in (step.title, step.title.upper(), step.id):
             fitted = fitted_at({"step": written, "positions": "sinusoidal", "mask": "causal"})
             assert fitted.scene.step == nearest(fitted.trace)[step.id]
-            assert not [notice for notice in fitted.notices if "step is one of" in notice]
+            assert not [notice for notice in fitted.notices if "no step called" in notice]
 
 
 def test_a_first_visit_has_no_parameters():
@@ -306,20 +251,15 @@ def test_a_first_visit_has_no_parameters():
     assert query(parse({}).scene) == {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}
 
 
-def test_an_address_without_a_model_means_what_it_meant_before_there_were_models():
+def test_an_address_without_a_model_has_random_parameters():
     assert parse({"step": "scores"}).scene == replace(Scene(), step="scores")
-    assert fitted_at({"seed": "7"}).trace["x"].shape == (6, 8)
-    assert query(Scene()) == {"sentence": Scene().sentence}  # an empty one is that of a first visit
+    assert query(Scene()) == {"sentence": Scene().sentence}  # an empty address is a first visit
 
 
 def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
     scene = replace(Scene(), sentence="", step="scores", changes=(Change("scores", (0, 1, 2), 1.5),))
     assert parse(query(scene)).scene == scene
     assert resolve(scene).trace is None
-
-
-def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
-    assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
 
 
 @of_each("d_model", range(2, 33))
@@ -374,16 +314,6 @@ def test_each_layer_of_a_model_opens_on_what_it_looks_for_at_every_moment_of_its
         assert row[each.key] == max(row) > 0.5
 
 
-def test_a_link_without_a_cell_is_that_of_the_start_of_its_step():
-    for step in ("question", "softmax-1", "softmax-2"):
-        scene = replace(of_model("recall"), step=step)
-        cell = start(resolve(scene).trace, step)
-        assert resolve(replace(scene, selection=cell)).scene == scene
-        assert "cell" not in query(parse(query(scene)).scene)
-    other = replace(of_model("recall"), step="softmax-1", selection=cell)
-    assert parse(query(other)).scene == other
-
-
 def test_one_begins_at_a_key_that_is_seen_and_in_a_long_sentence_at_a_word_that_looks_somewhere():
     words = " ".join(f"w{n}" for n in range(40))
     usual, causal = (trace_of(Settings("the cat sat on the mat", mask=mask)) for mask in ("none", "causal"))
@@ -424,3 +354,52 @@ def test_a_talk_of_a_model_that_writes_begins_before_the_first_letter_unless_its
     for elsewhere in ({"model": "microgpt"}, talk | {"step": "softmax"}):
         assert parse(elsewhere).scene.sentence == first
     assert parse({"model": "who-is-it", "present": "1"}).scene.sentence == of_model("who-is-it").sentence
+
+
+WHAT_IF = QUESTIONS[-1]
+
+
+@pytest.mark.parametrize(
+    ("address", "step", "picked"),
+    [
+        ({"stage": "attention"}, "softmax", "attention"),
+        ({"stage": "w_q", "changes": "scores[0,1,2]=1"}, "qkv", "w_q"),
+        ({"changes": "scores[0,1,2]=1;heads[1]=0"}, "weighted-sum", "heads"),
+        ({"changes": "mask[1,0]=0", "trail": "attention[0,1,0]"}, "mask", "mask"),
+    ],
+)
+def test_what_if_opens_at_the_picked_stage_or_at_the_last_change(address, step, picked):
+    fields = what_if(fitted_at(address))
+    assert (fields["step"], fields["picked"], fields["question"], fields["trail"]) == (step, picked, WHAT_IF, ())
+    assert picked != "heads" or fields["selection"].head == 1
+
+
+def test_what_if_without_a_number_opens_the_whole_pass_if_there_is_one():
+    assert what_if(fitted_at({})) == {"step": STEPS[-1].id, "question": WHAT_IF, "trail": ()}
+    no_pass = {"sentence": "", "trail": "output[0,0]", "changes": "q[0,0,0]=1"}
+    assert what_if(fitted_at(no_pass)) == {"question": WHAT_IF, "trail": ()}
+
+
+IN_BROWSER = {
+    "first visit": {},
+    "one word": {"sentence": "alone"},
+    "a cell": {"step": "output", "cell": "2.3.4.2.7", "picked": "w_o"},
+    "a talk": {"step": "scores", "present": "1", "reveal": "2", "order": "index"},
+    "a trail": {"step": "output", "trail": "output[1,2]<concat[1,5]", "ask": "slope"},
+    "an example": {"source": "001 with", "step": "Softmax", "cell": "1.2.1.3.1", "ask": "whatif"},
+}
+
+
+def test_browser_and_server_write_and_read_the_same_addresses(node):
+    scenes = {name: fitted_at(address) for name, address in IN_BROWSER.items()}
+    sent = [
+        {"document": (made := document(each)), "where": made["where"], "search": f"?{urlencode(query(each.scene))}"}
+        for each in scenes.values()
+    ]
+    from_browser = json.loads(node(str(ROOT / "tests/js/addresses.mjs"), text=json.dumps(sent)))
+    for name, server, browser in zip(scenes, sent, from_browser, strict=True):
+        written = dict(parse_qsl(browser["search"].removeprefix("?")))
+        read = fitted_at(written)
+        assert document(read)["where"] == server["where"], name
+        assert (read.notices, query(read.scene)) == ((), written), name
+        assert browser["where"] == server["where"] | {"from": ""}, "what is unfolded on the sheet is in no address"

@@ -11,8 +11,7 @@ import replay
 
 import attnviz
 from attnviz.contract.answer import read_request
-from attnviz.scene.actions import apply_action
-from attnviz.scene.actions.session import Session, answer_to
+from attnviz.scene.actions.session import Session, answer_to, apply_action
 from attnviz.scene.address import parse
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply import PARTS, ClientState, reply
@@ -68,16 +67,6 @@ def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
     assert session.notes.seed is None
 
 
-def test_what_is_asked_for_after_something_else_is_answered_with_both():
-    one = ReplyNotes(heads=(1, 2), queries=(5,), slopes_of="q[0,0,0]", notices=("one",))
-    both = one.then(ReplyNotes(heads=(1, 3), queries=(5, 4), notices=("other",)))
-    assert both == ReplyNotes(heads=(2, 1, 3), queries=(5, 4), slopes_of="q[0,0,0]", notices=("other",))
-
-
-def test_all_of_a_pass_is_sent_once_and_what_was_asked_for_by_itself_again():
-    assert ReplyNotes(heads=(1,), queries=(5,), whole=True).kept(Scene()) == ReplyNotes(heads=(1,), queries=(5,))
-
-
 def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
     from attnviz.core.trace import Trace
 
@@ -94,60 +83,50 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
     assert computed == [scene.changes]
 
 
-LOOK = "?cell=1.3.2.1.1"
 PRODUCT = Path(attnviz.__file__).parent
 CACHING = str(PRODUCT / "core" / "trace.py"), "_kept.<locals>.cached"
-"""The wrapper around cached functions of other packages: it asks for nothing itself."""
+"""The wrapper around cached functions of other packages: it calls nothing by itself."""
 
 
 @functools.cache
-def room_of(file):
-    """The room of a file of attnviz, in scene one of its rooms; empty of all other files."""
+def package_of(file):
+    """The package of a file of attnviz, in scene its folder; empty for all other files."""
     if not file.startswith(str(PRODUCT)):
         return ""
     first, *inner = Path(file).relative_to(PRODUCT).with_suffix("").parts
     return f"{first}/{inner[0]}" if first == "scene" and len(inner) > 1 else first
 
 
-def ways_of(do):
-    """The rooms that calls lead through, from the first one on, each way once."""
-    ways, way = set(), [()]
+def paths_of(run):
+    """The sequences of packages that calls lead through, from the first one on."""
+    paths, path = set(), [()]
 
     def heard(frame, event, _):
         if event == "call":
             code = frame.f_code
-            room = "" if (code.co_filename, code.co_qualname) == CACHING else room_of(code.co_filename)
-            way.append(way[-1] if room in ("", *way[-1][-1:]) else (*way[-1], room))
-            ways.add(way[-1])
-        elif event == "return" and len(way) > 1:
-            way.pop()
+            package = "" if (code.co_filename, code.co_qualname) == CACHING else package_of(code.co_filename)
+            path.append(path[-1] if package in ("", *path[-1][-1:]) else (*path[-1], package))
+            paths.add(path[-1])
+        elif event == "return" and len(path) > 1:
+            path.pop()
 
     sys.setprofile(heard)
     try:
-        do()
+        run()
     finally:
         sys.setprofile(None)
-    return ways
+    return paths
 
 
-def test_from_an_address_to_its_cells_and_back_by_an_act_no_call_enters_a_room_twice():
+def test_from_an_address_to_its_cells_and_back_by_an_action_no_call_enters_a_package_twice():
     def walk():
         session = Session(parse({"sentence": "on a walk", "beside": "mask=causal", "cell": "1.2.1.1.1"}).scene)
         for view, *done in (("pass", "change", {"cell": "q[0,1,0]", "value": 2.5}), ("audit", "unpin", True)):
-            body = {
-                "tab": "a tab",
-                "address": session.address,
-                "look": "?cell=1.3.2.1.1",
-                "view": view,
-                "templates": [],
-            }
-            address = json.loads(answer_to(session, read_request(json.dumps(body | {"acts": [done]}).encode())))[
-                "address"
-            ]
+            request = {"tab": "a tab", "address": session.address, "look": "?cell=1.3.2.1.1", "view": view}
+            body = json.dumps(request | {"templates": [], "acts": [done]}).encode()
+            address = json.loads(answer_to(session, read_request(body)))["address"]
         assert "q[0,1,0]=2.5" in address["changes"]
 
-    ways = ways_of(walk)
-    assert [way for way in ways if len(set(way)) < len(way)] == []
-    assert {"scene", "scene/actions", "scene/document", "explain", "analysis", "models", "core"} <= {
-        way[-1] for way in ways if way
-    }
+    paths = paths_of(walk)
+    assert [path for path in paths if len(set(path)) < len(path)] == []
+    assert {"scene/actions", "scene/document", "explain", "models", "core"} <= {path[-1] for path in paths if path}

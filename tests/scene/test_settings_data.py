@@ -16,10 +16,8 @@ from attnviz.checks.uploads import OwnStages
 from attnviz.core.coerce import is_applicable
 from attnviz.core.integer_example import suits_integer_example
 from attnviz.core.settings import OPTIONS
-from attnviz.explain.glossary import explained
 from attnviz.models import MODELS
-from attnviz.scene.actions import ACTION_NAMES, apply_action
-from attnviz.scene.actions.session import Session
+from attnviz.scene.actions.session import ACTION_NAMES, Session, apply_action
 from attnviz.scene.document import controls
 from attnviz.scene.document.reply import ClientState, reply
 from attnviz.scene.reading import has_options, reading_model
@@ -75,32 +73,6 @@ def test_the_help_of_a_choice_says_what_each_of_its_options_is(event, unsaid):
     assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*OPTIONS[event].allowed} - unsaid
 
 
-def test_each_help_is_about_its_own_box():
-    helped = {box["event"]: box["help"] for scene in KINDS.values() for box in listed(scene) if "help" in box}
-    begins = {name: option.help for name, option in OPTIONS.items() if option.help} | {
-        "source": "A model that has learnt",
-        "another_seed": "Another seed:",
-        "model_seed": "Another seed is another model",
-        "context": "At most 64 tokens",
-    }
-    terms = [box for scene in KINDS.values() for box in listed(scene) if explained(box.get("label", ""))]
-    begins = {box["event"]: explained(box["label"]) for box in terms} | begins
-    assert {event: said.startswith(begins[event]) for event, said in helped.items()} == dict.fromkeys(begins, True)
-
-
-@pytest.mark.parametrize(
-    ("mask", "label"),
-    [
-        ("padding", "Keys hidden at the end"),
-        ("window", "Keys seen on either side"),
-        ("causal window", "Keys seen, its own counted"),
-    ],
-)
-def test_the_size_of_a_mask_says_what_it_counts(mask, label):
-    shown = boxes({"settings": settings_of(Scene(options=Options(mask=mask)))})
-    assert (shown["mask_size"]["label"], shown["seed"]["live"], shown["sentence"]["live"]) == (label, False, True)
-
-
 @of_each("scene", KINDS)
 def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
     for box in listed(scene):
@@ -123,11 +95,6 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
             done = apply_action(KINDS[model], "word", option["value"])
             between = "" if reading_model(KINDS[model]).task.is_open else " "
             assert shown(*done)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
-
-
-@pytest.mark.parametrize("value", [True, False])
-def test_a_switch_is_where_it_was_put(value):
-    assert shown(*apply_action(Scene(), "scaled", value))["scaled"] is value
 
 
 @pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)

@@ -87,28 +87,6 @@ CHANGED = {
 }
 
 
-OTHERS = {
-    "sentence": "a b c e",
-    "d_model": 16,
-    "n_heads": 4,
-    "mask": "causal",
-    "layers": 2,
-    "sharing": "all",
-    "rope": "halves",
-    "scaled": False,
-    "alibi": True,
-    "positions": "sinusoidal",
-    "context": "f g",
-}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_whatever_is_picked_makes_another_template_but_for_the_seed(name):
-    usual = trace_of(Settings("a b c d"))
-    assert trace_of(replace(Settings("a b c d"), **{name: OTHERS[name]})).template != usual.template
-    assert trace_of(Settings("a b c d", seed=7)).template == usual.template
-
-
 @pytest.mark.parametrize("name", CHANGED)
 def test_the_template_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
     assert CHANGED[name](trace_of(Settings("the cat sat"))).template is None
@@ -125,13 +103,6 @@ def test_what_is_said_of_a_template_is_worked_out_once_and_kept_for_a_few():
     assert len(asked) == len(sizes)
     ask(trace_of(Settings("a", mask_size=1, d_model=2, n_heads=1)))
     assert len(asked) == len(sizes) + 1, "the first was let go"
-
-
-def test_a_trace_without_a_template_keeps_what_is_said_of_it_alone():
-    asked = []
-    ask = cached_by_template(lambda trace: asked.append(trace) or len(asked))
-    one, other = (without_template(trace_of(Settings("a b"))) for _ in range(2))
-    assert [ask(one), ask(other), ask(one)] == [1, 2, 1]
 
 
 def test_a_browser_is_sent_the_parts_of_a_template_until_it_has_them():

@@ -89,7 +89,7 @@ def test_what_is_pinned_beside_it_and_let_go_is_announced(opened):
     page = shown(opened(), beside="same")
     assert heard(page).startswith("A is pinned. Change anything: what you see then is B.")
     shown(page, **PAIR)
-    assert heard(page).startswith("A and B beside each other. They part at the ")
+    assert heard(page).startswith("A and B beside each other. The first difference is at the ")
     shown(page, mask="causal")
     assert heard(page).startswith("A is let go.")
 

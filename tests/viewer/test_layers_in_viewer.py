@@ -12,7 +12,7 @@ from tab import at, becomes, cell, parameters, resized
 
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
-from attnviz.scene.parameters import VIEWERS
+from attnviz.scene.address import VIEWERS
 from attnviz.scene.scene import of_model
 from attnviz.scene.with_pass import resolve
 

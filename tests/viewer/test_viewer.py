@@ -13,7 +13,7 @@ from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.order import LAYER
 from attnviz.models import MODELS
-from attnviz.scene.actions.messages import cell_in, change_in, option_in, place_in, places_in, writer_in
+from attnviz.scene.actions.messages import cell_in, change_in, index_in, indices_in, option_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
@@ -62,22 +62,22 @@ def test_a_number_that_the_stage_has_no_meaning_for_is_refused(stage, value):
 
 @pytest.mark.parametrize("message", [*NONSENSE, -1, 3, 2.5, math.nan, math.inf, 10**400], ids=lambda m: repr(m)[:9])
 def test_what_is_no_place_is_none(message):
-    assert place_in(message, 3) is None
+    assert index_in(message, 3) is None
 
 
 def test_a_place_is_a_whole_number_also_as_a_float():
-    assert (place_in(0, 3), place_in(2.0, 3)) == (0, 2)
+    assert (index_in(0, 3), index_in(2.0, 3)) == (0, 2)
 
 
 @pytest.mark.parametrize(
     "message", [*NONSENSE, [0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}], ids=lambda m: repr(m)[:9]
 )
 def test_what_is_not_two_places_is_none(message):
-    assert places_in(message, 3) is None
+    assert indices_in(message, 3) is None
 
 
 def test_two_places_are_read_in_their_order():
-    assert places_in([2, 0], 3) == (2, 0)
+    assert indices_in([2, 0], 3) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_of_any_message_what_is_read_is_of_the_pass(message):
     cell, head = cell_in(TRACE, message), writer_in(TRACE, message)
     assert cell is None or TRACE[cell[0]].value[cell[1]].shape == ()
     assert head is None or TRACE[head[1]].value[head[0]].ndim == 2
-    assert place_in(message, 3) in (None, 0, 1, 2)
+    assert index_in(message, 3) in (None, 0, 1, 2)
     option = option_in(message, (1, 2, "a", True))
     assert option is None or (type(option), option) == (type(message), message)
-    places = places_in(message, 3)
+    places = indices_in(message, 3)
     assert places is None or {*places} < {0, 1, 2}
     try:
         change = change_in(TRACE, message)

@@ -1,8 +1,8 @@
 """The kinds of questions: read from a lesson's file, answered and explained from the pass."""
 
 from attnviz.lessons.questions.answers import Answer, Code
-from attnviz.lessons.questions.numbers import Count, Number, Share
-from attnviz.lessons.questions.picks import CellAsked, Compare, Word
+from attnviz.lessons.questions.numbers import Count, Number, Percentage
+from attnviz.lessons.questions.picks import Compare, PickCell, PickWord
 
-AnyQuestion = Answer | CellAsked | Code | Compare | Count | Number | Share | Word
+AnyQuestion = Answer | PickCell | Code | Compare | Count | Number | Percentage | PickWord
 """A question of any kind, by its tag."""

@@ -15,116 +15,98 @@ from attnviz.models.task import most_probable
 
 SAME = 1e-9
 
-_PLACES = {1: "row", 2: "column"}
-"""How feedback names the axes after that of the heads."""
+_PLACES = {1: "row", 2: "column"}  # how feedback names the axes after that of the heads
 
 Arrays = dict[str, np.ndarray]
 
 
 LINES = {
     "scores": {
-        "q @ k.swapaxes(-1, -2)": lambda of: of["q"] @ of["k"].swapaxes(-1, -2),
-        "k @ q.swapaxes(-1, -2)": lambda of: of["k"] @ of["q"].swapaxes(-1, -2),
-        "q.swapaxes(-1, -2) @ k": lambda of: of["q"].swapaxes(-1, -2) @ of["k"],
+        "q @ k.swapaxes(-1, -2)": lambda ref: ref["q"] @ ref["k"].swapaxes(-1, -2),
+        "k @ q.swapaxes(-1, -2)": lambda ref: ref["k"] @ ref["q"].swapaxes(-1, -2),
+        "q.swapaxes(-1, -2) @ k": lambda ref: ref["q"].swapaxes(-1, -2) @ ref["k"],
     },
     "scaled": {
-        "scores / np.sqrt(d_k)": lambda of: of["scores"] / np.sqrt(of["q"].shape[-1]),
-        "scores / d_k": lambda of: of["scores"] / of["q"].shape[-1],
-        "scores * np.sqrt(d_k)": lambda of: of["scores"] * np.sqrt(of["q"].shape[-1]),
+        "scores / np.sqrt(d_k)": lambda ref: ref["scores"] / np.sqrt(ref["q"].shape[-1]),
+        "scores / d_k": lambda ref: ref["scores"] / ref["q"].shape[-1],
+        "scores * np.sqrt(d_k)": lambda ref: ref["scores"] * np.sqrt(ref["q"].shape[-1]),
     },
     "masked": {
-        "np.where(mask, scaled, -np.inf)": lambda of: np.where(of["mask"], of["scaled"], -np.inf),
-        "scaled * mask": lambda of: of["scaled"] * of["mask"],
-        "np.where(mask, -np.inf, scaled)": lambda of: np.where(of["mask"], -np.inf, of["scaled"]),
+        "np.where(mask, scaled, -np.inf)": lambda ref: np.where(ref["mask"], ref["scaled"], -np.inf),
+        "scaled * mask": lambda ref: ref["scaled"] * ref["mask"],
+        "np.where(mask, -np.inf, scaled)": lambda ref: np.where(ref["mask"], -np.inf, ref["scaled"]),
     },
     "attention": {
-        "softmax(masked, axis=-1)": lambda of: softmax(of["masked"], -1),
-        "softmax(masked, axis=-2)": lambda of: softmax(of["masked"], -2),
-        "masked / masked.sum(axis=-1, keepdims=True)": lambda of: of["masked"] / of["masked"].sum(-1, keepdims=True),
+        "softmax(masked, axis=-1)": lambda ref: softmax(ref["masked"], -1),
+        "softmax(masked, axis=-2)": lambda ref: softmax(ref["masked"], -2),
+        "masked / masked.sum(axis=-1, keepdims=True)": lambda ref: ref["masked"] / ref["masked"].sum(-1, keepdims=True),
     },
     "heads": {
-        "attention @ v": lambda of: of["attention"] @ of["v"],
-        "attention.swapaxes(-1, -2) @ v": lambda of: of["attention"].swapaxes(-1, -2) @ of["v"],
-        "attention @ k": lambda of: of["attention"] @ of["k"],
+        "attention @ v": lambda ref: ref["attention"] @ ref["v"],
+        "attention.swapaxes(-1, -2) @ v": lambda ref: ref["attention"].swapaxes(-1, -2) @ ref["v"],
+        "attention @ k": lambda ref: ref["attention"] @ ref["k"],
     },
 }
 """For each stage the line that computes it and two wrong ones, with what they compute."""
 
 
 class Code(QuestionSpec, tag="code", frozen=True):
-    """Which of three lines computes a stage.
+    """Which of three lines computes a stage."""
 
-    Attributes
-    ----------
-    of
-        A cell of that stage; feedback gives its number for each line.
-    """
-
-    of: str
+    of: str  # a cell of that stage; feedback gives its number for each line
 
     def question(self, passes: Passes) -> Choose:
-        of = find(self.of, passes)
-        name, _ = split_layer(of.stage.name)
+        ref = find(self.of, passes)
+        name, layer = split_layer(ref.stage.name)
         if name not in LINES:
             raise LessonError(f"Lines are known for {', '.join(LINES)}; got {self.of}.")
-        made = {line: _made(line, of) for line in sorted(LINES[name])}
-        right = [at for at, array in enumerate(made.values()) if _is_stage(array, of)]
+        arrays = {stage.name: stage.value for stage in ref.trace.layers[max(layer, 1) - 1].trace}
+        with np.errstate(invalid="ignore", divide="ignore"):
+            computed = {line: LINES[name][line](arrays) for line in sorted(LINES[name])}
         return Choose(
             prompt=fill_slots(self.prompt, passes),
-            candidates=[Candidate(label=line, feedback=_feedback(array, of)) for line, array in made.items()],
-            right=right,
+            candidates=[Candidate(label=line, feedback=_feedback(array, ref)) for line, array in computed.items()],
+            right=[index for index, array in enumerate(computed.values()) if _is_stage(array, ref)],
             is_code=True,
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        of = find(self.of, passes)
-        return computed_from(of.trace, [of.stage.name])
+        ref = find(self.of, passes)
+        return computed_from(ref.trace, [ref.stage.name])
 
 
-def _made(line: str, of: Reference) -> np.ndarray:
-    """The array that a line gives."""
-    name, layer = split_layer(of.stage.name)
-    layer_trace = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
-    arrays = {stage.name: stage.value for stage in layer_trace}
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return LINES[name][line](arrays)
+def _is_stage(array: np.ndarray, ref: Reference) -> bool:
+    return array.shape == ref.stage.shape and np.allclose(array, ref.stage.value, rtol=SAME, atol=SAME)
 
 
-def _is_stage(array: np.ndarray, of: Reference) -> bool:
-    if array.shape != of.stage.shape:
-        return False
-    return np.allclose(array, of.stage.value, rtol=SAME, atol=SAME)
-
-
-def _feedback(array: np.ndarray, of: Reference) -> LessonRuns:
-    if array.shape != of.stage.shape:
-        shapes = (" × ".join(map(str, shape)) for shape in (array.shape, of.stage.shape))
+def _feedback(array: np.ndarray, ref: Reference) -> LessonRuns:
+    if array.shape != ref.stage.shape:
+        shapes = (" × ".join(map(str, shape)) for shape in (array.shape, ref.stage.shape))
         return sentence("It gives {} numbers, not {}.".format(*shapes))
-    where = " and ".join(place_slot(of, axis, slot) for axis, slot in _PLACES.items())
-    names = {slot: ["", of.label(axis, of.index[axis])] for axis, slot in _PLACES.items()}
-    if _is_stage(array, of):
-        return sentence(f"For {where} it gives {{number}}, as in the pass.", number=of, **names)
-    value = float(array[of.index])
+    where = " and ".join(place_slot(ref, axis, slot) for axis, slot in _PLACES.items())
+    names = {slot: ["", ref.label(axis, ref.index[axis])] for axis, slot in _PLACES.items()}
+    if _is_stage(array, ref):
+        return sentence(f"For {where} it gives {{number}}, as in the pass.", number=ref, **names)
+    value = float(array[ref.index])
     if np.isnan(value):
         return sentence(f"For {where} it gives no number: −∞ is divided by −∞.", **names)
-    wrong = format_number(value, form_of(of))
-    return sentence(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=of, **names)
+    wrong = format_number(value, form_of(ref))
+    return sentence(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=ref, **names)
 
 
-MOST = 6
-"""The most answers that are offered."""
+MOST = 6  # the most answers that are offered
 
 
 class Answer(QuestionSpec, tag="answer", frozen=True):
     """Which answer is the most probable, at the last token."""
 
     def question(self, passes: Passes) -> Choose:
-        places = self._offered(passes)
-        right = [at for at, place in enumerate(places) if most_probable(_row(passes)[None])[0][place]]
+        answers, labels = self._offered(passes), passes.trace().labels["answer"]
+        is_right = most_probable(_row(passes)[None])[0]
         return Choose(
             prompt=fill_slots(self.prompt, passes),
-            candidates=[self._candidate(place, passes) for place in places],
-            right=right,
+            candidates=[Candidate(label=labels[each], feedback=self._feedback(each, passes)) for each in answers],
+            right=[index for index, each in enumerate(answers) if is_right[each]],
         )
 
     def covers(self, passes: Passes) -> set[str]:
@@ -135,32 +117,26 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
     def _offered(self, passes: Passes) -> list[int]:
         """The offered answers: the most probable, also before a change and in the compared pass, and words of the text.
 
-        Which come next in an open text may be any; there those of the text are no likelier guess.
+        In an open text any answer may come next; there the words of the text are no likelier guess.
         """
         trace = passes.trace()
         rows = [_row(passes), *(row for _, row in _before(passes))]
         firsts = [int(row.argmax()) for row in rows]
-        in_text = [place for place, label in enumerate(trace.labels["answer"]) if label in trace.labels["key"]]
-        others = [int(place) for place in np.argsort(-rows[0])]
-        offered = [*firsts, *([] if trace.origin.is_open else in_text), *others]
-        return sorted(list(dict.fromkeys(offered))[:MOST])
+        in_text = [index for index, label in enumerate(trace.labels["answer"]) if label in trace.labels["key"]]
+        others = [int(index) for index in np.argsort(-rows[0])]
+        return sorted(list(dict.fromkeys([*firsts, *([] if trace.origin.is_open else in_text), *others]))[:MOST])
 
-    def _candidate(self, place: int, passes: Passes) -> Candidate:
-        trace = passes.trace()
-        return Candidate(label=trace.labels["answer"][place], feedback=self._feedback(place, passes))
-
-    def _feedback(self, place: int, passes: Passes) -> LessonRuns:
+    def _feedback(self, answer: int, passes: Passes) -> LessonRuns:
         trace, row = passes.trace(), _row(passes)
-        index = (len(trace["probabilities"].value) - 1, place)
-        reference = Reference("B", trace, trace["probabilities"], index)
-        rank = int((row > row[place]).sum()) + 1
-        name = ["", trace.labels["answer"][place]]
-        which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
-        sentences = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=reference)
+        number = Reference("B", trace, trace["probabilities"], (len(trace["probabilities"].value) - 1, answer))
+        rank = int((row > row[answer]).sum()) + 1
+        which = "the most probable" if rank == 1 else f"the {ordinal(rank)} most probable"
+        name = ["", trace.labels["answer"][answer]]
+        sentences = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=number)
         if rank == 1:
             return sentences
-        before = [text for text, other in _before(passes) if other.argmax() == place]
-        return [*sentences, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
+        before = [text for text, other in _before(passes) if other.argmax() == answer]
+        return [*sentences, *(sentence(f" {before[0]}.") if before else _looking_elsewhere(answer, trace))]
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
@@ -168,8 +144,8 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
     names = trace.labels["key"]
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
-            last, other = (["", names[place]] for place in (-1, key))
-            return sentence(" It would be right if “{last}” looked at “{other}” alone.", last=last, other=other)
+            text = " It would be right if “{last}” looked at “{other}” alone."
+            return sentence(text, last=["", names[-1]], other=["", names[key]])
     return []
 
 
@@ -189,8 +165,8 @@ def _rows_looking_at_one(trace: Trace) -> dict[int, np.ndarray]:
     return rows
 
 
-def _row(passes: Passes, of: str = "B") -> np.ndarray:
-    trace = passes.trace(of)
+def _row(passes: Passes, ref: str = "B") -> np.ndarray:
+    trace = passes.trace(ref)
     if "probabilities" not in trace:
         raise LessonError("An answer is asked of a model; this pass has none.")
     return trace["probabilities"].value[-1]

@@ -10,77 +10,47 @@ from msgspec import UNSET, Struct, field
 from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.core.stage import split_layer
 from attnviz.lessons.figures import figure, mask_of
-from attnviz.lessons.questions.spec import QuestionSpec, cell_of, computed_from, covers_of
+from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, cell_of, computed_from
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find, noun
 from attnviz.lessons.slots import evaluate, fill_slots, format_number, sentence
 from attnviz.lessons.wrong_answers import WrongAnswer, wrong_answers
 
 
 class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A wrong number that learners may arrive at.
+    """A wrong number that learners may arrive at."""
 
-    Attributes
-    ----------
-    of
-        The expression that gives it.
-    feedback
-        What the number is, for feedback.
-    """
-
-    of: str
-    feedback: str = field(name="told")
+    of: str  # the expression that gives it
+    feedback: str = field(name="told")  # what the number is, for feedback
 
 
-class Number(QuestionSpec, tag="number", frozen=True):
-    """A number to fill in.
+class Number(ExpressionSpec, tag="number", frozen=True):
+    """A number to fill in."""
 
-    Attributes
-    ----------
-    of
-        Its cell, or an expression.
-    form
-        How it is written, as in a slot.
-    tolerance
-        The tolerance; 0 for half of the last written digit. A larger one is added to the prompt.
-    parts
-        How many rounded numbers the answer adds up; the tolerance grows with it.
-    wrong
-        Wrong expressions that learners may compute.
-    beside
-        A similar cell to point at, if the picture doesn't show the asked one.
-    """
-
-    of: str
-    form: str = ""
-    tolerance: float = 0.0
-    parts: int = 1
-    wrong: tuple[Wrong, ...] = ()
-    beside: str = ""
+    form: str = ""  # how it is written, as in a slot
+    tolerance: float = 0.0  # 0 for half of the last written digit; a larger one is added to the prompt
+    parts: int = 1  # how many rounded numbers the answer adds up; the tolerance grows with it
+    wrong: tuple[Wrong, ...] = ()  # wrong expressions that learners may compute
+    beside: str = ""  # a similar cell to point at, if the picture doesn't show the asked one
 
     def question(self, passes: Passes) -> Fill:
         right = evaluate(self.of, passes)
         text = format_number(right, self.form)
         tolerance = self.tolerance or self.parts * half_a_digit(text)
+        is_stated = self.tolerance > half_a_digit(text)
+        wrong = computed(self.wrong, passes)
+        if PATTERN.fullmatch(self.of):
+            wrong += wrong_answers(find(self.of, passes))
         return Fill(
-            prompt=[
-                *fill_slots(self.prompt, passes),
-                *(leeway(tolerance) if self.tolerance > half_a_digit(text) else ()),
-            ],
+            prompt=[*fill_slots(self.prompt, passes), *(leeway(tolerance) if is_stated else ())],
             right=right,
             text=text,
             tolerance=tolerance,
             is_share=False,
-            nears=nears(right, tolerance, [*computed(self.wrong, passes), *self._misread(passes)]),
+            nears=nears(right, tolerance, wrong),
         )
-
-    def covers(self, passes: Passes) -> set[str]:
-        return covers_of(self.of, passes)
 
     def asked_cell(self, passes: Passes) -> str | None:
         return cell_of(self.beside or self.of, passes)
-
-    def _misread(self, passes: Passes) -> list[WrongAnswer]:
-        return wrong_answers(find(self.of, passes)) if PATTERN.fullmatch(self.of) else []
 
 
 def half_a_digit(text: str) -> float:
@@ -109,31 +79,20 @@ def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer]) -> lis
     return wrong
 
 
-_SCORES = {"attention": "scaled", "probabilities": "logits"}
-"""Stages of attention weights and probabilities, each with the scores that its softmax reads."""
+_SCORES = {"attention": "scaled", "probabilities": "logits"}  # the scores that the softmax of each reads
 
 
-class Share(QuestionSpec, tag="share", frozen=True):
-    """An attention weight to guess.
+class Percentage(ExpressionSpec, tag="share", frozen=True):
+    """An attention weight, a probability or another fraction to guess, in per cent."""
 
-    Attributes
-    ----------
-    of
-        Its cell, or an expression.
-    tolerance
-        The tolerance, added to the prompt.
-    wrong
-        Wrong expressions that learners may guess.
-    """
-
-    of: str
-    tolerance: float = 0.05
-    wrong: tuple[Wrong, ...] = ()
+    tolerance: float = 0.05  # added to the prompt
+    wrong: tuple[Wrong, ...] = ()  # wrong expressions that learners may guess
 
     def question(self, passes: Passes) -> Fill:
         right, cell = float(evaluate(self.of, passes)), self._cell(passes)
         if not 0 <= right <= 1:
-            raise LessonError(f"A share lies between 0 and 1; {self.of} is {right}.")
+            raise LessonError(f"A percentage is of a number from 0 to 1; {self.of} is {right}.")
+        wrong = [*computed(self.wrong, passes), *(wrong_answers(cell) if cell else ())]
         return Fill(
             prompt=[*fill_slots(self.prompt, passes), *leeway(100 * self.tolerance, "points")],
             right=right,
@@ -142,82 +101,59 @@ class Share(QuestionSpec, tag="share", frozen=True):
             is_share=True,
             lead=lead(cell) if cell else UNSET,
             score=noun(_SCORES[split_layer(cell.stage.name)[0]]) if cell else "",
-            nears=nears(
-                right, self.tolerance / 2, [*computed(self.wrong, passes), *(wrong_answers(cell) if cell else ())]
-            ),
+            nears=nears(right, self.tolerance / 2, wrong),
         )
 
-    def covers(self, passes: Passes) -> set[str]:
-        return covers_of(self.of, passes)
-
-    def asked_cell(self, passes: Passes) -> str | None:
-        return cell_of(self.of, passes)
-
     def _cell(self, passes: Passes) -> Reference | None:
-        if not PATTERN.fullmatch(self.of):
-            return None
-        of = find(self.of, passes)
-        if split_layer(of.stage.name)[0] not in _SCORES:
-            raise LessonError(f"A share is one of attention or of probabilities; got {self.of}.")
-        return of
+        ref = find(self.of, passes) if PATTERN.fullmatch(self.of) else None
+        if ref and split_layer(ref.stage.name)[0] not in _SCORES:
+            raise LessonError(f"A percentage is an attention weight or a probability; got {self.of}.")
+        return ref
 
 
-def lead(of: Reference) -> tuple[float, float]:
+def lead(ref: Reference) -> tuple[float, float]:
     """A weight's own score, and the log-sum-exp of the others."""
-    scores = of.trace[of.stage.inputs[0]].value[of.index[:-1]]
-    others = np.delete(scores, of.index[-1])
+    scores = ref.trace[ref.stage.inputs[0]].value[ref.index[:-1]]
+    others = np.delete(scores, ref.index[-1])
     visible = others[np.isfinite(others)]
-    if not len(visible) or np.isneginf(scores[of.index[-1]]):
-        raise LessonError(f"A share is asked of a row in which several are visible; {of.cell} is alone or hidden.")
+    if not len(visible) or np.isneginf(scores[ref.index[-1]]):
+        raise LessonError(
+            f"A percentage is asked of a row in which several are visible; {ref.cell} is alone or hidden."
+        )
     largest = visible.max()
-    return float(scores[of.index[-1]]), float(largest + np.log(np.exp(visible - largest).sum()))
+    return float(scores[ref.index[-1]]), float(largest + np.log(np.exp(visible - largest).sum()))
 
 
-Reading = tuple[float, str]
+_COUNTED_ON = {"hidden": "mask", "visible": "mask", "differing": "attention"}  # the stage that shows a count
 
 
 class Count(QuestionSpec, tag="count", frozen=True):
-    """How many.
+    """How many."""
 
-    Attributes
-    ----------
-    of
-        A figure of the pass (see `figures`), without "count."; perhaps after "A.".
-    unit
-        What is counted, in the plural.
-    """
-
-    of: str
-    unit: str
+    of: str  # a figure of the pass (see `figures`), without "count."; perhaps after "A."
+    unit: str  # what is counted, in the plural
 
     def question(self, passes: Passes) -> Fill:
         prefix, _, name = self.of.rpartition(".")
         right = figure(f"{prefix}.count.{name}".lstrip("."), passes)
-        nears: dict[float, Near] = {}
-        for wrong, text in _NEARS.get(name, lambda passes: ())(passes):
-            if wrong != right and wrong not in nears:
-                nears[wrong] = Near(value=wrong, tolerance=0.0, feedback=sentence(text))
+        wrong = _WRONG_COUNTS[name](passes) if name in _WRONG_COUNTS else ()
         return Fill(
             prompt=fill_slots(self.prompt, passes),
             right=right,
             text=format_number(right),
             tolerance=0.0,
             is_share=False,
-            nears=list(nears.values()),
+            nears=nears(right, 0.0, wrong),
             unit=self.unit,
         )
 
     def covers(self, passes: Passes) -> set[str]:
         trace = passes.trace()
-        names = [layer.names[stage] for layer in trace.layers for stage in _GIVING.get(self.of, ())]
+        names = [layer.names[_COUNTED_ON[self.of]] for layer in trace.layers if self.of in _COUNTED_ON]
         return computed_from(trace, names)
 
 
-_GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",)}
-"""The stages on which the answer could be counted."""
-
-
-def _hidden(passes: Passes) -> list[Reading]:
+def _hidden(passes: Passes) -> list[WrongAnswer]:
     seen = mask_of(passes.trace())
     return [
         (int(seen.sum()), "That is how many are visible."),
@@ -229,7 +165,7 @@ def _hidden(passes: Passes) -> list[Reading]:
     ]
 
 
-def _parameters(passes: Passes) -> list[Reading]:
+def _parameters(passes: Passes) -> list[WrongAnswer]:
     trace, right = passes.trace(), figure("count.parameters", passes)
     n_heads = figure("count.heads", passes)
     one = sum(trace[name].size for name in ("w_q", "w_k", "w_v") if name in trace)
@@ -241,7 +177,7 @@ def _parameters(passes: Passes) -> list[Reading]:
     ]
 
 
-def _cached(passes: Passes) -> list[Reading]:
+def _cached(passes: Passes) -> list[WrongAnswer]:
     every, new = (figure(f"count.multiplications{each}", passes) for each in ("", "_cached"))
     return [
         (every, "That is how many there are if every letter is computed anew."),
@@ -249,8 +185,8 @@ def _cached(passes: Passes) -> list[Reading]:
     ]
 
 
-def _differing(passes: Passes) -> list[Reading]:
-    a, b = (passes.trace(of)["attention"].value for of in ("A", "B"))
+def _differing(passes: Passes) -> list[WrongAnswer]:
+    a, b = (passes.trace(ref)["attention"].value for ref in ("A", "B"))
     placewise = int((~np.isclose(a, b, rtol=0, atol=1e-12)).sum()) if a.shape == b.shape else a.size
     return [
         (placewise, "That compares place by place: compare each word with the same word."),
@@ -258,7 +194,7 @@ def _differing(passes: Passes) -> list[Reading]:
     ]
 
 
-_NEARS: dict[str, Callable[[Passes], list[Reading]]] = {
+_WRONG_COUNTS: dict[str, Callable[[Passes], list[WrongAnswer]]] = {
     "hidden": _hidden,
     "parameters": _parameters,
     "multiplications_cached": _cached,

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
 from attnviz.core.stage import layered, split_layer
-from attnviz.lessons.questions.spec import QuestionSpec, cell_of, covers_of, giving_away
+from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, giving_away
 from attnviz.lessons.reference import (
     PATTERN,
     LessonError,
@@ -36,85 +36,80 @@ from attnviz.lessons.slots import (
 
 Which = Literal["largest", "smallest", "largest in size"]
 
+ALMOST_NOTHING = 0.01  # an attention weight below this is not told in numbers
+
 
 class Extreme(QuestionSpec, frozen=True):
-    """Which of some cells has the largest number, or the smallest.
+    """Which of some cells has the largest number, or the smallest."""
 
-    Attributes
-    ----------
-    of
-        The cells, with * for one axis.
-    pick
-        Which of them is asked for.
-    """
-
-    of: str
-    pick: Which = "largest"
+    of: str  # the cells, with * for one axis
+    pick: Which = "largest"  # which of them is asked for
 
     def question(self, passes: Passes) -> PickQuestion:
-        of = find(self.of, passes)
-        if of.index.count(None) != 1:
+        ref = find(self.of, passes)
+        if ref.index.count(None) != 1:
             raise LessonError(f"One axis is asked about, as in attention[tired, *]; got {self.of}.")
-        candidates = [self.candidate(of, place) for place in range(len(of.values))]
+        candidates = [self.candidate(ref, place) for place in range(len(ref.values))]
         return PickQuestion(
-            prompt=fill_slots(self.prompt, passes), candidates=candidates, right=extremes(of.values, self.pick)
+            prompt=fill_slots(self.prompt, passes), candidates=candidates, right=extremes(ref.values, self.pick)
         )
 
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=True)
 
     def answer_cell(self, passes: Passes) -> str | None:
-        of = find(self.of, passes)
-        return str(of.cells[extremes(of.values, self.pick)[0]]) if of.of == "B" else None
+        ref = find(self.of, passes)
+        return str(ref.cells[extremes(ref.values, self.pick)[0]]) if ref.side == "B" else None
 
-    def candidate(self, of: Reference, place: int) -> Candidate:
-        """One of the places that may be picked."""
+    def candidate(self, ref: Reference, index: int) -> Candidate:
+        """One of the answers that may be picked."""
         raise NotImplementedError
 
-    def feedback(self, of: Reference, place: int) -> LessonRuns:
-        """The feedback on a place: which one it is, and where else it would be right."""
-        axis = of.index.index(None)
-        cell, (slot, label) = of.at(of.cells[place].index), _opening(of, axis, place)
-        if _is_hidden(cell):
-            return sentence(f"{slot} is hidden by the mask.", name=label)
-        others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
-        which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
-        runs = sentence(f"{slot} has {{number}}{which}.", name=label, number=cell)
-        return [*runs, *self._elsewhere(of, axis, place)] if (others > SAME).any() else runs
+    def feedback(self, ref: Reference, index: int) -> LessonRuns:
+        """The feedback on an answer: its rank in the row, and where else it would be right."""
+        axis, cell = ref.index.index(None), ref.at(ref.cells[index].index)
+        slot, label = place_slot(ref, axis), ref.label(axis, index)
+        if not is_of_words(ref, axis):  # at the start of a sentence
+            slot, label = slot[0].upper() + slot[1:], label[0].upper() + label[1:]
+        base, layer = split_layer(cell.stage.name)
+        if base in ("masked", "attention") and np.isneginf(ref.trace[layered("masked", layer)].value[cell.index]):
+            return sentence(f"{slot} is hidden by the mask.", name=["", label])
+        others = np.delete(sizes(ref.values, self.pick), index) - sizes(cell.values, self.pick)
+        n_before = int((others > SAME).sum())
+        if n_before and base == "attention" and float(cell.values) < ALMOST_NOTHING:
+            runs = sentence(f"{slot} gets almost nothing.", name=["", label])
+        else:
+            rank = self._rank(noun(ref.stage.name), n_before, is_last=n_before == len(others))
+            runs = sentence(f"{slot} has {{number}}: {rank}.", name=["", label], number=cell)
+        return [*runs, *self._elsewhere(ref, axis, index)] if n_before else runs
 
-    def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
-        """Its rank in the row: first, second, last, or the number ahead of it."""
+    def _rank(self, noun: str, n_before: int, *, is_last: bool) -> str:
         first, last, more = _ORDERS[self.pick]
-        what = "" if self.pick == "largest in size" else f" {noun(of.stage.name)}"
+        what = "" if self.pick == "largest in size" else f" {noun}"
         if n_before < 2:
-            return f": the {'second ' if n_before else ''}{first}{what}"
-        if is_last:
-            return f": the {last}{what}"
-        return f": {in_words(n_before)} others {more}"
+            return f"the {'second ' if n_before else ''}{first}{what}"
+        return f"the {last}{what}" if is_last else f"{in_words(n_before)} others {more}"
 
-    def _elsewhere(self, of: Reference, axis: int, place: int) -> LessonRuns:
-        """The row, along another axis, for which this place would be right."""
-        for other, at in reversed(list(enumerate(of.index))):
-            if other == axis or at is None:
+    def _elsewhere(self, ref: Reference, axis: int, index: int) -> LessonRuns:
+        """The sentence on a row, along another axis, for which this answer would be right."""
+        for other, current in reversed(list(enumerate(ref.index))):
+            if other == axis or current is None:
                 continue
-            for instead in range(of.stage.shape[other]):
-                row = Reference(of.of, of.trace, of.stage, (*of.index[:other], instead, *of.index[other + 1 :]))
-                if instead != at and extremes(row.values, self.pick) == [place]:
-                    return self._right_for(row, other)
+            for instead in range(ref.stage.shape[other]):
+                row = ref.at((*ref.index[:other], instead, *ref.index[other + 1 :]))
+                if instead != current and extremes(row.values, self.pick) == [index]:
+                    return self._right_for(row, axis, index, other)
         return []
 
-    def _right_for(self, row: Reference, other: int) -> LessonRuns:
-        """The sentence that a place is right for another word's or head's row."""
-        axis, at = row.index.index(None), row.index[other]
-        name, where = row.label(axis, extremes(row.values, self.pick)[0]), row.label(other, at)
-        place, whose = place_slot(row, axis), place_slot(row, other, "where")
-        if noun(row.stage.name) == "share":
-            text = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
+    def _right_for(self, row: Reference, axis: int, index: int, other: int) -> LessonRuns:
+        name, where = row.label(axis, index), row.label(other, row.index[other])
+        answer, whose = place_slot(row, axis), place_slot(row, other, "where")
+        if split_layer(row.stage.name)[0] == "attention":
+            text = f"{whose} looks most at itself" if name == where else f"{answer} is where {whose} looks most"
         else:
-            first = _ORDERS[self.pick][0]
-            text = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
+            text = f"For {whose}, {answer} has the {_ORDERS[self.pick][0]} {noun(row.stage.name)}"
             if self.pick == "largest in size":
-                text = f"For {whose}, {place} has the number {first}"
+                text = f"For {whose}, {answer} has the number {_ORDERS[self.pick][0]}"
         return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
 
 
@@ -126,49 +121,33 @@ _ORDERS = {
 """For each kind: what the first and the last of a row are called, and how many are ahead of another."""
 
 
-def _opening(of: Reference, axis: int, place: int) -> tuple[str, list]:
-    """The slot and label of a place at the start of a sentence, capitalised unless it is a word."""
-    slot, label = place_slot(of, axis), of.label(axis, place)
-    if not is_of_words(of, axis):
-        slot, label = slot[0].upper() + slot[1:], label[0].upper() + label[1:]
-    return slot, ["", label]
-
-
-def _is_hidden(cell: Reference) -> bool:
-    """Whether the mask hides the pair whose score or weight a cell is."""
-    name, layer = split_layer(cell.stage.name)
-    masked = layered("masked", layer)
-    return name in ("masked", "attention") and bool(np.isneginf(cell.trace[masked].value[cell.index]))
-
-
 def sizes(numbers: np.ndarray, which: Which) -> np.ndarray:
     """The numbers as sort keys: the one asked for is largest."""
     return {"largest": numbers, "smallest": -numbers, "largest in size": np.abs(numbers)}[which]
 
 
 def extremes(numbers: np.ndarray, which: Which) -> list[int]:
-    """The places of the number asked for; several if they differ only by rounding."""
+    """The indices of the number asked for; several if they differ only by rounding."""
     by_size = sizes(numbers, which)
-    largest = by_size.max()
-    return [int(place) for place in np.flatnonzero(by_size >= largest - SAME * abs(largest))]
+    return np.flatnonzero(by_size >= by_size.max() - SAME * abs(by_size.max())).tolist()
 
 
-class Word(Extreme, tag="word", frozen=True):
+class PickWord(Extreme, tag="word", frozen=True):
     """A question that is answered by a click on a word."""
 
-    def candidate(self, of: Reference, place: int) -> Candidate:
-        axis = of.index.index(None)
-        if not is_of_words(of, axis):
+    def candidate(self, ref: Reference, index: int) -> Candidate:
+        axis = ref.index.index(None)
+        if not is_of_words(ref, axis):
             raise LessonError(f"Words are asked for; {self.of} has none along its *.")
-        return Candidate(label=of.label(axis, place), feedback=self.feedback(of, place), word=place)
+        return Candidate(label=ref.label(axis, index), feedback=self.feedback(ref, index), word=index)
 
 
-class CellAsked(Extreme, tag="cell", frozen=True):
+class PickCell(Extreme, tag="cell", frozen=True):
     """A question that is answered by a click on a cell."""
 
-    def candidate(self, of: Reference, place: int) -> Candidate:
-        name = place_name(of, of.index.index(None), place)
-        return Candidate(label=name, feedback=self.feedback(of, place), cell=str(of.cells[place]))
+    def candidate(self, ref: Reference, index: int) -> Candidate:
+        name = place_name(ref, ref.index.index(None), index)
+        return Candidate(label=name, feedback=self.feedback(ref, index), cell=str(ref.cells[index]))
 
 
 Compared = Literal["more", "less", "the same"]
@@ -177,53 +156,25 @@ ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 
 class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A comparison for which a wrong answer would be right.
-
-    Attributes
-    ----------
-    answer
-    of, than
-        The expressions for which `answer` would be right.
-    feedback
-        What they are, with slots.
-    """
+    """A comparison for which a wrong answer would be right."""
 
     answer: Compared
-    of: str
+    of: str  # the expressions for which `answer` would be right
     than: str
-    feedback: str = field(name="told")
+    feedback: str = field(name="told")  # what they are, with slots
 
 
-class Compare(QuestionSpec, tag="compare", frozen=True):
-    """Whether a number is more, less or the same.
+class Compare(ExpressionSpec, tag="compare", frozen=True):
+    """Whether a number is more, less or the same."""
 
-    Attributes
-    ----------
-    of
-        A cell or an expression.
-    than
-        The other cell or expression; empty for the same cell in A.
-    form
-        The number format, as in a slot; a cell's default is its stage's.
-    instead
-        Feedback on wrong answers, used instead of the generated one.
-    """
-
-    of: str
-    than: str = ""
-    form: str = ""
-    instead: tuple[Instead, ...] = ()
+    than: str = ""  # the other cell or expression; empty for the same cell in A
+    form: str = ""  # the number format, as in a slot; a cell's default is its stage's
+    instead: tuple[Instead, ...] = ()  # feedback on wrong answers, used instead of the generated one
 
     def question(self, passes: Passes) -> Choose:
         right = compared(evaluate(self.of, passes), evaluate(self._other, passes))
         candidates = [Candidate(label=each, feedback=self._feedback(each, right, passes)) for each in ANSWERS]
         return Choose(prompt=fill_slots(self.prompt, passes), candidates=candidates, right=[ANSWERS.index(right)])
-
-    def covers(self, passes: Passes) -> set[str]:
-        return covers_of(self.of, passes)
-
-    def asked_cell(self, passes: Passes) -> str | None:
-        return cell_of(self.of, passes)
 
     @property
     def _other(self) -> str:
@@ -236,24 +187,24 @@ class Compare(QuestionSpec, tag="compare", frozen=True):
         both = {"of": quantity(self.of, form, passes), "than": quantity(self._other, form, passes)}
         if answer == right:
             return sentence("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
-        written = [fill_slots(each.feedback, passes) for each in self.instead if each.answer == answer]
-        return (
-            written[0]
-            if written
-            else self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
-        )
+        for each in self.instead:
+            if each.answer == answer:
+                return fill_slots(each.feedback, passes)
+        return self._elsewhere(answer, passes) or sentence("The two are {of} and {than}.", **both)
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which this answer would be right, first in the same row."""
         if self.than:
             return []
-        of = find(self.of, passes)
-        every = Reference(of.of, of.trace, of.stage, (*of.index[:-2], None, None)).cells
-        for cell in sorted(every, key=lambda each: each.index[:-1] != of.index[:-1]):
-            after = of.at(cell.index)
+        ref = find(self.of, passes)
+        every = Reference(ref.side, ref.trace, ref.stage, (*ref.index[:-2], None, None)).cells
+        for cell in sorted(every, key=lambda each: each.index[:-1] != ref.index[:-1]):
+            after = ref.at(cell.index)
             before = _before(after, passes)
-            if before and compared(cell.value, before.cell.value) == answer and _reads(answer, after, before):
-                return _right_for(answer, after, before)
+            if before and compared(cell.value, before.cell.value) == answer:
+                one, other = (format_number(float(each.cell.value), form_of(each)) for each in (after, before))
+                if answer == "the same" or one != other:  # different numbers must also look different
+                    return _right_for(answer, after, before)
         return []
 
 
@@ -266,24 +217,18 @@ def compared(one: float, other: float) -> Compared:
 
 def _before(after: Reference, passes: Passes) -> Reference | None:
     """The cell of the same labels in A; None if A has none."""
-    names = ", ".join(f'"{after.label(axis, place)}"' for axis, place in enumerate(after.index))
+    names = ", ".join(f'"{after.label(axis, index)}"' for axis, index in enumerate(after.index))
     try:
         return find(f"A.{after.stage.name}[{names}]", passes)
     except LessonError:
         return None
 
 
-def _reads(answer: Compared, after: Reference, before: Reference) -> bool:
-    """Whether different numbers also look different as written."""
-    one, other = (format_number(float(each.cell.value), form_of(each)) for each in (after, before))
-    return answer == "the same" or one != other
-
-
 def _right_for(answer: Compared, after: Reference, before: Reference) -> LessonRuns:
     row, column = len(after.index) - 2, len(after.index) - 1
-    where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
-    if noun(after.stage.name) == "share":
-        where = f"what {place_slot(after, row, 'row')} gives {place_slot(after, column, 'column')}"
+    slots = place_slot(after, row, "row"), place_slot(after, column, "column")
+    is_weight = split_layer(after.stage.name)[0] == "attention"
+    where = "what {} gives {}".format(*slots) if is_weight else " and ".join(slots)
     return sentence(
         f"{answer.capitalize()} is right for {where}: {{before}}, then {{after}}.",
         row=["", after.label(row, after.index[row])],

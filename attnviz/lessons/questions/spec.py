@@ -19,15 +19,9 @@ _SUM = re.compile(r"sum\((.+)\)")
 
 
 class QuestionSpec(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True):
-    """A question.
+    """A question."""
 
-    Attributes
-    ----------
-    prompt
-        With slots.
-    """
-
-    prompt: str
+    prompt: str  # with slots
 
     def question(self, passes: Passes) -> Question:
         """The question with all its answers."""
@@ -46,22 +40,25 @@ class QuestionSpec(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
         return self.asked_cell(passes)
 
 
+class ExpressionSpec(QuestionSpec, frozen=True):
+    """A question about a cell or an expression."""
+
+    of: str
+
+    def covers(self, passes: Passes) -> set[str]:
+        """The stage of the cell, or of the row that is summed; other expressions appear on no screen."""
+        summed = _SUM.fullmatch(self.of)
+        cell = summed[1] if summed else self.of
+        return giving_away(find(cell, passes), is_order_asked=False) if PATTERN.fullmatch(cell) else set()
+
+    def asked_cell(self, passes: Passes) -> str | None:
+        return cell_of(self.of, passes)
+
+
 def cell_of(expression: str, passes: Passes) -> str | None:
     """The address of the one cell of pass B that an expression names; else None."""
-    of = find(expression, passes) if PATTERN.fullmatch(expression) else None
-    return str(of.cell) if of and of.of == "B" and of.is_cell else None
-
-
-def covers_of(expression: str, passes: Passes) -> set[str]:
-    """The stages that give an expression away: that of its cell, or of the row that it sums.
-
-    Other expressions appear on no screen.
-    """
-    added = _SUM.fullmatch(expression)
-    cell = added[1] if added else expression
-    if not PATTERN.fullmatch(cell):
-        return set()
-    return giving_away(find(cell, passes), is_order_asked=False)
+    ref = find(expression, passes) if PATTERN.fullmatch(expression) else None
+    return str(ref.cell) if ref and ref.side == "B" and ref.is_cell else None
 
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
@@ -73,11 +70,11 @@ def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
     return computed
 
 
-def giving_away(of: Reference, *, is_order_asked: bool) -> set[str]:
+def giving_away(ref: Reference, *, is_order_asked: bool) -> set[str]:
     """The stages that give away a number of a stage, or which of several numbers is largest."""
-    names, above = {of.stage.name}, of.stage
-    while is_order_asked and (above := of.trace[above.inputs[0]] if above.inputs else None):
+    names, above = {ref.stage.name}, ref.stage
+    while is_order_asked and (above := ref.trace[above.inputs[0]] if above.inputs else None):
         if split_layer(above.name)[0] not in _KEEPS_ORDER:
             break
         names.add(above.name)
-    return computed_from(of.trace, names)
+    return computed_from(ref.trace, names)

@@ -15,8 +15,7 @@ from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import SceneWithPass
 
-Resolve = Callable[[Scene], SceneWithPass]
-"""A function that makes the pass of a scene, such as `resolve`."""
+Resolve = Callable[[Scene], SceneWithPass]  # a function that makes the pass of a scene, such as `resolve`
 
 
 class ActionResult(NamedTuple):
@@ -26,6 +25,11 @@ class ActionResult(NamedTuple):
     notes: ReplyNotes = ReplyNotes()
 
 
+def refused(scene: Scene, *notices: str) -> ActionResult:
+    """The unchanged scene, with the reasons why an action is impossible."""
+    return ActionResult(scene, ReplyNotes(notices=notices))
+
+
 Option = TypeVar("Option")
 
 
@@ -33,11 +37,6 @@ def change_in(trace: Trace, message: object) -> Change | None:
     """The change requested by {"cell": address, "value": number}; None if the message has another form.
 
     The value null stands for -inf, which JSON has no number for.
-
-    Raises
-    ------
-    ChangeError
-        If the number cannot stand in that cell.
     """
     if not isinstance(message, dict):
         return None
@@ -47,9 +46,8 @@ def change_in(trace: Trace, message: object) -> Change | None:
     try:
         number = -math.inf if value is None else float(value)
     except OverflowError:
-        raise ChangeError(
-            f"A number set by hand is within float64 (1.8e308); got one of {len(str(value))} digits."
-        ) from None
+        n = len(str(value))
+        raise ChangeError(f"A number set by hand is within float64 (1.8e308); got one of {n} digits.") from None
     stage, index = cell
     change = Change(stage, index, number)
     trace.check(change)
@@ -68,8 +66,8 @@ def writer_in(trace: Trace, message: object) -> tuple[int, str] | None:
     axis = MUTABLE.get(split_layer(stage)[0]) if isinstance(stage, str) and stage in trace else None
     if axis is None:
         return None
-    place = place_in(message.get("place"), trace[stage].shape[axis])
-    return None if place is None else (place, stage)
+    index = index_in(message.get("place"), trace[stage].shape[axis])
+    return None if index is None else (index, stage)
 
 
 class Stroke(NamedTuple):
@@ -85,20 +83,20 @@ def stroke_in(trace: Trace, message: object) -> Stroke | None:
     if not isinstance(message, dict) or message.keys() != {"head", "cells", "hides"}:
         return None
     n_heads, n_queries, n_keys = (trace.lengths[axis] for axis in ("head", "query", "key"))
-    head, cells, hides = place_in(message["head"], n_heads), message["cells"], message["hides"]
+    head, cells, hides = index_in(message["head"], n_heads), message["cells"], message["hides"]
     if (head is None and message["head"] is not None) or not isinstance(hides, bool) or not isinstance(cells, list):
         return None
     if not 0 < len(cells) <= n_queries * n_keys or any(not isinstance(each, list) or len(each) != 2 for each in cells):
         return None
-    places = tuple((place_in(query, n_queries), place_in(key, n_keys)) for query, key in cells)
-    return None if any(None in each for each in places) else Stroke(head, places, hides)
+    indices = tuple((index_in(query, n_queries), index_in(key, n_keys)) for query, key in cells)
+    return None if any(None in each for each in indices) else Stroke(head, indices, hides)
 
 
-def places_in(message: object, length: int) -> tuple[int, int] | None:
-    """Two positions below `length`, if the message is a list of two; else None."""
+def indices_in(message: object, length: int) -> tuple[int, int] | None:
+    """Two indices below `length`, if the message is a list of two; else None."""
     if not isinstance(message, list) or len(message) != 2:
         return None
-    one, other = (place_in(each, length) for each in message)
+    one, other = (index_in(each, length) for each in message)
     return None if one is None or other is None or one == other else (one, other)
 
 
@@ -107,7 +105,7 @@ def option_in(message: object, options: Iterable[Option]) -> Option | None:
     return next((option for option in options if type(option) is type(message) and option == message), None)
 
 
-def place_in(message: object, length: int) -> int | None:
-    """The message as a position below `length`; None if it is none."""
+def index_in(message: object, length: int) -> int | None:
+    """The message as an index below `length`; None if it is none."""
     is_number = isinstance(message, int | float) and not isinstance(message, bool)
-    return next((place for place in range(length) if is_number and place == message), None)
+    return next((index for index in range(length) if is_number and index == message), None)

@@ -18,15 +18,16 @@ from attnviz.scene.actions.messages import (
     Resolve,
     cell_in,
     change_in,
-    place_in,
-    places_in,
+    index_in,
+    indices_in,
+    refused,
     stroke_in,
     writer_in,
 )
+from attnviz.scene.address import drawing_in
 from attnviz.scene.compare import pairs_of
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import without_end, without_last_token
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped
@@ -36,7 +37,7 @@ def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Res
     try:
         change = change_in(resolved.trace, message)
     except ChangeError as error:
-        return ActionResult(scene, ReplyNotes(notices=(str(error),)))
+        return refused(scene, str(error))
     return _set_by_hand(scene, resolved, change, resolve) if change else ActionResult(scene)
 
 
@@ -49,14 +50,13 @@ def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve:
     """Set a number, unless that pushes another beyond float64."""
     changes = replaced(resolved.scene.changes, change)
     stage = resolved.original[change.stage]
-    if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
+    if stage.is_given and (stage.value[change.where] == change.value).all():  # the original number: nothing is set
         changes = changes[:-1]
     if len(changes) > MAX_CHANGES:
-        notice = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
-        return ActionResult(scene, ReplyNotes(notices=(notice,)))
+        return refused(scene, f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")
     after = replace(scene, changes=changes)
-    refused = resolve(after).refused
-    return ActionResult(scene, ReplyNotes(notices=refused)) if refused else ActionResult(after)
+    notices = resolve(after).refused
+    return refused(scene, *notices) if notices else ActionResult(after)
 
 
 def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
@@ -65,26 +65,25 @@ def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
         return ActionResult(scene)
     after = with_other(scene, pair.a, pair.b)
     now = resolve(after)
-    refused = (*resolve(pair.a).refused, *now.refused)
-    if refused:
-        return ActionResult(scene, ReplyNotes(notices=refused[:1]))
+    notices = (*resolve(pair.a).refused, *now.refused)
+    if notices:
+        return refused(scene, *notices[:1])
     if resolved.scene.selection is None:
-        selection, stage = (of(now.scene, now.trace, now.other.trace) for of in (selected, picked))
+        selection, stage = (get(now.scene, now.trace, now.other.trace) for get in (selected, picked))
         if selection != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
             return ActionResult(replace(after, selection=selection, picked=stage), ReplyNotes(seed="", arrives=True))
     return ActionResult(after, ReplyNotes(seed=""))
 
 
-ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair}
-"""Actions by name."""
+ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair}  # actions by name
 
 
 def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     changes = resolved.scene.changes
-    dropped = place_in(message, len(changes))
-    return ActionResult(
-        scene if dropped is None else replace(scene, changes=changes[:dropped] + changes[dropped + 1 :])
-    )
+    dropped = index_in(message, len(changes))
+    if dropped is None:
+        return ActionResult(scene)
+    return ActionResult(replace(scene, changes=changes[:dropped] + changes[dropped + 1 :]))
 
 
 def _reset(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -92,8 +91,8 @@ def _reset(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResu
 
 
 def _swap(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    places = places_in(message, resolved.trace.lengths["query"])
-    sentence = swapped(resolved, *places) if places else None
+    indices = indices_in(message, resolved.trace.lengths["query"])
+    sentence = swapped(resolved, *indices) if indices else None
     return ActionResult(scene if sentence is None else replace(scene, sentence=sentence))
 
 
@@ -103,10 +102,12 @@ def _slopes(scene: Scene, resolved: SceneWithPass, message: object) -> ActionRes
 
 def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     cell = cell_in(resolved.trace, message)
-    if cell and ranking_of(resolved.trace, *cell):
+    if cell is None:
+        return ActionResult(scene)
+    if ranking_of(resolved.trace, *cell):
         return ActionResult(scene, ReplyNotes(flips_of=message))
-    notice = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
-    return ActionResult(scene, ReplyNotes(notices=(notice,)) if cell else ReplyNotes())
+    what = "an attention weight or probability from a row with at least two entries"
+    return refused(scene, f"“What would flip it?” needs {what}.")
 
 
 def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -132,12 +133,12 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResu
     heads = range(n_heads) if stroke.head is None else [stroke.head]
     for query, key in stroke.cells:
         painted[heads, query, key] = stroke.hides
-    painting = CustomMask.of(painted)
-    if len(str(painting)) > MAX_CUSTOM_MASK:
+    mask = CustomMask.of(painted)
+    if len(str(mask)) > MAX_CUSTOM_MASK:
         rule = f"A painted mask has at most {MAX_CUSTOM_MASK:,} characters in the address; this one would have"
-        notice = f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence."
-        return ActionResult(scene, ReplyNotes(notices=(notice,)))
-    return ActionResult(replace(scene, hidden=painting))
+        notice = f"{rule} {len(str(mask)):,}. Paint fewer cells, or a shorter sentence."
+        return refused(scene, notice)
+    return ActionResult(replace(scene, hidden=mask))
 
 
 def _need(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -158,11 +159,9 @@ def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult
 def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     """Swap A and B."""
     a = resolved.scene.other
-    return (
-        ActionResult(scene)
-        if a is None
-        else ActionResult(with_other(scene, pinned(resolved.scene), a), ReplyNotes(seed=""))
-    )
+    if a is None:
+        return ActionResult(scene)
+    return ActionResult(with_other(scene, pinned(resolved.scene), a), ReplyNotes(seed=""))
 
 
 def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -173,9 +172,9 @@ def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
 
 def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     """Remove the last token."""
-    return ActionResult(
-        replace(scene, sentence=without_last_token(resolved.scene)) if can_continue(resolved) else scene
-    )
+    if not can_continue(resolved):
+        return ActionResult(scene)
+    return ActionResult(replace(scene, sentence=without_last_token(resolved.scene)))
 
 
 def _names(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -189,19 +188,5 @@ def _draw(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
         return ActionResult(scene)
 
 
-ACTIONS_ON_PASSES = {
-    "drop": _drop,
-    "reset": _reset,
-    "swap": _swap,
-    "slopes": _slopes,
-    "flip": _flip,
-    "paint": _paint,
-    "need": _need,
-    "pin": _pin,
-    "exchange": _exchange,
-    "next": _next,
-    "shorter": _shorter,
-    "names": _names,
-    "draw": _draw,
-}
-"""Actions by name."""
+_ACTIONS = (_drop, _reset, _swap, _slopes, _flip, _paint, _need, _pin, _exchange, _next, _shorter, _names, _draw)
+ACTIONS_ON_PASSES = {action.__name__[1:]: action for action in _ACTIONS}  # actions by name

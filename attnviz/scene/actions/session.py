@@ -1,4 +1,4 @@
-"""Sessions: a tab's state between two replies, and how actions change it."""
+"""Sessions: a tab's state between two replies, and the actions that change it."""
 
 from __future__ import annotations
 
@@ -8,50 +8,55 @@ from itertools import count
 
 from attnviz.analysis.audit import Audit
 from attnviz.contract.answer import ActsRequest
-from attnviz.scene.actions import apply_action
-from attnviz.scene.actions.messages import Resolve
-from attnviz.scene.address import parse, with_view
+from attnviz.scene.actions.messages import ActionResult, Resolve
+from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
+from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, settings_of
+from attnviz.scene.address import LOOKED_AT, parse, with_view
 from attnviz.scene.compare import furthest_apart
 from attnviz.scene.document.pass_cache import PASS_CACHE, Key, pass_key
 from attnviz.scene.document.reply import ClientState, address_of, reply
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.parameters import LOOKED_AT
+from attnviz.scene.reading import normalized
 from attnviz.scene.scene import OWN_CODE, PASS_FIELDS, Scene, Upload, pinned, source_of_upload, with_uploads
-from attnviz.scene.with_pass import SceneWithPass
+from attnviz.scene.with_pass import SceneWithPass, resolve
+
+ACTION_NAMES = tuple(ACTIONS_ON_SETTINGS | ACTIONS_ON_PASSES | ACTIONS_TO_NEW_PASSES)  # the names of all actions
+
+
+def apply_action(scene: Scene, name: object, message: object, resolve: Resolve = resolve) -> ActionResult:
+    """Apply an action to a scene as requested: parts that don't fit its pass may fit the next.
+
+    `resolve` computes the scene's pass if the action needs it.
+    """
+    if not isinstance(name, str):
+        return ActionResult(scene)
+    settings = settings_of(scene)
+    if name in settings:
+        changed, notes = settings[name](scene, message)
+        new = [each for each in normalized(changed)[1] if each not in normalized(scene)[1]]
+        return ActionResult(changed, replace(notes, notices=(*notes.notices, *new)))
+    if name not in ACTIONS_ON_PASSES and name not in ACTIONS_TO_NEW_PASSES:
+        return ActionResult(scene)
+    resolved = resolve(scene)
+    if not resolved.trace:
+        return ActionResult(scene)
+    if name in ACTIONS_ON_PASSES:
+        return ACTIONS_ON_PASSES[name](scene, resolved, message)
+    return ACTIONS_TO_NEW_PASSES[name](scene, resolved, message, resolve)
 
 
 @dataclass(eq=False)
 class Session:
-    """A tab's state between two replies. It holds no pass: one of 64 words and 128 heads takes 27 MB.
+    """A tab's state between two replies. It holds no pass: one of 64 words and 128 heads takes 27 MB."""
 
-    Attributes
-    ----------
-    scene : Scene
-        As requested: parts that don't fit this pass may fit the next.
-    notes : ReplyNotes
-        Notes for the next reply (`ReplyNotes.kept`).
-    arrivals : int
-        Counts up whenever the viewer should move to the scene's selection instead of keeping its own.
-    arrivals_sent : int
-        The arrivals sent to the browser; when none is pending, the browser's address has the current selection.
-    address : dict of str to str or None
-        The address parameters sent with the last reply; None for those removed.
-    audit : tuple of Key and Audit or None
-        The key of the pass last audited on request, and the result.
-    compared : Scene or None
-        The scene that the last uploaded arrays were compared with.
-    uploads : dict of str to Upload
-        The latest uploaded arrays, model and code stages, by key.
-    """
-
-    scene: Scene
-    notes: ReplyNotes = field(default_factory=ReplyNotes)
-    arrivals: int = 0
-    arrivals_sent: int = 0
-    address: dict[str, str | None] = field(default_factory=dict)
-    audit: tuple[Key, Audit] | None = None
-    uploads: dict[str, Upload] = field(default_factory=dict)
-    compared: Scene | None = None
+    scene: Scene  # as requested: parts that don't fit this pass may fit the next
+    notes: ReplyNotes = field(default_factory=ReplyNotes)  # notes for the next reply (`ReplyNotes.carried_over`)
+    arrivals: int = 0  # counts up whenever the viewer should move to the scene's selection instead of keeping its own
+    arrivals_sent: int = 0  # when none is pending, the browser's address has the current selection
+    address: dict[str, str | None] = field(default_factory=dict)  # as sent with the last reply; None removes one
+    audit: tuple[Key, Audit] | None = None  # the key of the pass last audited on request, and the result
+    uploads: dict[str, Upload] = field(default_factory=dict)  # the latest arrays, model and code stages, by key
+    compared: Scene | None = None  # the scene that the last uploaded arrays were compared with
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def number(self) -> int:
@@ -68,10 +73,7 @@ class Session:
         self.update()
 
     def pair(self) -> dict[str, object]:
-        """The parts of the scene that show the last compared pass next to the user's own computation of it.
-
-        Empty if that pair no longer exists.
-        """
+        """The fields of the scene that show the last compared pass next to the user's own; empty if it is gone."""
         right = with_uploads(self.compared, self.uploads) if self.compared else None
         code = self.uploads.get(OWN_CODE)
         if right is None or code is None:
@@ -94,7 +96,7 @@ class Session:
         """Perform an action; returns the notes for the reply."""
         self.scene, notes = apply_action(self.scene, name, message, resolve or PASS_CACHE.resolver())
         self.arrivals += notes.arrives
-        self.notes = self.notes.then(notes).kept(self.scene)
+        self.notes = self.notes.then(notes).carried_over(self.scene)
         return notes
 
     def answer(
@@ -110,7 +112,7 @@ class Session:
         scene = resolved.scene
         key, audit = self.audit or (None, None)
         all_notes = self.notes.then(notes).then(ReplyNotes(audit=audit if key == pass_key(scene) else None))
-        self.notes = self.notes.kept(scene)
+        self.notes = self.notes.carried_over(scene)
         self.arrivals_sent, self.address = self.arrivals, address_of(scene)
         return reply(resolved, all_notes, ClientState(tab, view, number, self.arrivals, templates))
 
@@ -118,8 +120,8 @@ class Session:
 def answer_to(session: Session, request: ActsRequest) -> bytes:
     """Perform the requested actions and return the reply; changes the session."""
     if request.address != session.address:
-        written = {name: text for name, text in request.address.items() if text is not None}
-        session.scene = parse(written, session.uploads).scene
+        parameters = {name: text for name, text in request.address.items() if text is not None}
+        session.scene = parse(parameters, session.uploads).scene
     session.scene = with_view(session.scene, request.looks)
     resolve, notes = PASS_CACHE.resolver(), ReplyNotes()
     for name, message in request.acts:

@@ -12,11 +12,11 @@ from attnviz.core.masks import LEAST_WINDOW
 from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS
 from attnviz.explain.wording import counted, setting
 from attnviz.models import MODELS
-from attnviz.scene.actions.messages import ActionResult, option_in, place_in
+from attnviz.scene.actions.messages import ActionResult, index_in, option_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, allowed_values
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.reading import any_model_of, has_options, unknown_words, with_spaces
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, model_choice, parts_for_source, with_options
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, model_choice, parts_for_source, with_options
 
 
 def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
@@ -31,9 +31,8 @@ def _source(scene: Scene, message: object) -> ActionResult:
     source = option_in(message, (OWN, *MODELS, *SOURCES))
     if source is None:
         return ActionResult(scene)
-    return ActionResult(
-        replace(scene, **{"sentence": with_spaces(scene)} | parts_for_source(source)), ReplyNotes(arrives=True)
-    )
+    parts = {"sentence": with_spaces(scene)} | parts_for_source(source)
+    return ActionResult(replace(scene, **parts), ReplyNotes(arrives=True))
 
 
 def _typed(scene: Scene, message: object, name: str) -> ActionResult:
@@ -69,7 +68,7 @@ def _model_seed(scene: Scene, message: object) -> ActionResult:
 
 
 def _checkpoint(scene: Scene, message: object) -> ActionResult:
-    checkpoint = place_in(message, len(model_choice(scene).checkpoints(scene.model_seed)))
+    checkpoint = index_in(message, len(model_choice(scene).checkpoints(scene.model_seed)))
     return ActionResult(scene if checkpoint is None else replace(scene, checkpoint=checkpoint))
 
 
@@ -90,15 +89,10 @@ def _option(scene: Scene, message: object, name: str) -> ActionResult:
     if value is None:
         return ActionResult(scene)
     repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
-    if name == "mask" and value != scene.options.mask:
-        repainted["options"] = _sized_for(scene.options, value)
+    if name == "mask" and value == "causal window" and value != scene.options.mask:
+        # in a window of one key each word would only see itself
+        repainted["options"] = replace(scene.options, mask_size=max(scene.options.mask_size, LEAST_WINDOW))
     return _set(replace(scene, **repainted), name, value)
-
-
-def _sized_for(options: Options, mask: str) -> Options:
-    """The options with a usable mask size: in a causal window of one key each word would only see itself."""
-    least = LEAST_WINDOW if mask == "causal window" else 0
-    return replace(options, mask_size=max(options.mask_size, least))
 
 
 def _set(scene: Scene, name: str, value: int | str | bool) -> ActionResult:
@@ -126,19 +120,7 @@ def _unpin(scene: Scene, message: object) -> ActionResult:
 
 _OF_ALL = {"source": _source, "unpin": _unpin}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
-_OF_OPTIONS = {
-    **{name: partial(_option, name=name) for name in OPTIONS},
-    "seed": _seed,
-    "another_seed": _another_seed,
-}
-_OF_MODELS = {
-    "sentence": partial(_typed, name="sentence"),
-    "example": _example,
-    "word": _word,
-    "replace": _replace,
-    "model_seed": _model_seed,
-    "checkpoint": _checkpoint,
-}
-
-ACTIONS_ON_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS
-"""Actions by name."""
+_OF_OPTIONS = {**{name: partial(_option, name=name) for name in OPTIONS}, "seed": _seed, "another_seed": _another_seed}
+_OF_MODELS = {action.__name__[1:]: action for action in (_example, _word, _replace, _model_seed, _checkpoint)}
+_OF_MODELS["sentence"] = _OF_OWN["sentence"]
+ACTIONS_ON_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS  # actions by name

@@ -39,21 +39,15 @@ def writers_data(trace: Trace) -> Writers | None:
 
 def _writer(trace: Trace, part: stream.Part, token: int) -> ResidualPart:
     """One writer: its name, the cell it links to, and whether it is a head."""
-    index = {
-        "entered": (token, 0),
-        "head": (part.place, token, 0),
-        "neuron": (token, part.place),
-        "bias": (0,),
+    name, index = {
+        "entered": (f"“{trace.labels['token'][token]}” as it entered", (token, 0)),
+        "head": (f"head {part.place + 1}", (part.place, token, 0)),
+        "neuron": (f"neuron {part.place + 1}", (token, part.place)),
+        "bias": (entry(part.stage).title, (0,)),
     }[part.kind]
-    name = {
-        "entered": f"“{trace.labels['token'][token]}” as it entered",
-        "head": f"head {part.place + 1}",
-        "neuron": f"neuron {part.place + 1}",
-        "bias": entry(part.stage).title,
-    }[part.kind]
-    of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
-    cell = str(trace[part.stage].cell(index))
-    return ResidualPart(label=name + of_layer, cell=cell, is_head=part.kind == "head")
+    if trace.n_layers > 1 and part.kind != "entered":
+        name += f" of layer {trace.layer_of(part.stage).number}"
+    return ResidualPart(label=name, cell=str(trace[part.stage].cell(index)), is_head=part.kind == "head")
 
 
 def by_key(trace: Trace) -> np.ndarray:
@@ -70,10 +64,9 @@ def _largest(added: np.ndarray) -> ByKey:
 
 def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
     trace = layer.trace
-    shares, values, w_o = trace["attention"].value[:, -1], trace["v"].value, trace["w_o"].value
-    rows = np.split(w_o, len(values))
-    for share, value, head_rows in zip(shares, values, rows, strict=True):
-        yield share[:, None] * (value @ head_rows @ trace["w_u"].value)
+    weights, values, w_o = trace["attention"].value[:, -1], trace["v"].value, trace["w_o"].value
+    for row, value, head_rows in zip(weights, values, np.split(w_o, len(values)), strict=True):
+        yield row[:, None] * (value @ head_rows @ trace["w_u"].value)
 
 
 def can_continue(resolved: SceneWithPass) -> bool:
@@ -83,24 +76,28 @@ def can_continue(resolved: SceneWithPass) -> bool:
 
 def next_token(resolved: SceneWithPass) -> str | None:
     """The next token; None at the end of the text or of the model's context."""
-    task, scene = reading_model(resolved.scene).task, resolved.scene
-    place = _chosen(resolved)
-    ends = place == len(task.answers) - 1
-    return None if ends or len(words_in(scene)) >= capacity(scene) else task.answers[place]
+    answers, index = reading_model(resolved.scene).task.answers, _next_answer(resolved)
+    is_full = len(words_in(resolved.scene)) >= capacity(resolved.scene)
+    return None if is_full or index == len(answers) - 1 else answers[index]
+
+
+def _next_answer(resolved: SceneWithPass) -> int:
+    row = resolved.trace["probabilities"].value[-1]
+    return drawn_token(row, resolved.scene.drawing, len(words_in(resolved.scene)))
 
 
 def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | None:
     """The next token as data; None where nothing comes next."""
     if not can_continue(resolved):
         return None
-    scene, answers = resolved.scene, reading_model(resolved.scene).task.answers
-    place, row = _chosen(resolved), _row(resolved)
+    scene, row, index = resolved.scene, resolved.trace["probabilities"].value[-1], _next_answer(resolved)
+    weights = filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(row))[index]
     return Next(
         drawing=scene.drawing,
         offered={name: list(values) for name, values in OFFERED.items() if name != "seed"},
-        weights=(filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
-        answer=place,
-        ends=place == len(answers) - 1,
+        weights=weights.tolist(),
+        answer=index,
+        ends=index == len(row) - 1,
         is_full=len(words_in(scene)) >= capacity(scene),
         can_shorten=bool(words_in(scene)),
         kept=_kept(resolved.trace),
@@ -110,52 +107,38 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
 
 
 def _kept(trace: Trace) -> list[Kept]:
-    """For each token what a KV cache already holds, in a sentence and in short; empty if a token sees a later one.
+    """For each token what a KV cache saves, in a sentence and in short; empty if a token sees a later one.
 
-    A model reads what follows in the same way: all that it computes for a token stays as it is.
+    If none does, all that the model computes for a token stays as it is when others follow.
     """
-    visible = trace["mask"].value
-    if np.triu(visible, 1).any():
+    if np.triu(trace["mask"].value, 1).any():
         return []
-    return [_kept_before(place, trace) for place in range(trace.lengths["query"])]
+    return [Kept(text="", saved=""), *(_saved(n, trace) for n in range(1, trace.lengths["query"]))]
 
 
-def _kept_before(n: int, trace: Trace) -> Kept:
-    if not n:
-        return Kept(text="", saved="")
-    whole, new = (f"{multiplications(trace, n + 1, is_cached=kept):,}" for kept in (False, True))
-    before = "token" if n == 1 else f"{n} tokens"
+def _saved(n: int, trace: Trace) -> Kept:
+    whole, new = (f"{multiplications(trace, n + 1, is_cached=is_cached):,}" for is_cached in (False, True))
+    row = f"Only the row for “{trace.labels['token'][n]}” is new."
     return Kept(
-        text=f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
-        f"kept (keys[li].append(k) in microgpt). With a KV cache: {new} multiplications instead of {whole}, counted "
-        "in all matrix products, those with hidden keys included.",
+        text=f"{row} Reusing the cached keys and values takes {new} multiplications instead of {whole}.",
         saved=f"{new} multiplications instead of {whole}",
     )
 
 
-N_NAMES = 100
-"""The number of sample texts."""
+N_NAMES = 100  # the number of sample texts
 
 
 def _names(resolved: SceneWithPass) -> Names:
     """Sample texts, each with what the task knows of it, drawn with the scene's settings or at temperature 1."""
     scene = resolved.scene
-    choice, at = model_choice(scene), (scene.model_seed, scene.checkpoint)
-    model, drawing = choice.at(*at), scene.drawing or Drawing()
+    choice, which = model_choice(scene), (scene.model_seed, scene.checkpoint)
+    model, drawing = choice.at(*which), scene.drawing or Drawing()
     try:
         texts = names(model, drawing, N_NAMES)
     except ArrayError as error:
         return Names(listed=[], text=str(error), about=model.task.about)
-    listed = [WrittenText(text=text, is_=choice.met(text, *at)) for text in texts]
+    listed = [WrittenText(text=text, is_=choice.met(text, *which)) for text in texts]
     counts = Counter(each.is_ for each in listed)
     tally = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"
     return Names(listed=listed, text=f"{of_seeds}{tally and ': '}{tally}.", about=model.task.about)
-
-
-def _row(resolved: SceneWithPass) -> np.ndarray:
-    return resolved.trace["probabilities"].value[-1]
-
-
-def _chosen(resolved: SceneWithPass) -> int:
-    return drawn_token(_row(resolved), resolved.scene.drawing, len(words_in(resolved.scene)))

@@ -34,40 +34,37 @@ _SIZES = {
 }
 _OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
 Kind = TypeVar("Kind", bound=answer.Box)
-MAX_SEED_CHARACTERS = 40
-"""The longest seed text that is kept."""
+MAX_SEED_CHARACTERS = 40  # the longest seed text that is kept
 
 
 def settings(scene: Scene, seed: str = "") -> answer.Settings:
-    """The boxes of a scene: the main row, and the rarer ones.
-
-    Parameters
-    ----------
-    scene : Scene
-    seed : str, optional
-        What was typed as a seed; the seed of the scene without it.
-    """
-    return _settings(scene, seed) if _has_upload(scene) else _shared_settings(scene, seed)
+    """The boxes of a scene: the main row, and the rarer ones; `seed` is what was typed as a seed, if anything."""
+    scenes = (scene, scene.other) if scene.other else (scene,)
+    is_private = any(each.upload is not None or each.code is not None for each in scenes)
+    return _settings(scene, seed) if is_private else _shared_settings(scene, seed)
 
 
 def _settings(scene: Scene, seed: str) -> answer.Settings:
-    line, more = _example(scene), []
+    line, more, model = _example(scene), [], model_choice(scene)
     if scene.source == OWN:
-        line, more = _usual(scene, seed), [*_rare(scene), _context(scene)]
+        context = _typed(
+            scene, "context", "Keys and values from another sentence", "Cross-attention, as in translation"
+        )
+        line, more = _main_options(scene, seed), [*_rare_options(scene), context]
     elif has_options(scene):
-        line, more = _usual(scene, seed), [*_rare(scene), *_words(scene)]
-    elif model_choice(scene):
-        line, more = _model(scene), _words(scene)
+        line, more = _main_options(scene, seed), [*_rare_options(scene), *_words(model)]
+    elif model:
+        examples = ((text, label) for label, text in model.examples)
+        line = [_sentence(scene), _pills("example", "Examples", examples, scene.sentence, quiet=True)]
+        if len(model.seeds) > 1:
+            seeds = [answer.ChoiceOption(value=each, label=model.seed_label(each)) for each in model.seeds]
+            line.append(_box(answer.Choice, "model_seed", "Seed", value=scene.model_seed, options=seeds))
+        more = _words(model)
     return answer.Settings(line=[_sources(scene), *line], more=more)
 
 
 _shared_settings = lru_cache(256)(_settings)
 """The boxes of a scene without uploads: a whole class that follows one projector requests the same."""
-
-
-def _has_upload(scene: Scene) -> bool:
-    scenes = (scene, scene.other) if scene.other else (scene,)
-    return any(each.upload is not None or each.code is not None for each in scenes)
 
 
 def allowed_values(scene: Scene, name: str) -> Sequence[int | str | bool]:
@@ -89,57 +86,35 @@ def _changes_a_layer(options: Options, window_in: str) -> bool:
     return is_plain or has_global_layer(options.mask, window_in, options.layers)
 
 
-def _usual(scene: Scene, seed: str) -> answer.Boxes:
+def _main_options(scene: Scene, seed: str) -> answer.Boxes:
     """The settings that are changed most."""
     is_sized = is_applicable(scene.options, "mask_size")
     sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if is_sized else []
+    typed = {"value": seed or str(scene.options.seed), "limit": MAX_SEED_CHARACTERS, "live": False}
     return [
         _sentence(scene),
-        _option(scene, "d_model"),
-        _option(scene, "n_heads"),
-        _option(scene, "mask"),
+        *(_option(scene, name) for name in ("d_model", "n_heads", "mask")),
         *sized,
-        _box(answer.Text, "seed", "Seed", value=seed or str(scene.options.seed), limit=MAX_SEED_CHARACTERS, live=False),
+        _box(answer.Text, "seed", "Seed", **typed),
         _box(answer.Button, "another_seed", "Another seed", sign="⚄"),
     ]
 
 
-def _rare(scene: Scene) -> answer.Boxes:
-    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
-    rare = [name for name in rare if len(allowed_values(scene, name)) > 1]
-    return [_option(scene, name) for name in rare]
+def _rare_options(scene: Scene) -> answer.Boxes:
+    names = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
+    return [_option(scene, name) for name in names if len(allowed_values(scene, name)) > 1]
 
 
-def _context(scene: Scene) -> answer.Text:
-    return _typed(scene, "context", "Keys and values from another sentence", "Cross-attention, as in translation")
-
-
-def _model(scene: Scene) -> answer.Boxes:
-    """The sentence of a model, its examples and its seeds."""
-    model = model_choice(scene)
-    seeds = [_seeds(model, scene.model_seed)] if len(model.seeds) > 1 else []
-    return [
-        _sentence(scene),
-        _pills("example", "Examples", ((text, label) for label, text in model.examples), scene.sentence, quiet=True),
-        *seeds,
-    ]
-
-
-def _seeds(model: PickableModel, present: int) -> answer.Choice:
-    options = [answer.ChoiceOption(value=seed, label=model.seed_label(seed)) for seed in model.seeds]
-    return _box(answer.Choice, "model_seed", "Seed", value=present, options=options)
-
-
-def _words(scene: Scene) -> answer.Boxes:
+def _words(model: PickableModel) -> answer.Boxes:
     """Notes on a model and its vocabulary; picking a word adds it to the sentence."""
-    model = model_choice(scene)
-    return [
-        _note(f"**{model.title}**"),
-        _note(model.summary),
-        _note(f"Given by the model: {model.given}."),
-        _note("**The words it knows.** Pick one to add it to the sentence."),
-        *(_pills("word", kind, ((word, word) for word in words), None) for kind, words in model.words_by_kind.items()),
-    ]
+    notes = (
+        f"**{model.title}**",
+        model.summary,
+        f"Given by the model: {model.given}.",
+        "**The words it knows.** Pick one to add it to the sentence.",
+    )
+    pills = (_pills("word", kind, zip(words, words, strict=True), None) for kind, words in model.words_by_kind.items())
+    return [*map(_note, notes), *pills]
 
 
 def _example(scene: Scene) -> answer.Boxes:

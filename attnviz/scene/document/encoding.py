@@ -18,31 +18,23 @@ from attnviz.explain.payload import stages, step_data
 from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, map_of
 from attnviz.explain.steps import nearest, steps_of
 
-Json = msgspec.Raw
-"""Already encoded JSON, embedded unchanged in other data."""
+Json = msgspec.Raw  # already encoded JSON, embedded unchanged in other data
 
 to_json = msgspec.json.Encoder().encode
 """Data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`."""
 
 
 class Template(NamedTuple):
-    """Document parts shared with other documents, under a name derived from their content.
+    """Document parts shared with other documents, under a name derived from their content."""
 
-    Attributes
-    ----------
-    name : str
-        Of equal parts the same; 16 hexadecimal digits.
-    parts : Json
-    """
-
-    name: str
+    name: str  # of equal parts the same; 16 hexadecimal digits
     parts: Json
 
     @classmethod
     def of(cls, parts: PassShape | PassParameters) -> Template:
         """The template with these parts."""
-        written = to_json(parts)
-        return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
+        encoded = to_json(parts)
+        return cls(hashlib.blake2b(encoded, digest_size=8).hexdigest(), Json(encoded))
 
     def sent(self, names: Collection[str]) -> dict[str, str | Json | None]:
         """The template for a browser that already has those in `names`: parts are omitted if it has this one."""
@@ -52,7 +44,30 @@ class Template(NamedTuple):
 @cached_by_template
 def template_of(trace: Trace) -> Template:
     """The template of a trace: everything except its numbers."""
-    return Template.of(_parts(trace))
+    steps, scores = steps_of(trace), trace.layers[0].trace.axes("scores")
+    query, key = (next(axis.labels for axis in scores if axis.name == name) for name in ("query", "key"))
+    is_shared = query == key and "context" not in trace
+    layers = [
+        LayerOfModel(
+            attention=each.names["attention"], mask=each.names["mask"], purpose=" ".join(each.trace.origin.layers)
+        )
+        for each in trace.layers
+    ]
+    return Template.of(
+        PassShape(
+            stages=stages(trace),
+            steps=[step_data(trace, step) for step in steps],
+            nearest=nearest(trace),
+            map=map_of(trace, steps),
+            words=Words(query=query, key=key, shared=is_shared, unit=trace.origin.unit),
+            layers=layers,
+            fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
+            palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
+        )
+    )
+
+
+_OF_WORDS = {"token", "context token", "query", "key"}
 
 
 def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Template, dict[str, StageNumbers]]:
@@ -60,37 +75,7 @@ def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Temp
 
     Other words have the same parameters, and most other settings.
     """
-    given = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
-    without = {name: replace(drawn[name], values=UNSET) for name in given}
-    parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in given})
+    names = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
+    without = {name: replace(drawn[name], values=UNSET) for name in names}
+    parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in names})
     return Template.of(parameters), {**drawn, **without}
-
-
-_OF_WORDS = {"token", "context token", "query", "key"}
-
-
-def _parts(trace: Trace) -> PassShape:
-    steps = steps_of(trace)
-    return PassShape(
-        stages=stages(trace),
-        steps=[step_data(trace, step) for step in steps],
-        nearest=nearest(trace),
-        map=map_of(trace, steps),
-        words=_words(trace),
-        layers=[
-            LayerOfModel(
-                attention=layer.names["attention"],
-                mask=layer.names["mask"],
-                purpose=" ".join(layer.trace.origin.layers),
-            )
-            for layer in trace.layers
-        ],
-        fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
-        palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
-    )
-
-
-def _words(trace: Trace) -> Words:
-    labels = {axis.name: axis.labels for axis in trace.layers[0].trace.axes("scores")}
-    query, key = labels["query"], labels["key"]
-    return Words(query=query, key=key, shared=query == key and "context" not in trace, unit=trace.origin.unit)

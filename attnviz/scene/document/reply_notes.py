@@ -17,42 +17,18 @@ from attnviz.scene.with_pass import SceneWithPass
 
 @dataclass(frozen=True)
 class ReplyNotes:
-    """What a reply contains besides the scene.
+    """What a reply contains besides the scene."""
 
-    Attributes
-    ----------
-    notices : tuple of str
-        Sentences.
-    seed : str or None
-        The seed as typed.
-    heads : tuple of int
-        The requested heads of a large pass, latest last.
-    queries : tuple of int
-        The requested queries of stages that are sent row by row, latest last.
-    whole : bool
-        Whether to send all heads and queries, for a file.
-    slopes_of : str
-        The address of a cell whose gradients are sent.
-    flips_of : str
-        The address of an attention weight or probability whose flips are sent.
-    with_names : bool
-        Whether to send sample texts of a language model.
-    arrives : bool
-        Whether the viewer should move to the scene's selection instead of keeping its own.
-    audit : Audit or None
-        The result of a requested audit of a large pass.
-    """
-
-    notices: tuple[str, ...] = ()
-    seed: str | None = None
-    heads: tuple[int, ...] = ()
-    queries: tuple[int, ...] = ()
-    whole: bool = False
-    slopes_of: str = ""
-    flips_of: str = ""
-    with_names: bool = False
-    arrives: bool = False
-    audit: Audit | None = None
+    notices: tuple[str, ...] = ()  # sentences
+    seed: str | None = None  # the seed as typed
+    heads: tuple[int, ...] = ()  # the requested heads of a large pass, latest last
+    queries: tuple[int, ...] = ()  # the requested queries of stages that are sent row by row, latest last
+    whole: bool = False  # whether to send all heads and queries, for a file
+    slopes_of: str = ""  # the address of a cell whose gradients are sent
+    flips_of: str = ""  # the address of an attention weight or probability whose flips are sent
+    with_names: bool = False  # whether to send sample texts of a language model
+    arrives: bool = False  # whether the viewer should move to the scene's selection instead of keeping its own
+    audit: Audit | None = None  # the result of a requested audit of a large pass
 
     @property
     def asks(self) -> bool:
@@ -62,21 +38,18 @@ class ReplyNotes:
     def then(self, later: ReplyNotes) -> ReplyNotes:
         """These notes updated with later ones; heads and queries of both are kept."""
         parts = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
-        rows = {name: _both(getattr(self, name), getattr(later, name)) for name in ("heads", "queries")}
-        return replace(self, **parts | rows)
+        for name in ("heads", "queries"):
+            latest = getattr(later, name)
+            parts[name] = (*(each for each in getattr(self, name) if each not in latest), *latest)
+        return replace(self, **parts)
 
-    def kept(self, scene: Scene) -> ReplyNotes:
+    def carried_over(self, scene: Scene) -> ReplyNotes:
         """The notes that stay for later replies: heads, queries, and the typed seed until the scene has another."""
         is_left = self.seed and has_options(scene) and not typed_seed(scene, self)[0]
         return ReplyNotes(seed=None if is_left else self.seed or None, heads=self.heads, queries=self.queries)
 
 
-def _both(earlier: tuple[int, ...], later: tuple[int, ...]) -> tuple[int, ...]:
-    return (*(each for each in earlier if each not in later), *later)
-
-
-NO_NOTES = ReplyNotes()
-"""The notes of a first visit."""
+NO_NOTES = ReplyNotes()  # the notes of a first visit
 
 
 def typed_seed(scene: Scene, notes: ReplyNotes) -> tuple[str, list[str]]:
@@ -87,14 +60,9 @@ def typed_seed(scene: Scene, notes: ReplyNotes) -> tuple[str, list[str]]:
     return (notes.seed, notices) if seeds["seed"] == scene.options.seed else ("", [])
 
 
-MAX_NAMED_WORDS = 4
-"""The most unknown words that a notice lists."""
-
-MAX_OFFERED_WORDS = 3
-"""The most known words offered as replacements."""
-
-MIN_LIKENESS = 0.7
-"""The least similarity (difflib's ratio) between an unknown word and one offered for it."""
+MAX_NAMED_WORDS = 4  # the most unknown words that a notice lists
+MAX_OFFERED_WORDS = 3  # the most known words offered as replacements
+MIN_LIKENESS = 0.7  # the least similarity (difflib's ratio) between an unknown word and one offered for it
 
 
 def notices(resolved: SceneWithPass) -> list[str]:
