@@ -61,7 +61,7 @@ __all__ = [
     "trace_of",
 ]
 
-_WHEN_ASKED = {
+_LAZY = {
     "Comparison": "attnviz.checks.report.report",
     "Check": "attnviz.checks.recording.check",
     "check": "attnviz.checks.recording.check",
@@ -74,12 +74,12 @@ _WHEN_ASKED = {
 
 
 def __getattr__(name: str) -> object:
-    """The names that say or show a pass, when first asked for: to compute alone imports no texts and no viewer."""
-    if name not in _WHEN_ASKED:
+    """Import checks and viewer on first use: computing alone needs neither texts nor viewer."""
+    if name not in _LAZY:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}")
-    return getattr(import_module(_WHEN_ASKED[name]), name)
+    return getattr(import_module(_LAZY[name]), name)
 
 
 def __dir__() -> list[str]:
-    """All public names, for completion: those that nobody has asked for yet, too."""
+    """All public names for completion, including those not imported yet."""
     return sorted({*globals(), *__all__})

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from attnviz import __version__
 
 APP = ("streamlit", "plotly", "pandas")
-"""The packages of the extra `app`: those that the app imports and the rest of attnviz does not."""
+"""The packages of the extra `app`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the app; say the version, or what to install, without it."""
+    """Serve the app; or print the version, or which packages are missing."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if "--version" in arguments:
         sys.stdout.write(f"attnviz {__version__}\n")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.files import as_array
+from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.names import named
-from attnviz.checks.read.stages import score_stages, stages
 from attnviz.checks.report.report import Comparison, compare
 from attnviz.checks.report.words import title
 
@@ -61,9 +61,10 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
     if report.first is not None or not report.stages:
         raise AssertionError(str(report))
     allowed = {allow} if isinstance(allow, str) else {*allow}
-    left = {why: name for why, name in _open(report) if name not in allowed}
-    advice = [f"If you know that this is right, pass allow={[*dict.fromkeys(left.values())]!r}."] if left else []
-    if problems := [*_not_finite(arrays, report), *left, *advice]:
+    unresolved = {why: name for why, name in _unresolved(report) if name not in allowed}
+    names = [*dict.fromkeys(unresolved.values())]
+    advice = [f"If you know that this is right, pass allow={names!r}."] if names else []
+    if problems := [*_not_finite(arrays, report), *unresolved, *advice]:
         raise AssertionError("\n".join([*problems, str(report)]))
 
 
@@ -78,20 +79,16 @@ def _not_finite(arrays: Mapping[str, np.ndarray], report: Comparison) -> Iterato
             yield f"{name} holds {n_wrong} numbers that are NaN or infinite. A query that sees no key should get zeros."
 
 
-def _open(report: Comparison) -> Iterator[tuple[str, str]]:
+def _unresolved(report: Comparison) -> Iterator[tuple[str, str]]:
     """What a report leaves open: a sentence, and its name for `allow`."""
     for name in report.unread:
         yield f"{name} was not read, as attnviz doesn't know the name.", name
-    for name in _unchecked(report):
-        yield f"{name} was compared with nothing, as what it is made of was not given.", name
-    for question in (*(each for each in report.read if each.endswith("?")), *report.questions):
-        yield question, re.split("[,;:?]", question)[0]
-
-
-def _unchecked(report: Comparison) -> Iterator[str]:
-    """The last arrays of the pass, if they were compared with nothing."""
     order = [*stages()]
     last = max(order.index(each.stage) for each in report.stages)
     for stage in report.not_recomputed:
         if stage not in "qkv" and order.index(stage) > last:
-            yield from (row.name for row in report.rows if row.agrees is None and row.stage == title(stage))
+            for row in report.rows:
+                if row.agrees is None and row.stage == title(stage):
+                    yield f"{row.name} was compared with nothing, as what it is made of was not given.", row.name
+    for question in (*(each for each in report.read if each.endswith("?")), *report.questions):
+        yield question, re.split("[,;:?]", question)[0]

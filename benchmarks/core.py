@@ -1,14 +1,12 @@
-"""A pass with every stage kept: its time beside plain NumPy and torch, measured in the same run, and its memory.
+"""A pass with every stage kept: its time against plain NumPy and torch in the same run, and its memory.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.core
 
-Without the two variables NumPy and torch take as many threads as there are cores, each by its own rules: then
-the processor's time counts all of them, and the wall's says who uses them better. One thread each compares work
-with work, and is what a server with many visitors has for one. All take turns, and the best of each is taken, so
-that a busy machine slows all alike; only the ratios carry over to another machine. "attend" is the call, which
-makes no number that nobody asked for; "all" also asks for every stage. The parameters are made before, as torch's
-are. Torch is no dependency: run it with a Python that has it, and the column is filled in. It is called as it is
-fastest: a batch of one sentence, in evaluation, with both biases.
+Without the two variables NumPy and torch take as many threads as there are cores, each by its own rules. All take
+turns, and the best of each is taken, so that a busy machine slows all alike; only the ratios carry over to another
+machine. "attend" is the call, which computes no number before it is needed; "all" also reads every stage. Parameters
+are made before, as torch's are. The column of torch is filled in if this Python has it; it is called as it is fastest:
+a batch of one sentence, in evaluation, with both biases.
 """
 
 import os
@@ -33,13 +31,9 @@ except ImportError:
 
 SIZES = ((8, 64, 4), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8))
 SECONDS = 4  # for each size
-TIMES_OWN_SIZE = 1.2
-"""The most memory."""
+MAX_MEMORY = 1.2  # times the size of the stages
 COLUMNS = [(clock, name) for clock in range(2) for name in ("torch", "NumPy")]
-SETTINGS = {
-    "default": Settings("the cat sat on the mat"),
-    "costliest": settings_of(parse(ADDRESS).scene),
-}
+SETTINGS = {"default": Settings("the cat sat on the mat"), "costliest": settings_of(parse(ADDRESS).scene)}
 
 
 def plain(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray) -> dict[str, np.ndarray]:
@@ -63,8 +57,8 @@ def everything(make: Callable[[], Trace]) -> dict[str, np.ndarray]:
     return {stage.name: stage.value for stage in make().stages}
 
 
-def torchs(x: np.ndarray, n_heads: int) -> Callable[[], object]:
-    """Torch's own attention, with the shares of each head."""
+def torch_attention(x: np.ndarray, n_heads: int) -> Callable[[], object]:
+    """Torch's own attention, with the attention weights of each head."""
     d_model = x.shape[-1]
     module = torch.nn.MultiheadAttention(d_model, n_heads, batch_first=True, dtype=torch.float64).eval()
     batch = torch.from_numpy(x)[None]
@@ -74,19 +68,19 @@ def torchs(x: np.ndarray, n_heads: int) -> Callable[[], object]:
 
 def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, np.ndarray]:
     """The least time of each, the processor's and the wall's, in milliseconds; all take turns."""
-    found, end = dict.fromkeys(tasks, np.full(2, np.inf)), time.perf_counter() + SECONDS
+    least, end = dict.fromkeys(tasks, np.full(2, np.inf)), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         for name, task in tasks.items():
             start = np.array([time.process_time(), time.perf_counter()])
             task()
             took = np.array([time.process_time(), time.perf_counter()]) - start
-            found[name] = np.minimum(found[name], took * 1e3)
-    return found
+            least[name] = np.minimum(least[name], took * 1e3)
+    return least
 
 
 def memory(make: Callable[[], Trace]) -> float:
-    """How many times the size of the stages that it makes is the most memory that making them takes."""
-    before = everything(make)  # the parameters' own; and what is loaded once
+    """The peak memory of making a pass, in times the size of the stages it makes."""
+    before = everything(make)  # with the parameters, and whatever is loaded once
     tracemalloc.start()
     arrays = everything(make)
     _, peak = tracemalloc.get_traced_memory()
@@ -94,11 +88,6 @@ def memory(make: Callable[[], Trace]) -> float:
     shared = {id(array) for array in before.values()}
     own = {id(array): array.nbytes for array in arrays.values() if id(array) not in shared}  # one may be two stages
     return peak / sum(own.values())
-
-
-def aim(n_tokens: int) -> float:
-    """How many times torch's processor time a pass may take."""
-    return 1.0 if n_tokens <= 64 else 1.5
 
 
 def print_row(
@@ -109,15 +98,12 @@ def print_row(
     ratios = {name: times["all"] / times[name] for name in peers}
     columns = (f"{ratios[name][clock]:9.2f}" if name in ratios else f"{'-':>9}" for clock, name in COLUMNS)
     most = memory(make)
-    print(
-        f"{title:<18}{times['attend'][0]:10.3f}{times['all'][0]:10.3f}{''.join(columns)}{most:9.2f}",
-        flush=True,
-    )
-    return most <= TIMES_OWN_SIZE and ("torch" not in ratios or ratios["torch"][0] <= times_torch)
+    print(f"{title:<18}{times['attend'][0]:10.3f}{times['all'][0]:10.3f}{''.join(columns)}{most:9.2f}", flush=True)
+    return most <= MAX_MEMORY and ("torch" not in ratios or ratios["torch"][0] <= times_torch)
 
 
 def main() -> int:
-    """Print the table; 1 if a pass takes longer than its times torch, or more memory than its times the stages' own."""
+    """Print the table; 1 if a pass takes more than its times torch's time, or its times the stages' memory."""
     is_within = True
     threads = {name: os.environ.get(name, "not set") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     print(f"threads: {', '.join(f'{name} {number}' for name, number in threads.items())}")
@@ -134,8 +120,10 @@ def main() -> int:
             np.testing.assert_allclose(make()[name].value, array, atol=1e-12, err_msg=name)
         peers = {"NumPy": partial(plain, x, w_q, w_k, w_v, w_o)}
         if torch:
-            peers["torch"] = torchs(x, n_heads)
-        is_within &= print_row(f"{n_tokens}, {d_model}, {n_heads}", make, peers, aim(n_tokens))
+            peers["torch"] = torch_attention(x, n_heads)
+        is_within &= print_row(
+            f"{n_tokens}, {d_model}, {n_heads}", make, peers, times_torch=1.0 if n_tokens <= 64 else 1.5
+        )
     for name, settings in SETTINGS.items():
         print_row(name, partial(trace_of, settings), {})
     return 0 if is_within else 1

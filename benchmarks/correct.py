@@ -1,7 +1,7 @@
-"""Correct: how many of some thousand correct passes of today's attention `compare` calls wrong: none should be.
+"""Correct: how many of some thousand correct passes `compare` calls wrong: none should be.
 
-`python -m benchmarks.correct 200` draws so many, with RoPE, groups, norms, sinks, biases and masks at random, and gives
-some of their stages in float32 beside their inputs and parameters, and beside the pass itself.
+`python -m benchmarks.correct 200` draws so many, with RoPE, groups, norms, sinks, biases and masks at random, and
+compares some of their stages in float32 with their inputs and parameters, and with the pass itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from attnviz import Parameters, RMSNorm, Trace, attend, compare
 from attnviz.core.operations.rotation import Rotation
 
-_STAGES = (
+_STAGES = [
     "q",
     "k",
     "v",
@@ -26,7 +26,7 @@ _STAGES = (
     "heads",
     "concat",
     "output",
-)
+]
 
 
 def drawn(random: np.random.Generator) -> Trace:
@@ -58,25 +58,21 @@ def drawn(random: np.random.Generator) -> Trace:
     )
 
 
-def written(trace: Trace, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """Some of its stages, in float32."""
-    stages = [each for each in _STAGES if each in trace and random.random() < 0.4] or ["output"]
-    return {name: trace[name].value.astype(np.float32) for name in stages}
-
-
 def main(n: int) -> int:
-    """Print each that is called wrong, and how many."""
+    """Print each that is called wrong; returns how many."""
     random, wrong = np.random.default_rng(0), 0
     for number in range(n):
         trace = drawn(random)
-        stages = written(trace, random)
+        names = [each for each in _STAGES if each in trace and random.random() < 0.4] or ["output"]
+        stages = {name: trace[name].value.astype(np.float32) for name in names}
         given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
-        begins = {name: each if each.dtype == bool else each.astype(np.float32) for name, each in given.items()}
-        for beside, arrays in ((None, begins | stages), (trace, stages)):
-            found = compare(beside, arrays)
-            if found.first is not None:
+        given = {name: each if each.dtype == bool else each.astype(np.float32) for name, each in given.items()}
+        for reference, arrays in ((None, given | stages), (trace, stages)):
+            comparison = compare(reference, arrays)
+            if comparison.first is not None:
                 wrong += 1
-                sys.stdout.write(f"{number}, beside {'the pass' if beside else 'its own'}: {sorted(arrays)}: {found}\n")
+                against = "the pass" if reference else "its own"
+                sys.stdout.write(f"{number}, against {against}: {sorted(arrays)}: {comparison}\n")
     sys.stdout.write(f"{wrong} of {2 * n} called wrong\n")
     return wrong
 

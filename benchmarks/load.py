@@ -3,11 +3,9 @@
     .venv/bin/python -m benchmarks.load            all of it, some twenty minutes
     .venv/bin/python -m benchmarks.load 30 100     so many people alone
 
-Each visitor does something every 2 s for 30 s, as a browser would
-(`tests/visitor.py`): sets another mask, seed, number of heads, d_model or word,
-or has the whole page run again. A time is from sending to the end of the answer.
-Processor is the server's, from /proc, for each thing that was done and for each
-first visit; the page with one line of text is asked the same way in the same run.
+Each visitor does something every 2 s for 30 s, as a browser would (`tests/visitor.py`): sets another mask, seed, number
+of heads, d_model or word, or reruns the whole page. A time is from sending to the end of the answer. Processor is the
+server's, from /proc, for each action and each first visit; the page with one line of text is measured in the same run.
 Visitors and server share this machine's cores.
 """
 
@@ -37,36 +35,28 @@ MAX_EACH_MS = 10
 MAX_PERSON_MB = 0.3
 MIN_PEOPLE = 100  # people: what a process does once counts for little among so many
 
-Doing = Callable[[Visitor], Awaitable[None]]
+Action = Callable[[Visitor], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Pastime:
-    """What people do again and again, one of them after the other.
+class Activity:
+    """What each visitor of a crowd does, one after the other, again and again."""
 
-    Attributes
-    ----------
-    unit : str
-        What one of them is called.
-    is_judged : bool
-        Whether the aims are for these.
-    """
-
-    doings: Sequence[Doing]
-    unit: str
-    is_judged: bool = True
+    actions: Sequence[Action]
+    unit: str  # what one of them is called
+    has_aims: bool = True
 
 
-async def busy(visitor: Visitor, pastime: Pastime, times: list[float]) -> int:
+async def busy(visitor: Visitor, activity: Activity, times: list[float]) -> int:
     """Do something every `PAUSE_SECONDS` seconds for `SECONDS`; returns how often that failed."""
     await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))
     failures, end = 0, time.monotonic() + SECONDS
-    for does in itertools.cycle(pastime.doings):
+    for act in itertools.cycle(activity.actions):
         due = time.monotonic() + PAUSE_SECONDS
         if due > end + PAUSE_SECONDS:
             return failures
         try:
-            await does(visitor)
+            await act(visitor)
             times.append(visitor.seconds)
             failures += bool(visitor.exceptions())
         except Exception:  # a lost connection, no answer: whatever it is, the visitor has failed
@@ -75,7 +65,7 @@ async def busy(visitor: Visitor, pastime: Pastime, times: list[float]) -> int:
 
 
 async def opened(address: str, n: int, at_once: int = 10) -> list[Visitor]:
-    """So many visitors, some at a time."""
+    """`n` visitors who have opened an address, `at_once` at a time."""
     free = asyncio.Semaphore(at_once)
 
     async def one() -> Visitor:
@@ -89,26 +79,24 @@ async def opened(address: str, n: int, at_once: int = 10) -> list[Visitor]:
 
 
 async def crowd(
-    address: str, pids: Sequence[int], n: int, pastime: Pastime, within: float = math.inf
+    address: str, pids: Sequence[int], n: int, activity: Activity, aim: float = math.inf
 ) -> tuple[str, bool]:
-    """What a crowd finds that does something, as a line, and whether it is as good as it should be."""
+    """A line on how `n` busy people are served, and whether 95 % of the answers take at most `aim` seconds."""
     memory, start = sum(map(memory_mb, pids)), sum(map(processor_ms, pids))
     visitors = await opened(address, n)
     times: list[float] = []
     used = sum(map(processor_ms, pids))
-    failures = sum(await asyncio.gather(*(busy(each, pastime, times) for each in visitors)))
+    failures = sum(await asyncio.gather(*(busy(each, activity, times) for each in visitors)))
     each = (sum(map(processor_ms, pids)) - used) / max(len(times), 1)
     held = (sum(map(memory_mb, pids)) - memory) / n
     await asyncio.gather(*(visitor.close() for visitor in visitors))
-    times.sort()
-    slow = times[int(0.95 * len(times))]
-    said = (
-        f"{statistics.median(times):7.3f} s  95 %: {slow:7.3f} s  {failures} failures of {len(times)}  "
-        f"processor: {each:5.1f} ms {pastime.unit}, {(used - start) / n:5.1f} ms a first visit  "
-        f"{held:5.2f} MB a person"
+    slow = sorted(times)[int(0.95 * len(times))]
+    line = (
+        f"{statistics.median(times):7.3f} s  95 %: {slow:7.3f} s  {failures} failures of {len(times)}  processor: "
+        f"{each:5.1f} ms {activity.unit}, {(used - start) / n:5.1f} ms a first visit  {held:5.2f} MB a person"
     )
     is_light = n < MIN_PEOPLE or (each <= MAX_EACH_MS and held <= MAX_PERSON_MB)
-    return said, not failures and (not pastime.is_judged or (is_light and slow <= within))
+    return line, not failures and (not activity.has_aims or (is_light and slow <= aim))
 
 
 MAX_OPENING_SECONDS = 5.0
@@ -118,39 +106,40 @@ MAX_ANSWER_SECONDS = {100: 0.5}
 MAX_UNDELAYED_SECONDS = 0.04
 """Seconds for 95 % of the answers behind nginx: where parts of them wait to be acknowledged, most take longer."""
 
-PEOPLE = (1, 30, 100, 200, 300)
 OPENING = "/walkthrough?step=scores&sentence=the+cat+sat+on+the+mat"
 
-
-SETTINGS = (
-    ("mask", "causal"),
-    ("another_seed", True),
-    ("n_heads", 4),
-    ("sentence", "the dog sat on the mat"),
-    ("d_model", 16),
-    ("mask", "none"),
-    ("another_seed", True),
-    ("n_heads", 2),
-    ("sentence", "the cat sat on the mat"),
-    ("d_model", 8),
-)
+SETTINGS = [
+    *{
+        "mask": "causal",
+        "another_seed": True,
+        "n_heads": 4,
+        "sentence": "the dog sat on the mat",
+        "d_model": 16,
+    }.items(),
+    *{"mask": "none", "another_seed": True, "n_heads": 2, "sentence": "the cat sat on the mat", "d_model": 8}.items(),
+]
 
 
-def setting(name: str, value: object) -> Doing:
+def setting(name: str, value: object) -> Action:
     """Set what has this name."""
     return lambda visitor: visitor.set(name, value)
 
 
-OWN = Pastime([setting(*each) for each in SETTINGS], "an act")
-FOLLOWED = Pastime([setting(*each) for each in SETTINGS if each[0] != "another_seed"], "an act")
-"""Settings that a projector shows, which all have alike: those are answered from memory."""
+OWN = Activity([setting(*each) for each in SETTINGS], "an act")
+FOLLOWED = Activity([setting(*each) for each in SETTINGS if each[0] != "another_seed"], "an act")
+"""Settings that a projector shows, equal for all: those are answered from memory."""
 
-RUNS = Pastime([Visitor.run], "a run", is_judged=False)
-PRESSES = Pastime([setting("next", True)], "a run", is_judged=False)
+RUNS = Activity([Visitor.run], "a run", has_aims=False)
+PRESSES = Activity([setting("next", True)], "a run", has_aims=False)
+ACTIVITIES = [
+    (f"a setting every {PAUSE_SECONDS:.0f} s", OWN, (1, 30, 100, 200, 300)),
+    ("as on the projector", FOLLOWED, (100, 200, 300)),
+    (f"the whole page every {PAUSE_SECONDS:.0f} s", RUNS, (30, 100)),
+]
 
 
 async def opening(address: str, n: int) -> tuple[str, bool]:
-    """How long it takes until each of a crowd that opens a link at once is served, and whether that is soon."""
+    """How long until each of a crowd that opens a link at once is served, and whether that is soon."""
     start = time.monotonic()
     visitors = await opened(address, n, at_once=n)
     taken = time.monotonic() - start
@@ -158,25 +147,16 @@ async def opening(address: str, n: int) -> tuple[str, bool]:
     return f"all {n} served after {taken:.1f} s", taken <= MAX_OPENING_SECONDS
 
 
-async def coming_and_going(address: str, pid: int, n: int) -> tuple[str, bool]:
-    """The memory before and after some have come and gone, until Streamlit has forgotten them, twice."""
-    found = [memory_mb(pid)]
-    for _ in range(2):
+async def memory(address: str, pid: int, n: int, rounds: int, wait: float) -> tuple[str, bool]:
+    """The memory before, and after `n` people have come and gone, `rounds` times, each with a wait behind."""
+    held = [memory_mb(pid)]
+    for _ in range(rounds):
         visitors = await opened(address, n)
-        found.append(memory_mb(pid))
+        held.append(memory_mb(pid))
         await asyncio.gather(*(visitor.close() for visitor in visitors))
-        await asyncio.sleep(config.get_option("server.disconnectedSessionTTL") + 10)
-        found.append(memory_mb(pid))
-    return "  ".join(f"{each:.0f} MB" for each in found), True
-
-
-async def reopening(address: str, pid: int, n: int) -> tuple[str, bool]:
-    """The memory before and after one visitor has opened the largest pass again and again."""
-    before = memory_mb(pid)
-    for _ in range(n):
-        for visitor in await opened(address, 1):
-            await visitor.close()
-    return f"{before:.0f} MB, then {memory_mb(pid):.0f} MB", True
+        await asyncio.sleep(wait)
+        held.append(memory_mb(pid))
+    return "  ".join(f"{each:.0f} MB" for each in (held if rounds < 5 else (held[0], held[-1]))), True
 
 
 @contextlib.contextmanager
@@ -187,13 +167,13 @@ def two_processes() -> Iterator[tuple[str, list[int]]]:
 
 
 def main() -> int:
-    """Print the table; 1 if something in it is beyond its aim."""
-    found = []
+    """Print the table; 1 if something in it misses its aim."""
+    results = []
 
     def show(name: str, measured: Coroutine[None, None, tuple[str, bool]]) -> None:
-        said, is_within = asyncio.run(measured)
-        print(f"{name:<34} {said}{'' if is_within else '  beyond its aim'}", flush=True)
-        found.append(is_within)
+        line, is_within = asyncio.run(measured)
+        print(f"{name:<34} {line}{'' if is_within else '  beyond its aim'}", flush=True)
+        results.append(is_within)
 
     parser = argparse.ArgumentParser("python -m benchmarks.load")
     parser.add_argument("people", nargs="*", type=int, help="how many act at once; without it, all of the table")
@@ -201,27 +181,22 @@ def main() -> int:
     with served("benchmarks/line.py") as (address, pid):
         show("one line of text, 30", crowd(address, [pid], 30, PRESSES))
     with served("app.py") as (address, pid):
-        for n in people or PEOPLE:
-            within = MAX_ANSWER_SECONDS.get(n, math.inf)
-            show(f"a setting every {PAUSE_SECONDS:.0f} s, {n}", crowd(address + OPENING, [pid], n, OWN, within))
-        for n in people or PEOPLE[2:]:
-            show(
-                f"as on the projector, {n}",
-                crowd(address + OPENING, [pid], n, FOLLOWED, MAX_ANSWER_SECONDS.get(n, math.inf)),
-            )
-        for n in people or PEOPLE[1:3]:
-            show(f"the whole page every {PAUSE_SECONDS:.0f} s, {n}", crowd(address + OPENING, [pid], n, RUNS))
+        for name, activity, usual in ACTIVITIES:
+            for n in people or usual:
+                aim = MAX_ANSWER_SECONDS.get(n, math.inf)
+                show(f"{name}, {n}", crowd(address + OPENING, [pid], n, activity, aim))
     if people:
-        return 0 if all(found) else 1
+        return 0 if all(results) else 1
     with two_processes() as (address, pids):
         show("two processes behind nginx, 30", crowd(address + OPENING, pids, 30, OWN, MAX_UNDELAYED_SECONDS))
         show("two processes behind nginx, 300", crowd(address + OPENING, pids, 300, OWN, 1.0))
         show("two processes, opening at once", opening(address + OPENING, 300))
     with served("app.py") as (address, pid):
+        forgotten = config.get_option("server.disconnectedSessionTTL") + 10
         show("opening at once", opening(address + OPENING, 300))
-        show("memory: 500 come and go, twice", coming_and_going(address + OPENING, pid, 500))
-        show("memory: the largest pass, 50 times", reopening(f"{address}/walkthrough?{largest.query()}", pid, 50))
-    return 0 if all(found) else 1
+        show("memory: 500 come and go, twice", memory(address + OPENING, pid, 500, 2, forgotten))
+        show("memory: the largest pass, 50 times", memory(f"{address}/walkthrough?{largest.query()}", pid, 1, 50, 0))
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
-"""What a first visit weighs on every page, and how long it takes to its first picture, with nothing in the cache.
+"""How many bytes a first visit to each page takes, and how long until its first picture, with an empty cache.
 
     .venv/bin/python -m benchmarks.weight [ADDRESS [KB_PER_SECOND]]
 
-Without an address it starts a server of its own; with one it visits that, say
-nginx in front of several. Bytes are those that came over the network, as they
-came; "gzip" is what they are if all that is text is compressed. The last column
-is at the speed that is given, in kB a second.
+Without an address it starts a server of its own. Bytes are those that came over the network, and those if all text were
+gzipped. The last column is at the given speed.
 """
 
 import contextlib
@@ -22,7 +20,7 @@ from benchmarks.latency import IDLE, PICTURE, PICTURED, SIZE, browsing
 VISITS = 5
 MAX_BYTES = 3_000_000
 PLOTLY = "PlotlyChart"
-PACKED = (".woff2", ".png", ".ico")
+COMPRESSED = (".woff2", ".png", ".ico")
 LARGE = "walkthrough?" + largest.query(step="scores", context="", heads="8")
 PAGES = {
     "lessons": ("", ".lesson-page .choices button"),
@@ -39,7 +37,7 @@ PAGES = {
 
 
 def first_ms(browser: Browser, address: str, picture: str, bytes_per_second: float = -1) -> float:
-    """How long after the beginning of its loading a page has its first picture."""
+    """How long after it starts to load a page has its first picture."""
     page = browser.new_page(viewport=SIZE)
     network = {"offline": False, "latency": 0, "uploadThroughput": -1, "downloadThroughput": bytes_per_second}
     page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", network)
@@ -50,7 +48,7 @@ def first_ms(browser: Browser, address: str, picture: str, bytes_per_second: flo
 
 
 def weight(browser: Browser, address: str) -> tuple[int, int, bool]:
-    """The bytes of a first visit as they came and compressed, and whether Plotly's script was among them."""
+    """The bytes of a first visit as received and gzipped, and whether Plotly's script was among them."""
     page = browser.new_page(viewport=SIZE)
     responses, frames = [], []
     page.on("response", lambda response: responses.append(response))
@@ -58,34 +56,31 @@ def weight(browser: Browser, address: str) -> tuple[int, int, bool]:
     page.goto(address)
     page.wait_for_function(IDLE)
     page.wait_for_load_state("networkidle")
-    came, packed = sum(frames), sum(frames)
+    received, gzipped = sum(frames), sum(frames)
     for response in responses:
         with contextlib.suppress(Exception):  # a redirect has no body
             body = response.body()
-            came += response.request.sizes()["responseBodySize"]
-            packed += len(body if response.url.endswith(PACKED) else gzip.compress(body))
+            received += response.request.sizes()["responseBodySize"]
+            gzipped += len(body if response.url.endswith(COMPRESSED) else gzip.compress(body))
     page.close()
-    return came, packed, any(PLOTLY in response.url for response in responses)
+    return received, gzipped, any(PLOTLY in response.url for response in responses)
 
 
 def main() -> int:
     """Print the table; 1 if a page weighs more than its limit."""
-    given, speed = [*sys.argv, "", ""][1:3]
+    site, speed = [*sys.argv, "", ""][1:3]
     heaviest = 0
     with contextlib.ExitStack() as stack:
         browser = stack.enter_context(browsing())
-        address = given.rstrip("/") or stack.enter_context(served("app.py"))[0]
+        address = site.rstrip("/") or stack.enter_context(served("app.py"))[0]
         for name, (path, picture) in PAGES.items():
             visited = f"{address}/{path}"
-            came, packed, with_plotly = weight(browser, visited)
-            heaviest = max(heaviest, packed)
+            received, gzipped, has_plotly = weight(browser, visited)
+            heaviest = max(heaviest, gzipped)
             taken = statistics.median(first_ms(browser, visited, picture) for _ in range(VISITS))
             slow = f"{first_ms(browser, visited, picture, 1000 * float(speed)) / 1000:.0f} s" if speed else ""
-            script = "Plotly" if with_plotly else ""
-            print(
-                f"| {name} | {came / 1e6:.2f} MB | {packed / 1e6:.2f} MB | {script} | {taken:.0f} ms | {slow} |",
-                flush=True,
-            )
+            sizes = f"{received / 1e6:.2f} MB | {gzipped / 1e6:.2f} MB | {'Plotly' if has_plotly else ''}"
+            print(f"| {name} | {sizes} | {taken:.0f} ms | {slow} |", flush=True)
     return 0 if heaviest <= MAX_BYTES else 1
 
 

@@ -11,7 +11,7 @@ with st.container(width=1280):
     st.title("Built by hand", anchor=False)
     st.markdown(
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
-        "hand to answer one question: **what followed the last letter the time before?** After “abca” that is b. "
+        "hand to answer one question: **what came after this letter last time?** After “abca” that is b. "
         "The question only makes sense if the last letter occurred exactly once before. A vector has 16 numbers in "
         "three blocks: the **word**, its **position** and the **previous word**. Layer 1 fills in the previous word. "
         "Layer 2 looks for the position whose previous word is the last letter, and copies the word there. A mark, "

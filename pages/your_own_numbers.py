@@ -18,7 +18,7 @@ with st.container(width=900):
     st.markdown("## Save yours")
     st.markdown(
         "PyTorch's names and layouts are known; so are those of Hugging Face, TransformerLens, Keras, Flax and "
-        "attnviz. Of others, what the shapes don't tell is tried in all ways, and the one that fits is named. "
-        "Give one sentence and one layer. `tokens`, an array of words, is shown beside them."
+        "attnviz. With any other layout, attnviz tries every arrangement the shapes allow and tells you which one "
+        "fits. Give one sentence and one layer. `tokens`, an array of words, is shown beside them."
     )
     sections.draw_saving(shown.session)

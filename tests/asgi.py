@@ -1,6 +1,7 @@
 """An ASGI app asked one thing, without a server."""
 
 import asyncio
+import functools
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -20,6 +21,16 @@ def run(story: Coroutine):
     """What a coroutine returns; in a thread of its own, as the browser's tests leave a loop running in theirs."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, story).result()
+
+
+def in_loop(test):
+    """Run an asynchronous test in a loop of its own."""
+
+    @functools.wraps(test)
+    def run_test(*arguments, **fixtures):
+        run(test(*arguments, **fixtures))
+
+    return run_test
 
 
 def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", **headers):

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def shared():
     port = free_port()
     options = ["--port", str(port), "--bind", "127.0.0.1", "--save", ""]
     with contextlib.ExitStack() as started:
-        redis = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL, cwd="/tmp")
+        redis = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL, cwd=tempfile.gettempdir())
         started.callback(redis.wait)
         started.callback(redis.terminate)
         environment = os.environ | {"ATTNVIZ_ROOMS": f"redis://127.0.0.1:{port}"}

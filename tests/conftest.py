@@ -4,7 +4,6 @@ Without Chromium or node a person's run skips their tests and says so; where CI 
 """
 
 import contextlib
-import fcntl
 import functools
 import gc
 import importlib
@@ -12,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -23,7 +23,7 @@ import pytest
 from alone import ALONE, Alone, written
 from boxes import page_of_settings
 from needs import absent
-from patience import PATIENCE_MS
+from patience import PATIENCE_MS, PATIENCE_SECONDS
 from server import served
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
@@ -62,8 +62,16 @@ LOADS = {"visit"}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--chromium", default="/usr/bin/chromium", help="the browser; nothing for the one of Playwright")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+    parser.addoption("--chromium", default=found, help="the browser's path; empty for Playwright's own")
     parser.addoption("--remake-picture", action="store_true", help="take the README's picture again")
+
+
+def pytest_xdist_auto_num_workers():
+    """Three workers for two cores, as each waits for its browser at times."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return 3 * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) // 2
 
 
 def pytest_sessionstart(session):
@@ -100,44 +108,55 @@ def server(tmp_path_factory, worker_id):
     """The address of the app, one for all workers: the first starts it, and ends it once the others have left."""
     folder = tmp_path_factory.getbasetemp()
     folder = folder if worker_id == "master" else folder.parent
-    with open(folder / "turn", "a") as turn, open(folder / "server", "a+") as used, contextlib.ExitStack() as started:
-        with locked(turn):
-            fcntl.flock(used, fcntl.LOCK_SH)
-            used.seek(0)
-            address = used.read()
-            if is_first := not address:
+    lock, file, users = folder / "server lock", folder / "server address", folder / "server users"
+    with contextlib.ExitStack() as started:
+        with locked(lock):
+            users.mkdir(exist_ok=True)
+            (users / worker_id).touch()
+            if is_first := not file.exists():
                 address, _ = started.enter_context(served())
-                used.write(address)
-                used.flush()
+                file.write_text(address)
+            address = file.read_text()
         yield address
-        if is_first:
-            with locked(turn):
-                fcntl.flock(used, fcntl.LOCK_EX)
-                used.truncate(0)
-                started.close()
+        (users / worker_id).unlink()
+        deadline = time.monotonic() + 20 * PATIENCE_SECONDS  # a worker that has crashed leaves its file
+        while is_first:
+            with locked(lock):
+                if not any(users.iterdir()) or time.monotonic() > deadline:
+                    file.unlink()
+                    started.close()
+                    break
+            time.sleep(0.1)
 
 
 @contextlib.contextmanager
-def locked(file):
-    fcntl.flock(file, fcntl.LOCK_EX)
-    yield
-    fcntl.flock(file, fcntl.LOCK_UN)
+def locked(folder):
+    """Hold a lock that all workers share, on any system: a folder that only one of them can make."""
+    deadline = time.monotonic() + 20 * PATIENCE_SECONDS
+    while True:
+        with contextlib.suppress(FileExistsError, PermissionError):  # the latter in Windows, while it is being removed
+            folder.mkdir()
+            break
+        assert time.monotonic() < deadline, f"{folder} stays locked"
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        folder.rmdir()
 
 
 @pytest.fixture(scope="session")
 def browser(request):
-    chromium = request.config.getoption("--chromium")
     try:
         from playwright.sync_api import sync_playwright
-
-        is_there = not chromium or Path(chromium).exists()
-        missing = "" if is_there else f"no {chromium} (Debian: apt-get install chromium; elsewhere: --chromium PATH)"
     except ImportError:
-        missing = "no playwright (pip install -r requirements-dev.txt)"
-    if missing:
-        absent(f"browser tests not run: {missing}")
+        absent("browser tests not run: no playwright (pip install -r requirements-dev.txt)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium or None, args=ARGUMENTS, timeout=PATIENCE_MS)
+        chromium = request.config.getoption("--chromium") or playwright.chromium.executable_path
+        if not Path(chromium).exists():
+            how = "Debian: apt-get install chromium; elsewhere: playwright install chromium, or --chromium PATH"
+            absent(f"browser tests not run: no {chromium} ({how})")
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS, timeout=PATIENCE_MS)
         browser.on("context", lambda context: context.set_default_timeout(PATIENCE_MS))
         yield browser
         browser.close()

@@ -25,10 +25,7 @@ from server import free_port
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
 
-NEEDED = {
-    "firefox": {"firefox-esr": "firefox-esr"},
-    "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
-}
+NEEDED = {"firefox": {"firefox-esr": "firefox-esr"}, "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}}
 """The commands of each engine, and the packages of Debian that have them."""
 SIZE = {"width": 1366, "height": 828}
 KEYS = {

@@ -3,6 +3,6 @@
 import numpy as np
 
 
-def unseeing(trace):
+def fully_masked(trace):
     """The (head, query) pairs whose keys are all hidden."""
     return tuple(map(tuple, np.argwhere(~np.isfinite(trace["masked"].value).any(axis=-1)).tolist()))

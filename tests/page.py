@@ -21,7 +21,6 @@ from attnviz.scene.document.reply import PARTS
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(set(ROOT.glob("pages/*.py")) - {ROOT / "pages/lessons.py"})
 """The pages that read a scene from the address."""
-"""The pages that the router knows."""
 SENTENCE = "the cat sat on the mat"
 
 SOURCES = ["000 word", "001 with", "002 sum", "002 multihead", "003 steps", "004 code"]

@@ -257,9 +257,7 @@ MODERN = {
         ),
     ),
     "queries from a latent, without positions and gains": attend(
-        ROWS,
-        parameters=Parameters(**LATENT | QUERY_LATENT | {"g_q_latent": None}),
-        mask=np.tri(5, dtype=bool),
+        ROWS, parameters=Parameters(**LATENT | QUERY_LATENT | {"g_q_latent": None}), mask=np.tri(5, dtype=bool)
     ),
     "projected in groups": attend_projected(
         *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)

@@ -5,7 +5,7 @@ import json
 from asgi import APP, ask
 from documents import read
 
-from attnviz.app import tab_routes, tabs
+from attnviz.app import tabs
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
@@ -25,7 +25,7 @@ def said(tab, /, *done, **parts):
 
 
 def post(body, **options):
-    return ask(APP, tab_routes.ACTS_PATH, "POST", body=body, **options)
+    return ask(APP, tabs.ACTS_PATH, "POST", body=body, **options)
 
 
 def answer(tab, /, *done, **parts):

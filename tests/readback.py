@@ -32,21 +32,12 @@ def go(page, **place):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a sheet, as it is seen and heard.
+    """One cell of a sheet, as it is seen and heard."""
 
-    Attributes
-    ----------
-    kind : str
-        Its classes.
-    name, index : str, tuple of int
-        The number of the pass that it opens; "" and () where it opens none.
-    text, heard, was : str
-        What stands in it, what it is called to those who hear it, and what it was before numbers were set by hand.
-    """
-
-    kind: str
-    name: str
+    kind: str  # Its classes
+    name: str  # The number of the pass that it opens; "" and () where it opens none
     index: tuple
+    # What stands in it, what it is called to those who hear it, and what it was before numbers were set by hand
     text: str
     heard: str
     was: str
@@ -54,34 +45,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a sheet.
+    """One line of a sheet."""
 
-    Attributes
-    ----------
-    names : list of str
-        What its columns are called, and how many words that stand together are said to be, such as "other 28".
-    ends : list of str
-        What the cells at its right are called.
-    missing : str
-        What the header says of columns that are not there.
-    said, label : str
-        What stands beside it and before it.
-    kind : str
-    before : Cell or None
-        The number at its left.
-    cells, after : list of Cell
-        Those under its names, and those at its right.
-    sum : str
-    """
-
+    # What its columns are called, and how many words that stand together are said to be, such as "other 28"
     names: list
-    ends: list
-    missing: str
-    said: str
+    ends: list  # What the cells at its right are called
+    missing: str  # What the header says of columns that are not there
+    said: str  # What stands beside it and before it
     label: str
     kind: str
-    before: Cell | None
-    cells: list
+    before: Cell | None  # The number at its left
+    cells: list  # Those under its names, and those at its right
     after: list
     sum: str
 

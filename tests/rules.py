@@ -22,9 +22,10 @@ class Said:
     conclusion: str
     formula: str
     numbers: dict
+    places: list  # the axis and place that each line stands for, if it runs over one
 
 
-def said(trace, name, index):
+def said(trace, name, index, most_terms=4):
     """All that the rule of a computed stage says of one cell."""
     rule = trace.rule(name)
     stages = {place: stage.name for place, stage in enumerate(trace.inputs(name))} | {"": name}
@@ -43,7 +44,7 @@ def said(trace, name, index):
     last = {letter: size - 1 for letter, size in rule.sizes.items() if letter != "i"}
     here = last | places_of(rule.result, index, rule.sizes)
     variant = rule.variants[int(read(rule.case, here).value) if rule.case else 0]
-    lines, terms = [], []
+    lines, terms, places = [], [], []
     for line in variant.lines:
         runs = any("i" in rule.slots[each].pattern for each in line.cells)
         count = int(read(rule.until, here).value) if rule.until else rule.sizes.get("i", 1)
@@ -54,9 +55,20 @@ def said(trace, name, index):
             value = numbers[line.value] if line.value else result_of(line, [cell.value for cell in of])
             lines.append((of, filled(line.text, numbers), value))
             terms += [filled(variant.term, numbers)] * runs
-    others = {"n": str(len(lines)), "terms": " + ".join(elided(terms))}
+            places.append(running_place(trace, stages, [rule.slots[each] for each in line.cells], at) if runs else None)
+    others = {"n": str(len(lines)), "terms": " + ".join(elided(terms, most_terms))}
     numbers = numbers_of(cells_at({**here, "i": 0}))
-    return Said(lines, *(filled(text, numbers, others) for text in (variant.conclusion, variant.formula)), numbers)
+    return Said(
+        lines, *(filled(text, numbers, others) for text in (variant.conclusion, variant.formula)), numbers, places
+    )
+
+
+def running_place(trace, stages, slots, at):
+    """The axis of the first stage that a line reads place by place, and the place."""
+    for slot in slots:
+        if slot.source in stages and ["i"] in groups(slot.pattern):
+            return trace.axes(stages[slot.source])[groups(slot.pattern).index(["i"])], at["i"]
+    return None
 
 
 def result_of(line, numbers):
@@ -76,9 +88,9 @@ def filled(template, numbers, others=None):
     return re.sub(r"\{([a-z_]+)(?::([a-z]+))?\}", text, template)
 
 
-def elided(terms):
-    """The first two and the last of more than four terms."""
-    return terms if len(terms) <= 4 else [*terms[:2], r"\dots", terms[-1]]
+def elided(terms, most):
+    """The first two and the last of more than that many terms."""
+    return terms if len(terms) <= most else [*terms[:2], r"\dots", terms[-1]]
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.sweep import LENGTHS, sweep
 from attnviz.core.changes import Change
 from attnviz.core.rng import stream
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.reference import PATTERN, find
 from attnviz.models import MODELS
 from attnviz.models.training import FILE
@@ -44,55 +44,55 @@ COMPARED = {"q": ("q_absorbed", "q_rotated", "q_normed", "q"), "k": ("latent", "
 
 def compared(trace, layer, role, head, place):
     """The row of a query or of a key that a score is made of, of those of its group."""
-    is_made = layered("k", layer) in trace
-    names = [layered(name, layer) for name in COMPARED[role] if name != "latent" or not is_made]
+    is_made = name_in_layer("k", layer) in trace
+    names = [name_in_layer(name, layer) for name in COMPARED[role] if name != "latent" or not is_made]
     groups = trace[next(name for name in names if name in trace)].value
-    n_heads = len(trace[layered("attention", layer)].value)
+    n_heads = len(trace[name_in_layer("attention", layer)].value)
     return [float(number) for number in groups[head * len(groups) // n_heads, place]]
 
 
 def _score(trace, layer, head, query, key):
-    if layered("content_scores", layer) in trace:
-        both = (trace[layered(of, layer)].value for of in ("content_scores", "position_scores"))
+    if name_in_layer("content_scores", layer) in trace:
+        both = (trace[name_in_layer(of, layer)].value for of in ("content_scores", "position_scores"))
         return sum(float(each[head, query, key]) for each in both)
     q, k = compared(trace, layer, "q", head, query), compared(trace, layer, "k", head, key)
     return sum(one * other for one, other in zip(q, k, strict=True))
 
 
 def _scaled(trace, layer, head, query, key):
-    score = slow(trace, layered("scores", layer), (head, query, key))
-    factor = trace[layered("scaled", layer)].operation.factor
+    score = slow(trace, name_in_layer("scores", layer), (head, query, key))
+    factor = trace[name_in_layer("scaled", layer)].operation.factor
     return score / math.sqrt(d_k_of(trace, layer)) if factor is None else score * factor
 
 
 def d_k_of(trace, layer):
-    return sum(trace[layered(q, layer)].shape[-1] for q in ("q", "q_r") if layered(q, layer) in trace)
+    return sum(trace[name_in_layer(q, layer)].shape[-1] for q in ("q", "q_r") if name_in_layer(q, layer) in trace)
 
 
 def _masked(trace, layer, head, query, key):
     if not trace["mask"].value[query, key]:
         return -math.inf
-    score = slow(trace, layered("scaled", layer), (head, query, key))
-    if layered("capped", layer) in trace:
-        limit = trace[layered("capped", layer)].operation.limit
+    score = slow(trace, name_in_layer("scaled", layer), (head, query, key))
+    if name_in_layer("capped", layer) in trace:
+        limit = trace[name_in_layer("capped", layer)].operation.limit
         score = limit * math.tanh(score / limit)
-    if layered("biased", layer) in trace:
-        score -= 2 ** (-8 * (head + 1) / len(trace[layered("attention", layer)].value)) * abs(query - key)
+    if name_in_layer("biased", layer) in trace:
+        score -= 2 ** (-8 * (head + 1) / len(trace[name_in_layer("attention", layer)].value)) * abs(query - key)
     return score
 
 
 def _share(trace, layer, head, query, key):
     row = [_masked(trace, layer, head, query, other) for other in range(len(trace.labels["key"]))]
-    sinks = [float(trace[layered("sinks", layer)].value[head])] if layered("sinks", layer) in trace else []
+    sinks = [float(trace[name_in_layer("sinks", layer)].value[head])] if name_in_layer("sinks", layer) in trace else []
     return softmax([*row, *sinks])[key]
 
 
 def _value(trace, layer, head, key, feature):
-    if layered("v", layer) not in trace:
-        latent, w_uv = (trace[layered(name, layer)].value for name in ("latent", "w_uv"))
+    if name_in_layer("v", layer) not in trace:
+        latent, w_uv = (trace[name_in_layer(name, layer)].value for name in ("latent", "w_uv"))
         return math.fsum(float(a) * float(b) for a, b in zip(latent[0, key], w_uv[head, :, feature], strict=True))
-    groups = trace[layered("v", layer)].value
-    return float(groups[head * len(groups) // len(trace[layered("attention", layer)].value), key, feature])
+    groups = trace[name_in_layer("v", layer)].value
+    return float(groups[head * len(groups) // len(trace[name_in_layer("attention", layer)].value), key, feature])
 
 
 def _found(trace, layer, head, query, feature):
@@ -101,8 +101,8 @@ def _found(trace, layer, head, query, feature):
 
 
 def _contribution(trace, layer, head, query, dimension):
-    width = trace[layered("v", layer)].shape[-1]
-    w_o = trace[layered("w_o", layer)].value[head * width : (head + 1) * width]
+    width = trace[name_in_layer("v", layer)].shape[-1]
+    w_o = trace[name_in_layer("w_o", layer)].value[head * width : (head + 1) * width]
     return sum(_found(trace, layer, head, query, place) * float(w_o[place, dimension]) for place in range(width))
 
 
@@ -227,12 +227,12 @@ def _column(of):
     head, query, key = of.index
     assert "sinks" not in of.trace, "which takes its part of every row"
     rows = range(len(of.trace.labels["query"]))
-    scores = [slow(of.trace, layered("masked", split_layer(of.stage.name)[1]), (head, row, key)) for row in rows]
+    scores = [slow(of.trace, name_in_layer("masked", split_layer(of.stage.name)[1]), (head, row, key)) for row in rows]
     return softmax(scores)[query]
 
 
 def _row(of, stage, at=None):
-    name = layered(stage, split_layer(of.stage.name)[1])
+    name = name_in_layer(stage, split_layer(of.stage.name)[1])
     index = of.index if at is None else at
     return [slow(of.trace, name, (*index[:-1], place)) for place in range(of.trace[name].shape[-1])]
 
@@ -271,7 +271,7 @@ def _own_value(of, word):
 
 def _by_column(of):
     head, query, _ = of.index
-    name = layered("attention", split_layer(of.stage.name)[1])
+    name = name_in_layer("attention", split_layer(of.stage.name)[1])
     return sum(slow(of.trace, name, (head, row, query)) * each for row, each in enumerate(_values(of)))
 
 

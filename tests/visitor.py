@@ -1,8 +1,7 @@
 """A visitor: a client that speaks to the server as the app's pages do in a browser.
 
-What is done in a viewer and its settings goes to the server's route for that. For
-all else it speaks Streamlit's websocket protocol, and answers with the hashes of
-the messages it keeps. It draws nothing, so hundreds fit beside a server.
+Actions in a viewer and its settings go to their route. For all else it speaks Streamlit's websocket protocol, and sends
+the hashes of the messages it has cached. It draws nothing, so hundreds fit beside a server.
 
     async with Visitor("http://127.0.0.1:8501/walkthrough?step=scores") as visitor:
         await visitor.set("mask", "causal")
@@ -34,11 +33,11 @@ READ_BYTES = 2**16
 
 
 class Answer(NamedTuple):
-    """What the server said: its status, the body as it was before it was compressed, and its bytes as they came."""
+    """An answer of the server."""
 
     status: int
-    body: bytes
-    n_bytes: int
+    body: bytes  # before it was compressed
+    n_bytes: int  # as they came
 
 
 class Connection:
@@ -72,30 +71,22 @@ class Connection:
         return Answer(head.status_code, gzip.decompress(came) if is_packed else came, len(came))
 
     async def close(self) -> None:
-        """Close it."""
         if self._reader is not None:
             self._writer.close()
             self._reader = None
 
     def cookie(self) -> str:
-        """The cookies as a header has them."""
         return "; ".join(f"{name}={each.value}" for name, each in self.cookies.items())
 
     async def _event(self, http: h11.Connection) -> h11.Response | h11.Data | h11.EndOfMessage:
-        """What the server says next."""
         while (event := http.next_event()) is h11.NEED_DATA:
             http.receive_data(await self._reader.read(READ_BYTES))
         return event
 
 
-_FIELDS = {
-    "TextInput": "string_value",
-    "Selectbox": "string_value",
-    "Radio": "string_value",
-    "NumberInput": "double_value",
-    "Button": "trigger_value",
-}
-"""What a widget's state is called, by its kind."""
+_FIELDS = dict.fromkeys(("TextInput", "Selectbox", "Radio"), "string_value")
+_FIELDS |= {"NumberInput": "double_value", "Button": "trigger_value"}
+"""The field of a widget's state, by its kind."""
 
 
 def state(widget: object, value: object) -> WidgetState:
@@ -104,25 +95,15 @@ def state(widget: object, value: object) -> WidgetState:
 
 
 class Screen:
-    """What one tab shows.
-
-    Attributes
-    ----------
-    query : str
-        The parameters of its address, as the server wrote them last.
-    elements : dict
-        What the page shows: elements by their place in it.
-    n_bytes : int
-        How much it has received.
-    """
+    """What one tab shows."""
 
     def __init__(self, query: str):
         self._kept: dict[str, ForwardMsg] = {}
         self._drawn: dict[tuple[int, ...], Element] = {}
         self._page_hash = ""
-        self.query = query
-        self.elements: dict[tuple[int, ...], Element] = {}
-        self.n_bytes = 0
+        self.query = query  # the parameters of its address, as the server wrote them last
+        self.elements: dict[tuple[int, ...], Element] = {}  # what the page shows, by its place in it
+        self.n_bytes = 0  # received
 
     def hear(self, data: bytes) -> bool:
         """Take in one message; returns whether the script has ended with it."""
@@ -165,7 +146,6 @@ class Screen:
         return [getattr(self.elements[place], kind) for place in places]
 
     def exceptions(self) -> list[str]:
-        """What the page says of errors."""
         return [each.message for each in self.shown("exception")]
 
     def texts(self) -> list[str]:
@@ -186,25 +166,11 @@ MAX_TEMPLATES = 16
 
 
 class RefusedError(Exception):
-    """The server does not do what was done in a viewer."""
+    """The server refused an action."""
 
 
 class Visitor(Screen):
-    """One open tab.
-
-    Parameters
-    ----------
-    address : str
-    headers : str
-        Of the websocket, besides the usual ones.
-
-    Attributes
-    ----------
-    answer : dict
-        What the viewer and its settings were given last; empty on pages without them.
-    seconds : float
-        How long its last act or run took, from sending to the whole answer or the end of the script.
-    """
+    """One open tab at an address; `headers` are those of its websocket besides the usual ones."""
 
     def __init__(self, address: str, **headers: str):
         self._address = urllib.parse.urlsplit(address)
@@ -212,8 +178,8 @@ class Visitor(Screen):
         self._http = Connection(self._address.hostname, self._address.port or 80)
         self._headers = headers
         self._templates: list[str] = []
-        self.answer: dict = {}
-        self.seconds = 0.0
+        self.answer: dict = {}  # what the viewer and its settings were sent last; empty on pages without them
+        self.seconds = 0.0  # from sending the last action or run to the whole answer, or the end of the script
 
     async def __aenter__(self) -> Visitor:
         await self.connect()
@@ -241,7 +207,6 @@ class Visitor(Screen):
         )
 
     async def close(self) -> None:
-        """Close the tab."""
         await self._http.close()
         await self.socket.close()
 
@@ -266,13 +231,7 @@ class Visitor(Screen):
                 pass
 
     async def act(self, name: str, value: object) -> None:
-        """Do something in the viewer or its settings.
-
-        Raises
-        ------
-        RefusedError
-            With the status and what the server says, if it is anything but an answer.
-        """
+        """Do something in the viewer or its settings; raises RefusedError with the server's status and reason."""
         started = time.perf_counter()
         given = {part: self.answer[part] for part in ("tab", "address", "view")}
         said = given | {"look": f"?{self.query}", "acts": [[name, value]], "templates": self._templates}
@@ -293,7 +252,6 @@ class Visitor(Screen):
 
     @property
     def notices(self) -> list[str]:
-        """What was said of the settings last."""
         return self.answer.get("notices", [])
 
     def _take(self, answer: bytes) -> None:

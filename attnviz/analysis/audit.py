@@ -1,8 +1,7 @@
 """The audit: every number of a trace, recomputed from its terms in Python floats.
 
-The trace was made by NumPy, whole arrays at a time. Here each cell's terms are
-multiplied and added one by one, with `math.exp` and the exact `math.fsum`; no
-arithmetic is shared, so a mistake would have to be made twice to go unseen.
+The trace was made by NumPy, whole arrays at a time. Here each cell's terms are multiplied and added one by one, with
+`math.exp` and the exact `math.fsum`; no arithmetic is shared, so a mistake would have to be made twice to go unseen.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 
 from attnviz.core.stage import Stage
-from attnviz.core.terms import Cell, Given, Terms
+from attnviz.core.terms import Cell, Terms
 from attnviz.core.trace import Trace
 
 SLICE_TERMS = 4_000
@@ -25,32 +24,15 @@ SLICE_TERMS = 4_000
 
 @dataclass(frozen=True)
 class StageAudit:
-    """The result for one stage, or for some of its cells.
-
-    Attributes
-    ----------
-    stage : str
-    n_given : int
-        Given cells (typed, drawn or set by hand), which have nothing to recompute.
-    n_made : int
-        Recomputed cells.
-    n_agree : int
-        Those of them that are within `tolerance` of the sum of their terms.
-    largest_difference : float
-        Infinity where a cell is hidden and its terms are not, or the other way round.
-    wrong : Cell or None
-        The first cell that does not agree.
-    right : float or None
-        What its terms add up to.
-    """
+    """The result for one stage, or for some of its cells."""
 
     stage: str
-    n_given: int
-    n_made: int
-    n_agree: int
-    largest_difference: float
-    wrong: Cell | None = None
-    right: float | None = None
+    n_given: int  # given cells (typed, drawn or set by hand), which have nothing to recompute
+    n_made: int  # recomputed cells
+    n_agree: int  # those within `tolerance` of the sum of their terms
+    largest_difference: float  # infinity where a cell is hidden and its terms are not, or the other way round
+    wrong: Cell | None = None  # the first cell that does not agree
+    right: float | None = None  # what its terms add up to
 
     def __add__(self, later: StageAudit) -> StageAudit:
         """The result for these cells and later ones of the same stage."""
@@ -101,11 +83,12 @@ class Audit:
     def sentence(self, trace: Trace) -> str:
         """The result in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
         counts = f"{self.n_agree:,} of {self.n_made:,} numbers agree"
-        if not self.first:
+        first = self.first
+        if not first or not first.wrong:
             largest = f"{self.largest_difference:.0e}" if self.largest_difference else "0"
             return f"{counts}, largest difference {largest}"
-        wrong, right = self.first.wrong, self.first.right
-        return f"{counts}; the first that does not is {trace.name_of(wrong)}: {wrong.value!r}, its terms give {right!r}"
+        name, value = trace.name_of(first.wrong), first.wrong.value
+        return f"{counts}; the first that does not is {name}: {value!r}, its terms give {first.right!r}"
 
 
 def n_terms(trace: Trace) -> int:
@@ -117,14 +100,6 @@ def n_terms(trace: Trace) -> int:
 def audit(trace: Trace) -> Iterator[StageAudit]:
     """Recompute every cell of every stage from its terms, one stage after the other.
 
-    Yields
-    ------
-    StageAudit
-        As soon as some cells of a stage are done, which makes a slice of some 10 ms, in the order of `trace.stages`;
-        `Audit(tuple(audit(trace)))` sums up.
-
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> trace = trace_of(Settings("the cat sat"))
     >>> Audit(tuple(audit(trace))).sentence(trace).split(",")[0]
@@ -140,17 +115,17 @@ def audit(trace: Trace) -> Iterator[StageAudit]:
 def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> StageAudit:
     """Recompute some cells of one stage from their terms."""
     values = stage.value
-    read = cache(trace.read)  # each row once: many cells are made from the same
+    read = cache(trace.read)  # each row is read once: many cells depend on it
     n_given = n_made = n_agree = 0
     largest = 0.0
     wrong = right = None
     for index in cells:
         made_from = trace.terms(stage.name, index, read)
-        if isinstance(made_from, Given):
+        if not made_from.lines:
             n_given += 1
             continue
         n_made += 1
-        value, total = float(values[index]), made_from.total()
+        value, total = float(values[index]), made_from.total
         # not a difference of infinities, which is NaN
         difference = 0.0 if value == total else abs(value - total)
         largest = max(largest, difference)
@@ -164,18 +139,14 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
 def tolerance(made_from: Terms) -> float:
     """The largest rounding error of a sum of n terms: 8 n eps times their absolute sum.
 
-    With u = eps / 2, the error of one rounding: n products added in any order,
-    fused or not, are within n u S of their exact sum to first order, where S is
-    the sum of their absolute values (Higham 2002, "Accuracy and Stability of
-    Numerical Algorithms", section 3.1), and `fsum` of rounded products within
-    2 u S: (n + 2) u S in all. A share of softmax is an exponential, within 8 u
-    in NumPy and 2 u here, over the sum of n of them: (n + 23) u of itself, and
-    exact if n = 1. Both are at most 16 n u = 8 n eps. Products and exponentials
-    too small for normal numbers lose at most the smallest of those. As n stands
-    the number of cells, which for products of two is twice that of the terms.
+    With u = eps / 2, the error of one rounding: n products added in any order, fused or not, are within n u S of their
+    exact sum to first order, where S is the sum of their absolute values (Higham 2002, "Accuracy and Stability of
+    Numerical Algorithms", section 3.1), and `fsum` of rounded products within 2 u S: (n + 2) u S in all. A share of
+    softmax is an exponential, within 8 u in NumPy and 2 u here, over the sum of n of them: (n + 23) u of itself, and
+    exact if n = 1. Both are at most 16 n u = 8 n eps. Products and exponentials too small for normal numbers lose at
+    most the smallest of those. As n stands the number of cells, which for products of two is twice that of the terms.
 
-    So a term that is missing, or counted twice, is seen if it is more than some
-    10^-13 of the others.
+    So a term that is missing, or counted twice, is seen if it is more than some 10^-13 of the others.
     """
     n_cells = len(made_from.cells)
-    return n_cells * (8 * made_from.rounding() + sys.float_info.min)
+    return n_cells * (8 * made_from.rounding + sys.float_info.min)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import accumulate, pairwise
@@ -50,23 +50,15 @@ class Interval(NamedTuple):
 
 
 class SmallestFlip:
-    """The search for the smallest change of one number in a stage that flips a row.
-
-    Attributes
-    ----------
-    most : float
-        The largest change to try.
-    n_numbers : int
-        How many numbers are computed in each step.
-    """
+    """The search for the smallest change of one number in a stage that flips a row."""
 
     def __init__(self, row: OneRow, ranking: RowRanking, stage: Stage):
-        name, is_share = stage.name, isinstance(stage.operation, Softmax)
+        name, is_weight = stage.name, isinstance(stage.operation, Softmax)
         part = row.arrays[name]
         self._row, self._ranking, self._name, self._part = row, ranking, name, part.ravel()
         self._cells = np.flatnonzero(np.isfinite(part))
         self._is_flag = part.dtype == bool
-        self._ends = (0.0, 1.0) if is_share else (-MAX_NUMBER, MAX_NUMBER)
+        self._ends = (0.0, 1.0) if is_weight else (-MAX_NUMBER, MAX_NUMBER)
         self._unit = 1.0 if self._is_flag else _power_of_ten(np.abs(self._part[self._cells]).max(initial=0.0))
         self._at_once = max(1, BATCH_NUMBERS // row.n_numbers(name))
         self.most = 1.0 if self._is_flag else TRIAL_SIZES[-1] * self._unit
@@ -90,11 +82,12 @@ class SmallestFlip:
     def kept(self, interval: Interval) -> float:
         """The largest change that leaves the leader alone ahead; less than `low` if others tie."""
         low, high = 0.0, interval.low
-        if self._is(RowRanking.is_won, [interval.cell], [interval.sign * high])[0]:
+        cell = np.array([interval.cell])
+        if self._has(RowRanking.is_won, cell, np.array([interval.sign * high]))[0]:
             return high
         while high - low > PRECISION * high:
             middle = (low + high) / 2
-            is_won = self._is(RowRanking.is_won, [interval.cell], [interval.sign * middle])[0]
+            is_won = self._has(RowRanking.is_won, cell, np.array([interval.sign * middle]))[0]
             low, high = (middle, high) if is_won else (low, middle)
         return low
 
@@ -123,11 +116,11 @@ class SmallestFlip:
 
     def _lost(self, cells: np.ndarray, changes: np.ndarray) -> np.ndarray:
         """For each change of a cell, whether the row is lost."""
-        return self._is(RowRanking.is_lost, cells, changes)
+        return self._has(RowRanking.is_lost, cells, changes)
 
-    def _is(self, outcome: Outcome, cells: Sequence[int], changes: Sequence[float]) -> np.ndarray:
+    def _has(self, outcome: Outcome, cells: np.ndarray, changes: np.ndarray) -> np.ndarray:
         """For each change of a cell whether the row has that outcome."""
-        cells, changes, outcomes = np.asarray(cells), np.asarray(changes), []
+        outcomes = []
         for start in range(0, len(cells), self._at_once):
             some = slice(start, start + self._at_once)
             values = np.tile(self._part, (len(cells[some]), 1))
@@ -144,56 +137,32 @@ def _power_of_ten(largest: float) -> float:
     return 10.0 ** min(max(math.ceil(math.log10(largest)), -300), 304) if largest else 1.0
 
 
+Between = Literal["", "tie", "sharp"]
 DIGITS = range(4, 8)
 """The numbers of digits tried for writing both sides of a threshold, fewest first."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """The number of a stage whose smallest change flips the order of a row.
+    """The number of a stage whose smallest change flips the order of a row."""
 
-    Attributes
-    ----------
-    cell : Cell
-        As it is.
-    stays : float
-        A value next to the threshold that flips nothing.
-    turns : float
-        A value next to the threshold that flips the row.
-    winner : int
-        The place that leads after the flip.
-    between : {"", "tie", "sharp"}
-        What lies between `stays` and `turns`. "": only the threshold, and both are short adjacent numbers.
-        "tie": an interval in which leader and rival tie. "sharp": no short numbers lie near the
-        threshold, and both are as close as it is known.
-    """
-
-    cell: Cell
-    stays: float
-    turns: float
-    winner: int
-    between: Literal["", "tie", "sharp"] = ""
+    cell: Cell  # as it is
+    stays: float  # a value next to the threshold that flips nothing
+    turns: float  # a value next to the threshold that flips the row
+    winner: int  # the place that leads after the flip
+    # what lies between `stays` and `turns`: "", the threshold alone; "tie", an interval in which leader and rival tie;
+    # "sharp", the threshold, to which both are as close as it is known, as no short numbers lie near it
+    between: Between = ""
 
 
 @dataclass(frozen=True)
 class StageFlip:
-    """The flip of one stage.
-
-    Attributes
-    ----------
-    stage : str
-    flip : Flip or None
-        None if no tried change flips the row.
-    most : float
-        The largest change tried; 0 if the stage was too large to search.
-    is_unconfirmed : bool
-        Whether the search found a change that the pass itself didn't confirm.
-    """
+    """The flip of one stage."""
 
     stage: str
-    flip: Flip | None
-    most: float
-    is_unconfirmed: bool = False
+    flip: Flip | None  # none if no tried change flips the row
+    most: float  # the largest change tried; 0 if the stage was too large to search
+    is_unconfirmed: bool = False  # whether the search found a change that the pass itself didn't confirm
 
 
 def flips(trace: Trace, ranking: RowRanking) -> tuple[StageFlip, ...]:
@@ -203,25 +172,9 @@ def flips(trace: Trace, ranking: RowRanking) -> tuple[StageFlip, ...]:
     thousand units. Of the numbers that turn the order over at the first size at which any does, the one with the
     smallest change is found by bisection, and both sides of it are confirmed in the pass (`Trace.with_changes`).
 
-    Certain are the two sides, and that no smaller step of any number flips the order, nor any
-    of `BELOW` sizes below the change found. A number that flips it and back again between two
-    of these may be missed.
+    Certain are the two sides, and that no smaller step of any number flips the order, nor any of `BELOW` sizes below
+    the change found. A number that flips it and back again between two of these may be missed.
 
-    Parameters
-    ----------
-    trace : Trace
-        Numbers set by hand keep what they are.
-    ranking : RowRanking
-
-    Returns
-    -------
-    tuple of StageFlip
-        In the order of the stages, without the row's own; empty if no place leads alone. Hidden cells, which are -inf,
-        are left alone; those of a boolean mask are toggled, as a change of 1. Weights stay between 0 and 1.
-        The largest stages aren't tried where that would compute more than `MAX_FLIP_NUMBERS` numbers in each step.
-
-    Examples
-    --------
     >>> from attnviz.analysis.row_ranking import ranking_of
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
@@ -248,23 +201,21 @@ def _affordable(searches: Mapping[str, SmallestFlip]) -> set[str]:
 
 
 def _flip_in(trace: Trace, ranking: RowRanking, row: OneRow, stage: Stage, search: SmallestFlip) -> StageFlip:
+    """The flip of a stage, as the shortest numbers on both sides of the threshold that the pass itself confirms."""
     interval = search.interval()
     if interval is None:
         return StageFlip(stage.name, None, search.most)
-    flip = _checked(trace, ranking, stage.cell(row.index(stage.name, interval.cell)), interval, search)
-    return StageFlip(stage.name, flip, search.most, is_unconfirmed=flip is None)
-
-
-def _checked(trace: Trace, ranking: RowRanking, cell: Cell, interval: Interval, search: SmallestFlip) -> Flip | None:
-    """Both sides of a threshold, confirmed in the pass itself, as the shortest numbers; None if none are confirmed."""
+    cell = stage.cell(row.index(stage.name, interval.cell))
     for between, stays, turns in _sides(trace, cell, interval, search):
         before, after = (_row_with(trace, ranking, cell, number) for number in (stays, turns))
         if ranking.is_won(before) and ranking.is_lost(after):
-            return Flip(cell, stays, turns, ranking.winner(after), between)
-    return None
+            return StageFlip(stage.name, Flip(cell, stays, turns, ranking.winner(after), between), search.most)
+    return StageFlip(stage.name, None, search.most, is_unconfirmed=True)
 
 
-def _sides(trace: Trace, cell: Cell, interval: Interval, search: SmallestFlip) -> Iterator[tuple[str, float, float]]:
+def _sides(
+    trace: Trace, cell: Cell, interval: Interval, search: SmallestFlip
+) -> Iterator[tuple[Between, float, float]]:
     """Pairs of numbers on both sides of a threshold, shortest first."""
     if trace[cell.stage].value.dtype == bool:
         yield "", cell.value, 1 - cell.value
@@ -277,8 +228,8 @@ def _sides(trace: Trace, cell: Cell, interval: Interval, search: SmallestFlip) -
         (turns, _), (beyond, unit) = (_short(cell.value, interval.sign, size, digits) for size in (interval.high, kept))
         yield "tie", float(beyond - interval.sign * unit), float(turns)
     for apart in (0.0, 1e-12, 1e-9, PRECISION, 1e-5):
-        stays, turns = (cell.value + interval.sign * size for size in (kept * (1 - apart), interval.high * (1 + apart)))
-        yield "sharp" if kept == interval.low else "tie", stays, turns
+        below, above = interval.sign * (kept * (1 - apart)), interval.sign * (interval.high * (1 + apart))
+        yield "sharp" if kept == interval.low else "tie", cell.value + below, cell.value + above
 
 
 def _short(value: float, sign: int, change: float, digits: int) -> tuple[Decimal, Decimal]:

@@ -13,8 +13,8 @@ from attnviz.core.trace import Trace
 def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
     """The difference of a stage between two traces: after - before.
 
-    0 where a key is hidden in both; -inf where it became hidden, inf where it became
-    visible. In a boolean mask these are -1 and 1.
+    0 where a key is hidden in both; -inf where it became hidden, inf where it became visible. In a boolean mask these
+    are -1 and 1.
     """
     old, new = (np.asarray(trace[name].value, dtype=np.float64) for trace in (before, after))
     return np.subtract(new, old, out=np.zeros(new.shape), where=new != old)
@@ -23,33 +23,9 @@ def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
 def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.ndarray]:
     """The derivatives of one cell with respect to every cell that it was computed from.
 
-    A cell that was set by hand is a constant: it has a derivative, but what
-    would have computed it gets none through it.
+    A cell that was set by hand is a constant: it has a derivative, but what would have computed it gets none through
+    it.
 
-    Parameters
-    ----------
-    trace : Trace
-    name : str
-        A stage.
-    index : sequence of int
-        One for each axis of it.
-
-    Returns
-    -------
-    dict of stage names to ndarray
-        In the order of the stages, each in its stage's shape: the stage itself
-        (1 at the cell) and all that it depends on. A boolean mask has no
-        derivative and is left out.
-
-    Raises
-    ------
-    IndexError
-        If the stage has no such cell.
-    ArrayError
-        If a derivative overflows float64.
-
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> trace = trace_of(Settings("the cat sat", mask="causal"))
     >>> of_embeddings = gradients(trace, "output", (1, 0))["embeddings"]

@@ -17,35 +17,16 @@ _WORDS = ("query", "key", "answer")
 
 @dataclass(frozen=True)
 class StagePair:
-    """A stage of one pass compared with that of another.
-
-    Attributes
-    ----------
-    name : str
-    n_numbers : int
-        How many of its numbers were matched; 0 if `other` says why not.
-    n_other : int
-        How many of those differ.
-    n_hidden : int
-        How many of those are hidden in only one pass.
-    largest : float
-        The largest difference.
-    tolerance : float
-        Differences up to this count as equal.
-    at : tuple of int
-        The cell of B with the largest difference, hidden keys first; () if none differs.
-    other : str
-        Why it can't be matched; empty if it can.
-    """
+    """A stage of one pass compared with that of another."""
 
     name: str
-    n_numbers: int = 0
-    n_other: int = 0
-    n_hidden: int = 0
-    largest: float = 0.0
-    tolerance: float = 0.0
-    at: tuple[int, ...] = ()
-    other: str = ""
+    n_numbers: int = 0  # how many of its numbers were matched; 0 if `other` says why not
+    n_other: int = 0  # how many of those differ
+    n_hidden: int = 0  # how many of those are hidden in only one pass
+    largest: float = 0.0  # the largest difference
+    tolerance: float = 0.0  # differences up to this count as equal
+    at: tuple[int, ...] = ()  # the cell of B with the largest difference, hidden keys first; () if none differs
+    other: str = ""  # why it can't be matched; empty if it can
 
     @property
     def is_same(self) -> bool:
@@ -55,18 +36,11 @@ class StagePair:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two passes, A and B, compared.
+    """Two passes, A and B, compared."""
 
-    Attributes
-    ----------
-    places : mapping of str to tuple of int or None
-        For B's places along "query", "key" and "answer" the matching places of A.
-    stages : mapping of str to StagePair
-        B's stages in order, then those that only A has.
-    """
-
+    # for B's places along "query", "key" and "answer" the matching places of A
     places: Mapping[str, tuple[int | None, ...]]
-    stages: Mapping[str, StagePair]
+    stages: Mapping[str, StagePair]  # b's stages in order, then those that only A has
 
     @property
     def first(self) -> StagePair | None:
@@ -79,8 +53,6 @@ def pairing(a: Trace, b: Trace) -> Pairing:
 
     A replaced word is matched with its replacement.
 
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> found = pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", mask="causal")))
     >>> found.first.name, found.first.n_hidden, found.stages["scaled"].is_same
@@ -90,21 +62,24 @@ def pairing(a: Trace, b: Trace) -> Pairing:
     alone = {
         stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b
     }
-    return Pairing(_places(a, b), stages | alone)
+    places = {
+        name: _matching_places(name, a.labels.get(name, ()), b.labels[name]) for name in b.labels if name in _WORDS
+    }
+    return Pairing(places, stages | alone)
 
 
 def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
     """The attention weight of B that differs most from A's, in one layer or the last; None if none differs.
 
-    Without a layer it is one of the last. It is in the first head that differs, and in a row of more
-    than one visible key if possible.
+    Without a layer it is one of the last. It is in the first head that differs, and in a row of more than one visible
+    key if possible.
     """
     name = b.layers[layer - 1].names["attention"]
     if name not in a or not _stage(a, b, name).n_other:
         return None
-    first, second, places = _beside(a, b, name)
+    first, second, places = _matched_arrays(a, b, name)
     apart = np.abs(second - first)
-    sees_more = np.minimum(*((shares > 0).sum(axis=-1) for shares in (first, second))) > 1
+    sees_more = np.minimum(*((weights > 0).sum(axis=-1) for weights in (first, second))) > 1
     of_more = apart * sees_more[:, :, None]
     apart = of_more if of_more.any() else apart
     head = int(apart.any(axis=(1, 2)).argmax())
@@ -116,21 +91,13 @@ def row_differs(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
     """Whether the selected row of attention weights differs between A and B."""
     if name not in a or _stage(a, b, name).other:
         return True
-    first, second, places = _beside(a, b, name)
+    first, second, places = _matched_arrays(a, b, name)
     rows = [place for place, query in enumerate(places[1]) if query == selection.query]
     tolerance = _stage(a, b, name).tolerance
     return bool((np.abs(second - first)[selection.head, rows] > tolerance).any()) or not rows
 
 
-def _places(a: Trace, b: Trace) -> dict[str, tuple[int | None, ...]]:
-    places: dict[str, tuple[int | None, ...]] = {}
-    for name in b.labels:
-        if name in _WORDS:
-            places[name] = _places_beside(name, a.labels.get(name, ()), b.labels[name])
-    return places
-
-
-def _places_beside(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
+def _matching_places(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
     """For each word the index of the same word in the other pass; a replaced word takes its replacement's."""
     named = {label: place for place, label in enumerate(of_a)}
     places = [named.get(label) for label in of_b]
@@ -145,12 +112,12 @@ def _stage(a: Trace, b: Trace, name: str) -> StagePair:
     axes = list(zip(a.axes(name), b.axes(name), strict=False))
     if len(a[name].axes) != len(b[name].axes) or not all(_is_alike(*both) for both in axes):
         return StagePair(name, other=_unlike(a, b, name))
-    first, second, places = _beside(a, b, name)
+    first, second, places = _matched_arrays(a, b, name)
     pair = _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
     return replace(pair, at=tuple(of_b[place] for of_b, place in zip(places, pair.at, strict=False)))
 
 
-def _beside(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
+def _matched_arrays(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
     """A stage's numbers in both passes, matched, and the indices of B along each axis."""
     matched = [_matched(*pair) for pair in zip(a.axes(name), b.axes(name), strict=True)]
     of_a, of_b = ([pair[side] for pair in matched] for side in (0, 1))
@@ -179,7 +146,7 @@ def _matched(one: Axis, other: Axis) -> tuple[list[int], list[int]]:
     """The matched indices of two axes."""
     if one.coordinates[0][0] not in _WORDS:
         return list(range(one.length)), list(range(other.length))
-    places = _places_beside(one.coordinates[0][0], one.labels, other.labels)
+    places = _matching_places(one.coordinates[0][0], one.labels, other.labels)
     pairs = [(first, second) for second, first in enumerate(places) if first is not None]
     return [first for first, _ in pairs], [second for _, second in pairs]
 

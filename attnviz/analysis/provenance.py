@@ -19,15 +19,7 @@ def format_trail(cells: Sequence[Cell]) -> str:
 
 
 def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
-    """Read a trail, up to the first cell that wasn't computed from the next.
-
-    Returns
-    -------
-    cells : tuple of Cell
-        Empty if not even the first is a cell of the trace.
-    notice : str
-        A sentence on where it was cut off and why, or empty.
-    """
+    """Read a trail, up to the first cell that wasn't computed from the next."""
     cells: list[Cell] = []
     for part in text.split("<", MAX_TRAIL_CELLS)[:MAX_TRAIL_CELLS]:
         cell = _cell(trace, part)

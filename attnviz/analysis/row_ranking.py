@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.graph import leading_to
+from attnviz.core.graph import ancestors
 from attnviz.core.operations.linear import Addition
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.online_softmax import RunningOutput, RunningSum
+from attnviz.core.operations.operation import Source
 from attnviz.core.operations.scores import Hide
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage
@@ -20,73 +21,52 @@ from attnviz.models.task import most_probable
 
 @dataclass(frozen=True)
 class RowRanking:
-    """The order of one softmax row: its leader and the rivals.
-
-    Attributes
-    ----------
-    stage : str
-    row : tuple of int
-        The index of the row, which lacks the last axis.
-    leader : int
-        The place along the last axis that leads.
-    rivals : tuple of int
-        The places that it leads.
-    """
+    """The order of one softmax row: its leader and the rivals."""
 
     stage: str
-    row: tuple[int, ...]
-    leader: int
-    rivals: tuple[int, ...]
+    row: tuple[int, ...]  # the index of the row, which lacks the last axis
+    leader: int  # the place along the last axis that leads
+    rivals: tuple[int, ...]  # the places that it leads
 
-    def is_won(self, shares: np.ndarray) -> np.ndarray:
+    def is_won(self, weights: np.ndarray) -> np.ndarray:
         """For each of many rows, whether the leader alone is ahead by more than rounding."""
-        first = self._most(shares)
+        first = self._most(weights)
         return first[..., 0] & ~first[..., 1:].any(axis=-1)
 
-    def is_lost(self, shares: np.ndarray) -> np.ndarray:
+    def is_lost(self, weights: np.ndarray) -> np.ndarray:
         """For each of many rows, whether a rival is ahead of the leader by more than rounding."""
-        first = self._most(shares)
+        first = self._most(weights)
         return first[..., 1:].any(axis=-1) & ~first[..., 0]
 
-    def winner(self, shares: np.ndarray) -> int:
+    def winner(self, weights: np.ndarray) -> int:
         """The place that is ahead in one row."""
-        return (self.leader, *self.rivals)[int(self._most(shares).argmax())]
+        return (self.leader, *self.rivals)[int(self._most(weights).argmax())]
 
-    def _most(self, shares: np.ndarray) -> np.ndarray:
-        return most_probable(shares[..., [self.leader, *self.rivals]])
+    def _most(self, weights: np.ndarray) -> np.ndarray:
+        return most_probable(weights[..., [self.leader, *self.rivals]])
 
 
 def ranking_of(trace: Trace, name: str, index: Sequence[int]) -> RowRanking | None:
     """The ranking that a softmax's cell takes part in.
 
-    For a model's answers: the largest against all others. An attention weight is ranked against the largest of its
-    row, and the largest against the second.
-
-    Parameters
-    ----------
-    trace, name, index
-        A cell of a pass, as in `gradients`.
-
-    Returns
-    -------
-    RowRanking or None
-        None if the stage is no softmax, or its row has a single place.
+    For a model's answers: the largest against all others. An attention weight is ranked against the largest of its row,
+    and the largest against the second.
     """
     stage = trace[name]
     if not isinstance(stage.operation, Softmax) or stage.shape[-1] == 1:
         return None
     *row, place = index
-    shares = stage.value[tuple(row)]
-    first, second = np.argsort(-shares, kind="stable")[:2].tolist()
+    weights = stage.value[tuple(row)]
+    first, second = np.argsort(-weights, kind="stable")[:2].tolist()
     if stage.axes[-1] == "answer":
-        return RowRanking(name, tuple(row), first, tuple(n for n in range(len(shares)) if n != first))
-    return between(trace, name, row, first, second if place == first else place)
+        return RowRanking(name, tuple(row), first, tuple(n for n in range(len(weights)) if n != first))
+    return rank_two(trace, name, row, first, second if place == first else place)
 
 
-def between(trace: Trace, name: str, row: Sequence[int], one: int, other: int) -> RowRanking:
+def rank_two(trace: Trace, name: str, row: Sequence[int], one: int, other: int) -> RowRanking:
     """Two weights of a row, of which the larger leads; the first named if they are equal."""
-    shares = trace[name].value[tuple(row)]
-    leader, rival = (other, one) if shares[other] > shares[one] else (one, other)
+    weights = trace[name].value[tuple(row)]
+    leader, rival = (other, one) if weights[other] > weights[one] else (one, other)
     return RowRanking(name, tuple(row), leader, (rival,))
 
 
@@ -96,26 +76,20 @@ _AS_ROWS = {"token": "query"}
 _ALIGNED = (Addition, Hide, LayerNorm, RMSNorm)
 """The operations that broadcast masks, gains and biases from the last axis: a batch of these needs the axes between."""
 _UNBOUNDED = (RunningSum, RunningOutput)
-"""What may go beyond float64 and leave no trace of it in the row, as a number over infinity is 0."""
+"""Operations that may overflow without a trace in the row, as a number over infinity is 0."""
 
 
 class OneRow:
-    """The stages on the way to one row.
-
-    Attributes
-    ----------
-    stages : tuple of Stage
-        The last one holds the row.
-    arrays : dict of stage names to ndarray
-        The parts of them that the row depends on.
-    """
+    """The stages on the way to one row."""
 
     def __init__(self, trace: Trace, name: str, row: Sequence[int]):
-        self.stages = leading_to(trace.stages, name)
+        self.stages = ancestors(trace.stages, name)
         self._axes = {stage.name: stage.axes for stage in self.stages}
         self._places = _places(self.stages, dict(zip(trace[name].axes[:-1], row, strict=True)))
         self._operations = {
-            stage.name: stage.operation.cut(self._places[stage.inputs[0]]) for stage in self.stages if stage.inputs
+            stage.name: stage.operation.cut(self._places[stage.inputs[0]])
+            for stage in self.stages
+            if not isinstance(stage.operation, Source)
         }
         self._missing = {stage.name: self._missing_axes(stage) for stage in self.stages}
         self._unbounded = {stage.name for stage in self.stages if isinstance(stage.operation, _UNBOUNDED)}
@@ -130,22 +104,11 @@ class OneRow:
         return tuple(kept.get(axis, int(at)) for axis, at in zip(self._axes[name], places, strict=True))
 
     def n_numbers(self, name: str) -> int:
-        """How many numbers one changed number of a stage makes recompute."""
+        """How many numbers are recomputed when one of a stage changes."""
         return self.arrays[name].size + sum(self.arrays[stage.name].size for stage in self._after[name])
 
     def rows(self, name: str, values: np.ndarray) -> np.ndarray:
-        """The row for each of many replacements of a stage's part.
-
-        Parameters
-        ----------
-        name : str
-        values : ndarray (n, *shape of the part)
-
-        Returns
-        -------
-        ndarray (n, places)
-            NaN, which never leads, where numbers overflow float64: such a number can't be set.
-        """
+        """The row for each of many replacements of a stage's part."""
         arrays = {name: values}
         is_possible = np.ones(len(values), dtype=bool)
         with np.errstate(over="ignore", invalid="ignore"):

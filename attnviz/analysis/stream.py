@@ -1,6 +1,4 @@
-"""The residual stream of the last token: what each writer adds to a logit; and the multiplications that a KV cache
-saves.
-"""
+"""The residual stream: what each writer adds to the logits; and the multiplications that a KV cache saves."""
 
 from __future__ import annotations
 
@@ -16,17 +14,6 @@ from attnviz.core.trace import Layer, Trace
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
     """The multiplications in all matrix products of a pass over its first tokens.
 
-    Parameters
-    ----------
-    trace : Trace
-        Of one sentence under a causal mask, so that no earlier row depends on a later token.
-    n_tokens : int
-        The number of tokens.
-    is_cached : bool
-        Whether the rows of all tokens but the last are cached, and with them their keys and values.
-
-    Examples
-    --------
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("ab")
     >>> multiplications(trace, 3, is_cached=False), multiplications(trace, 3, is_cached=True)
@@ -46,41 +33,17 @@ def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
 
 
 class Part(NamedTuple):
-    """What one writer to the residual stream adds to the logits of a token.
-
-    Attributes
-    ----------
-    kind : {"entered", "head", "neuron", "bias"}
-    stage : str
-        Whose row it writes: `x`, or a layer's `contributions`, `active`, `b_o` or `b_mlp`.
-    place : int
-        Which head or neuron it is, counted from 0; 0 of all else.
-    values : ndarray (answers,)
-    """
+    """What one writer to the residual stream adds to the logits of a token."""
 
     kind: str
-    stage: str
-    place: int
-    values: np.ndarray
+    stage: str  # whose row it writes: `x`, or a layer's `contributions`, `active`, `b_o` or `b_mlp`
+    place: int  # which head or neuron it is, counted from 0; 0 of all else
+    values: np.ndarray  # (answers,)
 
 
 def parts(trace: Trace, token: int) -> tuple[Part, ...]:
     """What each writer adds to a token's logits: the final row is a sum, so its products with W^U are too.
 
-    Parameters
-    ----------
-    trace : Trace
-        With logits, and a residual stream in each layer.
-    token : int
-        Counted from 0.
-
-    Returns
-    -------
-    tuple of Part
-        In the order of the pass; they add up to the logits. Inactive neurons are left out.
-
-    Examples
-    --------
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("sop")
     >>> found = parts(trace, 3)  # after "p"

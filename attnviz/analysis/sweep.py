@@ -24,42 +24,18 @@ DIVISORS = {"root": math.sqrt, "none": lambda d_k: 1.0, "d_k": float}
 REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
 """The range of each histogram, for all lengths; numbers beyond it count in the last bin."""
 
-AVERAGES: dict[str, tuple[tuple[float, float], ...]] = {
+AVERAGES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "root": (
-        (0.35795, 0.122566),
-        (0.38411, 0.120853),
-        (0.40069, 0.11974),
-        (0.41008, 0.119084),
-        (0.41509, 0.118722),
-        (0.41767, 0.118531),
-        (0.41898, 0.118432),
-        (0.41964, 0.118382),
-        (0.41997, 0.118357),
-        (0.42014, 0.118344),
+        (0.35795, 0.38411, 0.40069, 0.41008, 0.41509, 0.41767, 0.41898, 0.41964, 0.41997, 0.42014),
+        (0.122566, 0.120853, 0.11974, 0.119084, 0.118722, 0.118531, 0.118432, 0.118382, 0.118357, 0.118344),
     ),
     "none": (
-        (0.35795, 0.122566),
-        (0.45951, 0.109767),
-        (0.57584, 0.091478),
-        (0.68688, 0.07063),
-        (0.77654, 0.051766),
-        (0.84228, 0.03707),
-        (0.88889, 0.026329),
-        (0.9217, 0.018647),
-        (0.94477, 0.013194),
-        (0.96101, 0.009332),
+        (0.35795, 0.45951, 0.57584, 0.68688, 0.77654, 0.84228, 0.88889, 0.9217, 0.94477, 0.96101),
+        (0.122566, 0.109767, 0.091478, 0.07063, 0.051766, 0.03707, 0.026329, 0.018647, 0.013194, 0.009332),
     ),
     "d_k": (
-        (0.35795, 0.122566),
-        (0.32211, 0.128588),
-        (0.28173, 0.133268),
-        (0.24813, 0.136013),
-        (0.2235, 0.137444),
-        (0.20622, 0.138166),
-        (0.19424, 0.138527),
-        (0.18594, 0.138708),
-        (0.18018, 0.138798),
-        (0.17616, 0.138844),
+        (0.35795, 0.32211, 0.28173, 0.24813, 0.2235, 0.20622, 0.19424, 0.18594, 0.18018, 0.17616),
+        (0.122566, 0.128588, 0.133268, 0.136013, 0.137444, 0.138166, 0.138527, 0.138708, 0.138798, 0.138844),
     ),
 }
 """The expected largest weight of a row and slope of a weight, by divisor, for each of `LENGTHS`.
@@ -70,35 +46,22 @@ both, to about 1e-5. A mean of 2,000 rows may be off by 0.01, and so by a digit 
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
-    """The scores and weights for one length and one divisor.
-
-    Attributes
-    ----------
-    d_k : int
-    spread, expected : float
-        The root of the mean square of the scores: measured, and of a sum of d_k products of independent numbers of
-        N(0, 1): the root of d_k, over the divisor.
-    counts : ndarray of int (bins,)
-    shares : ndarray (words,)
-        Those of the first query among its six keys.
-    largest : float
-        The mean of a row's largest weight, over all rows (`AVERAGES`).
-    slope : float
-        The mean derivative of a weight with respect to its own score, p(1 - p).
-    """
+class SweepResult:
+    """The scores and weights for one length and one divisor."""
 
     d_k: int
-    spread: float
-    expected: float
-    counts: np.ndarray
-    shares: np.ndarray
-    largest: float
-    slope: float
+    spread: float  # the root of the mean square of the scores, as measured
+    expected: (
+        float  # the same of a sum of d_k products of independent N(0, 1) numbers: the root of d_k, over the divisor
+    )
+    counts: np.ndarray  # (bins,)
+    shares: np.ndarray  # (words,): the attention weights of the first query among its six keys
+    largest: float  # the mean of a row's largest weight, over all rows (`AVERAGES`)
+    slope: float  # the mean derivative of a weight with respect to its own score, p(1 - p)
 
 
 @cache
-def sweep() -> dict[str, tuple[Swept, ...]]:
+def sweep() -> dict[str, tuple[SweepResult, ...]]:
     """The sweep by divisor: 2,000 random queries with six keys each; histograms show the first key's scores.
 
     A longer vector begins with the numbers of a shorter one.
@@ -112,17 +75,17 @@ def sweep() -> dict[str, tuple[Swept, ...]]:
     return {
         name: tuple(
             _swept(d_k, of_length, by(d_k), REACHES[name], *averages)
-            for d_k, of_length, averages in zip(LENGTHS, scores, AVERAGES[name], strict=True)
+            for d_k, of_length, averages in zip(LENGTHS, scores, zip(*AVERAGES[name], strict=True), strict=True)
         )
         for name, by in DIVISORS.items()
     }
 
 
-def _swept(d_k: int, undivided: np.ndarray, divisor: float, reach: float, largest: float, slope: float) -> Swept:
+def _swept(d_k: int, undivided: np.ndarray, divisor: float, reach: float, largest: float, slope: float) -> SweepResult:
     scores = undivided / divisor
     pairs = scores[:, 0]
     counts, _ = np.histogram(pairs.clip(-reach, reach), bins=N_BINS, range=(-reach, reach))
-    return Swept(
+    return SweepResult(
         d_k=d_k,
         spread=float(np.sqrt((pairs**2).mean())),
         expected=math.sqrt(d_k) / divisor,

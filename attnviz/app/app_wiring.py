@@ -19,7 +19,7 @@ from attnviz.app.lesson_routes import moment_route, talk_route
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, configured_policy
 from attnviz.app.scripts import PageScript, script_route
-from attnviz.app.tab_routes import acts_route, arrays_route
+from attnviz.app.tabs import acts_route, arrays_route
 from attnviz.classroom import room_route
 from attnviz.classroom.admission import ROOMS
 
@@ -81,10 +81,10 @@ async def background(work: Coroutine) -> AsyncIterator[None]:
 
 def routes() -> list[BaseRoute]:
     """The routes besides the pages; none starts a session."""
-    of_rooms = room_route.routes()  # first: the lessons' route would match /room/moment too
+    rooms = room_route.routes()  # first: the lessons' route would match /room/moment too
     return [
         Route("/healthz", _healthy),
-        *of_rooms,
+        *rooms,
         script_route(),
         acts_route(),
         arrays_route(),

@@ -1,6 +1,7 @@
 """The page "Built by hand": the box for a string, and the choice of what is changed in the model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -25,29 +26,22 @@ def resolved(shown: PageScene) -> SceneWithPass:
     try:
         MODEL.tokens(shown.scene.sentence)
     except SettingsError as error:
-        return SceneWithPass(shown.kept, None, None, refused=(str(error),))
+        return SceneWithPass(shown.scene_now, None, None, refused=(str(error),))
     return shown
 
 
 def update(setter: SceneSetter, **parts: object) -> None:
     """Change parts of the scene in a callback; it switches to this model if it uses another."""
-    if setter.kept.source != SOURCE:
+    if setter.scene_now.source != SOURCE:
         parts = door_to(SOURCE, MODEL.task.examples[0][1]) | parts
     setter.update(**parts)
 
 
 def ask(shown: PageScene, resolved: SceneWithPass) -> None:
     """Draw the box for a string, and help if it makes no pass."""
-    scene = resolved.scene
     st.markdown("## Try it")
-    st.text_input(
-        "A string of the letters a to d",
-        key=shown.holds("string", scene.sentence),
-        live=True,
-        max_chars=MAX_CHARACTERS,
-        on_change=_typed,
-        args=(shown.setter,),
-    )
+    label, key = "A string of the letters a to d", shown.holds("string", resolved.scene.sentence)
+    st.text_input(label, key=key, live=True, max_chars=MAX_CHARACTERS, on_change=_typed, args=(shown.setter,))
     if resolved.refused:
         st.warning("  \n".join(map(markdown, resolved.refused)), icon=":material/info:")
 
@@ -57,33 +51,28 @@ def _typed(setter: SceneSetter) -> None:
 
 
 NOTHING, OWN = "Nothing", "One number of your choice"
-FIRST = Change("w_v_2", (0, A, A), 0.0)
-"""The change that is preset before the user chooses one."""
+PRESET = Change("w_v_2", (0, A, A), 0.0)
+"""The number of your choice before you choose one."""
 
-MAX_NUMBER = 10_000.0
+LIMITS = -10_000.0, 10_000.0
 BOX_WIDTH_PX = 136  # two boxes side by side
 
 
 def choose(shown: PageScene, changes: tuple[Change, ...]) -> None:
     """Draw the choice of a change, and how many strings it breaks."""
-    of_all = shared(changes)
+    in_all_strings = shared(changes)
     chosen = next((idea for idea in IDEAS if idea.changes == changes), None)
     title = chosen.title if chosen else OWN if changes else NOTHING
     st.markdown("## Change it")
-    st.radio(
-        "What is changed",
-        [NOTHING, *(idea.title for idea in IDEAS), OWN],
-        key=shown.shows("idea", title),
-        on_change=_chosen,
-        args=(shown.setter,),
-        label_visibility="collapsed",
-    )
+    titles, key = [NOTHING, *(idea.title for idea in IDEAS), OWN], shown.shows("idea", title)
+    how: dict[str, Any] = {"on_change": _chosen, "args": (shown.setter,), "label_visibility": "collapsed"}
+    st.radio("What is changed", titles, key=key, **how)
     if title == OWN:
-        _draw_change(shown, of_all[-1] if of_all else FIRST)
+        _draw_change(shown, in_all_strings[-1] if in_all_strings else PRESET)
     for change in changes:
-        if change not in of_all:
+        if change not in in_all_strings:
             st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
-    st.markdown(f"{verdict(of_all)} {chosen.summary if chosen else ''}")
+    st.markdown(f"{verdict(in_all_strings)} {chosen.summary if chosen else ''}")
 
 
 def _draw_change(shown: PageScene, change: Change) -> None:
@@ -93,31 +82,20 @@ def _draw_change(shown: PageScene, change: Change) -> None:
     sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
-        for name, side, at in zip(("row", "column"), sides, index[-2:], strict=True):
-            _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
-        st.number_input(
-            f"Number (built: {built[index]:.6g})",
-            -MAX_NUMBER,
-            MAX_NUMBER,
-            step=1.0,
-            format="%g",
-            key=shown.shows("number", min(max(change.value, -MAX_NUMBER), MAX_NUMBER)),
-            on_change=_set,
-            args=(shown.setter,),
-            width=BOX_WIDTH_PX,
-        )
+        for name, side, position in zip(("row", "column"), sides, index[-2:], strict=True):
+            _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), position, side.name)
+        key = shown.shows("number", min(max(change.value, LIMITS[0]), LIMITS[1]))
+        label = f"Number (built: {built[index]:.6g})"
+        st.number_input(label, *LIMITS, step=1.0, format="%g", key=key, **_on_change(shown))
 
 
 def _offer(shown: PageScene, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    st.selectbox(
-        label,
-        options,
-        key=shown.shows(key, value),
-        format_func=name,
-        on_change=_set,
-        args=(shown.setter,),
-        width=BOX_WIDTH_PX,
-    )
+    st.selectbox(label, options, key=shown.shows(key, value), format_func=name, **_on_change(shown))
+
+
+def _on_change(shown: PageScene) -> dict[str, Any]:
+    """What the boxes of a number have in common."""
+    return {"on_change": _set, "args": (shown.setter,), "width": BOX_WIDTH_PX}
 
 
 def _set(setter: SceneSetter) -> None:
@@ -131,15 +109,18 @@ def _set(setter: SceneSetter) -> None:
 
 
 def _chosen(setter: SceneSetter) -> None:
-    changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
+    changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (PRESET,)}
     idea = setter.value("idea")
     if idea in changes:  # a forged message may hold anything
         _change(setter, changes[idea])
 
 
 def _change(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
+    """Change the model, and show a part of it in which something is changed."""
     update(setter, changes=changes)
-    turn_to(setter, changes)
+    parts = changed_parts(changes)
+    if parts and setter.value("part") not in parts:
+        setter.shows("part", parts[0])
 
 
 def shown_part(shown: PageScene, changes: tuple[Change, ...]) -> str:
@@ -154,10 +135,3 @@ def choose_part(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
     part = option_in(chosen.get("part"), PARTS)
     if part is not None:
         setter.shows("part", part)
-
-
-def turn_to(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
-    """Show a part of the model in which something is changed, in a callback."""
-    parts = changed_parts(changes)
-    if parts and setter.value("part") not in parts:
-        setter.shows("part", parts[0])

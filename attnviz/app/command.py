@@ -40,16 +40,11 @@ PORTS = range(8501, 8601)
 
 
 def listener(address: str, ports: Iterable[int]) -> socket.socket:
-    """A socket that listens at an address, on the first free one of some ports.
+    """A socket that listens at an address, on the first free one of some ports; exits if none is free.
 
     Its connections inherit TCP_NODELAY, so that each part of a response is sent at once. asyncio sets that option
     itself, but not on connections of a socket like the one that Streamlit binds. There, a part waits until the one
     before is acknowledged, which a client with many requests, such as nginx, delays by 40 ms.
-
-    Raises
-    ------
-    SystemExit
-        If none is free.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     both = family is socket.AF_INET6 and socket.has_dualstack_ipv6()
@@ -77,64 +72,46 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the app's address, and serve the app until it is stopped."""
     parsed = _parser().parse_args(arguments)
     app = runpy.run_path(str(HOME / "app.py"))["app"]
-    options = settings() | _of(parsed)
+    options = settings() | _options(parsed)
     with listener(options["server.address"], PORTS if parsed.port is None else (parsed.port,)) as listening:
         options["server.port"] = listening.getsockname()[1]
         streamlit_private.configure(options)
-        sys.stdout.write(f"attnviz is at {_url(options)}\n")
+        host = options.get("browser.serverAddress", options["server.address"])
+        sys.stdout.write(f"attnviz is at http://{f'[{host}]' if ':' in host else host}:{options['server.port']}\n")
         sys.stdout.flush()
-        uvicorn.Server(_served(app, options)).run(sockets=[listening])
-
-
-def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
-    """Settings for uvicorn."""
-    return uvicorn.Config(
-        app,
-        log_level="warning",
-        h11_max_incomplete_event_size=MAX_ADDRESS_BYTES,
-        timeout_graceful_shutdown=2,  # a class's event streams never end
-        ws_max_size=options["server.maxMessageSize"] * 1_000_000,
-        ws_per_message_deflate=False,  # it would cost memory for each open tab
-        ws_ping_interval=30,
-        ws_ping_timeout=30,
-    )
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            h11_max_incomplete_event_size=MAX_ADDRESS_BYTES,
+            timeout_graceful_shutdown=2,  # a class's event streams never end
+            ws_max_size=options["server.maxMessageSize"] * 1_000_000,
+            ws_per_message_deflate=False,  # it would cost memory for each open tab
+            ws_ping_interval=30,
+            ws_ping_timeout=30,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("attnviz", description="Open attnviz, attention number by number, in a browser.")
     parser.add_argument("--version", action="store_true", help="say which version this is, and stop")
     parser.add_argument("--port", type=int, help="the port to listen on; without it 8501, or the next that is free")
-    parser.add_argument(
-        "--address",
-        help="the address to listen on; 0.0.0.0 lets others open it too (without it, this machine alone)",
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        metavar="NAME",
-        help="a host name that the app answers to, as in attnviz.example.edu; it then answers to no other",
-    )
+    address = "the address to listen on; 0.0.0.0 lets others open it too (without it, this machine alone)"
+    host = "a host name that the app answers to, as in attnviz.example.edu; it then answers to no other"
+    parser.add_argument("--address", help=address)
+    parser.add_argument("--allow-host", action="append", metavar="NAME", help=host)
     return parser
 
 
-def _of(parsed: argparse.Namespace) -> dict[str, object]:
+def _options(parsed: argparse.Namespace) -> dict[str, object]:
     """The arguments as Streamlit options."""
-    options = {
-        "server.address": parsed.address,
-        "server.allowedHosts": parsed.allow_host,
-    }
+    options = {"server.address": parsed.address, "server.allowedHosts": parsed.allow_host}
     names = [name for name in parsed.allow_host or () if "*" not in name]
     if names:  # any other address would be refused
         options["browser.serverAddress"] = names[0]
     elif parsed.address in EVERYONE:  # otherwise Streamlit asks an external server for this machine's address
         options["browser.serverAddress"] = _own_address()
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _url(options: dict[str, object]) -> str:
-    """The app's address for a browser."""
-    host = options.get("browser.serverAddress", options["server.address"])
-    return f"http://{f'[{host}]' if ':' in host else host}:{options['server.port']}"
 
 
 def _own_address() -> str:

@@ -33,21 +33,11 @@ def draw_pass(shown: PageScene) -> None:
 
 
 def draw_settings(shown: PageScene, view: str) -> str:
-    """Draw the settings of a scene; its content appears where `draw_outlet` is called.
+    """Draw the settings of a scene; a view of `scene.document.reply.PARTS` appears where `draw_outlet` is called.
 
-    Parameters
-    ----------
-    shown : PageScene
-    view : str
-        Its content, one of `scene.document.reply.PARTS`.
-
-    Returns
-    -------
-    str
-        The request of this run that no action covers: "other numbers", "recompute" or "".
+    Returns this run's request that no action covers: "other numbers", "recompute" or "".
     """
-    request = _viewer(key=view, data=_document(shown, view), on_run_change=runs).run
-    return request or ""
+    return _viewer(key=view, data=_document(shown, view), on_run_change=runs).run or ""
 
 
 def draw_lessons() -> str | None:
@@ -65,41 +55,27 @@ def _document(shown: PageScene, view: str) -> bytes:
     return shown.session.answer(shown, ReplyNotes(notices=shown.notices), tabs.mine().token, view, shown.number)
 
 
+Choose = Callable[[SceneSetter, Mapping[str, object]], None]
+
 _article = st.components.v2.component(
     "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=loader("articles")
 )
 
 
 def draw_article(
-    shown: PageScene,
-    key: str,
-    pieces: Sequence[Piece],
-    doors: Mapping[str, Door],
-    choose: Callable[[SceneSetter, Mapping[str, object]], None] | None = None,
+    shown: PageScene, key: str, pieces: Sequence[Piece], doors: Mapping[str, Door], choose: Choose | None = None
 ) -> None:
-    """Draw an article, and handle its doors and choices.
+    """Draw an article, and handle its links to scenes in the walkthrough (`doors`, by name) and its choices.
 
-    Parameters
-    ----------
-    shown : PageScene
-    key : str
-    pieces : sequence of Piece
-    doors : mapping of str to Door
-        Each door's scene in the walkthrough, by name.
-    choose : callable, optional
-        Called with the setter and the choices by event; a forged message may hold anything.
+    `choose` is called with the setter and the choices by event; a forged message may hold anything.
     """
-    result = _article(
-        key=key,
-        data=to_json(Article(pieces)),
-        on_chosen_change=partial(_chosen, shown.setter, key, choose),
-        on_opened_change=runs,
-    )
+    data, chosen = to_json(Article(pieces)), partial(_chosen, shown.setter, key, choose)
+    result = _article(key=key, data=data, on_chosen_change=chosen, on_opened_change=runs)
     if isinstance(result.opened, str) and result.opened in doors:
         shown.open_page("pages/walkthrough.py", **doors[result.opened])
 
 
-def _chosen(setter: SceneSetter, key: str, choose: Callable[[SceneSetter, Mapping[str, object]], None] | None) -> None:
+def _chosen(setter: SceneSetter, key: str, choose: Choose | None) -> None:
     chosen = setter.value(key).get("chosen")
     if choose and isinstance(chosen, Mapping):
         choose(setter, chosen)

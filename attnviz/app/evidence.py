@@ -1,7 +1,5 @@
 """The page "What attention doesn't say": its text, and each measurement as a Plotly heatmap in the viewer's colours."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
@@ -38,38 +36,6 @@ class Figure(go.Figure):
         return self._sent
 
 
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """Rows of attention weights, laid out and ready to be drawn.
-
-    Attributes
-    ----------
-    figure : Figure
-        With all numbers but zeros written in the cells.
-    width : int
-        In px.
-    words : str
-        The same in words for screen readers, as Markdown.
-    """
-
-    figure: Figure
-    width: int
-    words: str
-
-    @classmethod
-    def of(cls, values: np.ndarray, rows: Side, columns: Side) -> "Chart":
-        """Lay out an array of shape (rows, columns)."""
-        figure = _figure(values, rows, columns)
-        return cls(figure, figure.to_dict()["layout"]["width"], markdown(described(values, rows, columns)))
-
-
-def draw_chart(chart: Chart, key: str) -> None:
-    """Draw a chart, and its text for screen readers."""
-    with st.container(key=f"scrolled_{key}"):
-        st.markdown(chart.words)
-        st.plotly_chart(chart.figure, width=chart.width, key=key, config={"displayModeBar": False})
-
-
 def described(values: np.ndarray, rows: Side, columns: Side) -> str:
     """A matrix in words for screen readers, row by row without zeros."""
 
@@ -87,55 +53,60 @@ def _template() -> dict:
     return go.Figure().to_dict()["layout"]["template"]
 
 
-def _figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
+def figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
+    """An array of shape (rows, columns) as a heatmap, with all numbers but zeros written in the cells."""
     n_rows, n_columns = values.shape
-    cells = {
+    page, strongest = (f"rgba({','.join(map(str, SHARE))},{strength})" for strength in (0, STRONGEST))
+    shape = ", ".join(map(str, values.shape))
+    cells: dict[str, object] = {
         "type": "heatmap",
-        "z": _numbers(values),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": [[0, _over_page(0)], [1, _over_page(STRONGEST)]],
-        "showscale": False,
+        "z": {"dtype": "f8", "bdata": encoded(values), "shape": shape},  # bit for bit, in Plotly's encoding
+        "colorscale": [[0, page], [1, strongest]],
         "text": [[f"{row}, {column}" for column in columns.labels] for row in rows.labels],
         "hovertemplate": "%{text}: %{z}<extra></extra>",
-        "xgap": 1,
-        "ygap": 1,
     }
-    numbers = {
+    numbers: dict[str, object] = {
         "type": "scatter",
         "x": list(range(n_columns)) * n_rows,
         "y": [row for row in range(n_rows) for _ in range(n_columns)],
         "text": [format_number(value) for value in values.ravel().tolist()],
-        "mode": "text",
-        "textfont": {"size": 10},
-        "hoverinfo": "skip",
     }
-    layout = _layout(rows, columns)
-    layout |= {"annotations": list(_titles(rows, columns)), "shapes": [_FRAME]}
-    return Figure([cells, numbers], layout)
-
-
-def _numbers(values: np.ndarray) -> dict[str, str]:
-    """An array bit for bit, in Plotly's encoding."""
-    return {"dtype": "f8", "bdata": encoded(values), "shape": ", ".join(map(str, values.shape))}
+    cells |= {"zmin": 0, "zmax": 1, "showscale": False, "xgap": 1, "ygap": 1}
+    numbers |= {"mode": "text", "textfont": {"size": 10}, "hoverinfo": "skip"}
+    return Figure([cells, numbers], _layout(rows, columns))
 
 
 def _layout(rows: Side, columns: Side) -> dict[str, object]:
-    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
-    left = DEPTH + _width(rows.labels)
-    top = DEPTH + _height(columns.labels)
-    right = _overhang(columns.labels)
+    n_rows, n_columns = len(rows.labels), len(columns.labels)
+    is_slanted = LETTER * max(map(len, columns.labels)) > CELL[0] + LETTER  # wider than a column
+    width, height = _width(rows.labels), _width(columns.labels) if is_slanted else LINE
+    left, top = DEPTH + width, DEPTH + height
+    # Plotly drops labels that would be cut off on the right
+    right = max(EDGE, LETTER * len(columns.labels[-1]) // 2 - CELL[0] // 2 + EDGE) if is_slanted else EDGE
+    axis: dict[str, object] = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
+    x: dict[str, object] = {"side": "top", "tickangle": -SLANT * is_slanted, "range": [-0.5, n_columns - 0.5]}
+    title: dict[str, object] = {"showarrow": False, "font": {"size": 12}}
+    title_of_rows: dict[str, object] = {"text": rows.title, "xref": "paper", "x": 0, "xshift": -width - EDGE - LINE / 2}
+    title_of_rows |= {"y": (n_rows - 1) / 2, "textangle": -90, "xanchor": "center"}
+    title_of_columns: dict[str, object] = {
+        "text": columns.title,
+        "yref": "paper",
+        "y": 1,
+        "yshift": height + EDGE + LINE / 2,
+    }
+    title_of_columns |= {"x": (n_columns - 1) / 2, "yanchor": "middle"}
+    frame: dict[str, object] = {"type": "rect", "line": {"width": 1, "color": "gray"}, "xref": "paper", "yref": "paper"}
     return {
-        "width": left + CELL[0] * len(columns.labels) + right,
-        "height": top + CELL[1] * len(rows.labels) + EDGE,
+        "width": left + CELL[0] * n_columns + right,
+        "height": top + CELL[1] * n_rows + EDGE,
         "margin": {"l": left, "t": top, "r": right, "b": EDGE},
         "showlegend": False,
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",
-        "xaxis": axis
-        | _ticks(columns)
-        | {"side": "top", "tickangle": -SLANT * _slanted(columns.labels), "range": [-0.5, len(columns.labels) - 0.5]},
-        "yaxis": axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
+        "xaxis": axis | _ticks(columns) | x,
+        "yaxis": axis | _ticks(rows) | {"range": [n_rows - 0.5, -0.5]},
+        "annotations": [title | title_of_rows, title | title_of_columns],
+        "shapes": [frame | {"x0": 0, "x1": 1, "y0": 0, "y1": 1}],
     }
 
 
@@ -149,60 +120,6 @@ def _width(labels: tuple[str, ...]) -> int:
     return LETTER * max(map(len, labels)) + EDGE
 
 
-def _slanted(labels: tuple[str, ...]) -> bool:
-    """Whether the labels above columns are wider than a column."""
-    return LETTER * max(map(len, labels)) > CELL[0] + LETTER
-
-
-def _height(labels: tuple[str, ...]) -> int:
-    """The height of labels above columns."""
-    return _width(labels) if _slanted(labels) else LINE
-
-
-def _overhang(labels: tuple[str, ...]) -> int:
-    """The space that the last column label needs on its right: Plotly drops labels that would be cut off."""
-    return max(EDGE, LETTER * len(labels[-1]) // 2 - CELL[0] // 2 + EDGE) if _slanted(labels) else EDGE
-
-
-def _titles(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
-    """The titles of both sides, as annotations."""
-    below, left = _height(columns.labels) + EDGE + LINE / 2, _width(rows.labels) + EDGE + LINE / 2
-    text = {"showarrow": False, "font": {"size": 12}}
-    yield text | {
-        "text": rows.title,
-        "xref": "paper",
-        "x": 0,
-        "xshift": -left,
-        "y": (len(rows.labels) - 1) / 2,
-        "textangle": -90,
-        "xanchor": "center",
-    }
-    yield text | {
-        "text": columns.title,
-        "yref": "paper",
-        "y": 1,
-        "yshift": below,
-        "x": (len(columns.labels) - 1) / 2,
-        "yanchor": "middle",
-    }
-
-
-_FRAME = {
-    "type": "rect",
-    "line": {"width": 1, "color": "gray"},
-    "xref": "paper",
-    "yref": "paper",
-    "x0": 0,
-    "x1": 1,
-    "y0": 0,
-    "y1": 1,
-}
-
-
-def _over_page(strength: float) -> str:
-    return f"rgba({','.join(map(str, SHARE))},{strength})"
-
-
 def draw(shown: PageScene) -> None:
     """Draw the article; a chart stands for each of its matrices."""
     targets = {name: door for name, (_, door) in doors().items()}
@@ -210,12 +127,21 @@ def draw(shown: PageScene) -> None:
     for is_matrix, run in groupby(article(), lambda piece: isinstance(piece, NumberTable)):
         if is_matrix:
             number += 1
-            draw_chart(_chart(number), f"measurement_{number}")
+            draw_chart(f"measurement_{number}", *_chart(number))
         else:
             draw_article(shown, f"evidence_{number}", list(run), targets)
 
 
+def draw_chart(key: str, chart: Figure, words: str) -> None:
+    """Draw a chart, and its text for screen readers."""
+    with st.container(key=f"scrolled_{key}"):
+        st.markdown(words)
+        width = chart.to_dict()["layout"]["width"]
+        st.plotly_chart(chart, width=width, key=key, config={"displayModeBar": False})
+
+
 @cache
-def _chart(number: int) -> Chart:
-    """The chart of a measurement, laid out once in a process."""
-    return Chart.of(*measurements()[number - 1].rows)
+def _chart(number: int) -> tuple[Figure, str]:
+    """The chart of a measurement and its text in Markdown, made once in a process."""
+    matrix = measurements()[number - 1].rows
+    return figure(*matrix), markdown(described(*matrix))

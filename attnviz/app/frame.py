@@ -16,7 +16,7 @@ _STYLE = """
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
 
-/* heard, not seen */
+/* for screen readers only */
 [class*="st-key-scrolled"] > :first-child {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
@@ -25,39 +25,39 @@ _STYLE = """
   [data-testid="stMainBlockContainer"] { padding: 3rem 0.75rem 1rem; }
 }
 
-/* what one chooses stays beside the pictures that it changes, unless they are below it */
+/* controls stay in view beside the pictures that they change, unless these are below */
 @media (min-width: 641px) {
   [data-testid="stColumn"] > [data-testid="stVerticalBlock"]:has(> * > .st-key-beside) {
     position: sticky; top: 3rem; max-height: calc(100dvh - 3rem); overflow-y: auto; height: auto;
   }
 }
 
-/* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
+/* a matrix that is wider than a phone scrolls: Plotly would squeeze its labels */
 [class*="st-key-scrolled"] { overflow-x: auto; }
 [class*="st-key-scrolled"] > [data-testid="stElementContainer"] { max-width: none; }
 
-/* Plotly's grey letters are too faint on a coloured cell: they are the page's */
+/* Plotly's grey is too faint on a coloured cell: its labels take the page's colour */
 .js-plotly-plot text { fill: currentColor !important; }
 
-/* what is chosen can be read on its own colour */
+/* a selected option stays readable on its colour */
 [data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
 
-/* nothing moves by itself where people want it still; delays stay: without, each short run would grey the page */
+/* no animation for those who prefer none; delays stay: without them each short run would grey the page */
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {
     transition-duration: 0s !important; animation: none !important; scroll-behavior: auto !important;
   }
 }
 
-/* what has the keyboard in Streamlit's own parts is outlined as it is in ours, in the theme's colour of links */
+/* the keyboard focus of Streamlit's own parts looks as in ours, in the theme's link colour */
 [data-testid="stApp"] :is(a, button, main):focus-visible {
   outline: 2px solid light-dark(#1f5fae, #6cb0ff); outline-offset: -2px;
 }
 
-/* a menu that is out of sight is out of reach */
+/* the keyboard skips a collapsed menu */
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
 
-/* on a phone the menu's button says what it opens, and a finger hits it and what is in the menu */
+/* on a phone the menu's button names what it opens, and targets are large enough for a finger */
 [data-testid="stExpandSidebarButton"] {
   width: auto; height: 2.75rem; padding: 0 0.9rem; margin: 0; font-weight: 600;
   color: light-dark(#1f5fae, #6cb0ff); text-decoration: underline; text-underline-offset: 0.2em;
@@ -66,13 +66,13 @@ _STYLE = """
 [data-testid="stExpandSidebarButton"]::after { content: "Pages"; }
 [data-testid="stSidebarNavLink"] { min-height: 2.75rem; }
 
-/* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
+/* no header in another site's frame; only the viewer while presenting; no controls on paper */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
 [data-presenting] [data-testid="stHeader"] { display: none; }
 [data-presenting] [data-testid="stDialog"] { display: none; } /* a talk goes on without a server */
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
-[data-presenting] main:focus-visible { outline: none !important; } /* nothing of it answers */
+[data-presenting] main:focus-visible { outline: none !important; } /* it isn't interactive */
 [data-presenting] main::before { content: none !important; } /* Streamlit's own ring */
 @page { size: landscape; margin: 10mm; }
 @media print {
@@ -82,15 +82,15 @@ _STYLE = """
 """
 
 _OF_A_PASS = """
-/* where there is no pass, nothing is said of one */
+/* without a pass there is no text about it */
 [class*="st-key-of_pass"]:has([data-empty]) { display: none; }
 
-/* heard, not seen */
+/* for screen readers only */
 [data-testid="stLayoutWrapper"]:has(> .st-key-heard_title) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 
-/* one screen: the viewer has all the height that is left */
+/* one screen: the viewer takes the remaining height */
 @media (min-width: 821px) {
   [data-testid="stMainBlockContainer"]:has(.st-key-viewer) {
     display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
@@ -107,24 +107,13 @@ _OF_A_PASS = """
 /* the viewer's paper is white, whatever the theme */
 @media print { body:has(.st-key-viewer) { background: none; } }
 """
-"""The further rules of pages of a pass. Others have runs at each choice, and these rules with :has() cost one 7 ms."""
-
-
-def _apply_style() -> None:
-    """Give the page its stylesheet."""
-    st.html(f"<style>{_STYLE}</style>")
-
-
-def _apply_pass_style() -> None:
-    """Give a page that shows a pass its stylesheet."""
-    st.html(f"<style>{_STYLE}{_OF_A_PASS}</style>")
+"""More rules for pages with a pass. Others rerun at each choice, and these rules with :has() cost 7 ms a run."""
 
 
 def draw(shown: PageScene, title: str) -> None:
-    """Draw a page's style and address, and a title for screen readers only: the menu shows it already."""
-    _apply_pass_style()
-    _draw_heard_title(title)
-    keep_address(shown.address, shown.brought)
+    """Draw the frame of a page that shows a pass."""
+    _draw_style_and_title(title)
+    keep_address(shown.address, shown.address_read)
 
 
 def draw_with_settings(shown: PageScene, title: str, view: str) -> str:
@@ -146,18 +135,19 @@ def pass_container(shown: PageScene) -> AbstractContextManager:
 
 def draw_without_settings(shown: PageScene) -> None:
     """Draw the frame of a page that shows no pass of its own."""
-    _apply_style()
-    keep_address(shown.address, shown.brought)
+    st.html(f"<style>{_STYLE}</style>")
+    keep_address(shown.address, shown.address_read)
     if shown.notices:
         st.warning("  \n".join(map(markdown, shown.notices)), icon=":material/info:")
 
 
 def draw_lessons() -> None:
     """Draw the frame of the page of lessons."""
-    _apply_pass_style()
-    _draw_heard_title("Lessons")
+    _draw_style_and_title("Lessons")
 
 
-def _draw_heard_title(title: str) -> None:
+def _draw_style_and_title(title: str) -> None:
+    """Draw the style of a page with a pass, and a title for screen readers only: the menu shows it already."""
+    st.html(f"<style>{_STYLE}{_OF_A_PASS}</style>")
     with st.container(key="heard_title"):
         st.title(title, anchor=False)

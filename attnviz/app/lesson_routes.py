@@ -1,6 +1,5 @@
-"""The routes of lessons and talks: moments of lessons, previews of talks, and a talk's file. No session is needed.
-
-A tab is asked for the uploads that a moment shows, and is given those of a talk that is opened in it.
+"""The routes of lessons and talks: moments of lessons, previews of talks, and a talk's file. They need no session,
+except to exchange uploads: a moment may show a tab's, and a talk opened in a tab brings its own.
 """
 
 import asyncio
@@ -8,7 +7,7 @@ import gzip
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 from msgspec import Meta
@@ -34,23 +33,8 @@ MOMENT_PATH = "/moment"
 
 _LESSON_LANE = ThreadPoolExecutor(1, "moments")
 """One at a time: when a class requests the same moment, all but the first find it cached."""
-_KEPT = "public, no-cache"
+_CACHING = {"Vary": "Accept-Encoding", "Cache-Control": "public, no-cache"}
 """Browsers may cache a moment, but revalidate it: an update of attnviz changes it."""
-
-
-class CachedMoment(NamedTuple):
-    """A moment, ready to send.
-
-    Attributes
-    ----------
-    compressed : bytes
-        Its JSON, gzipped.
-    etag : str
-        A hash of the JSON, equal in all processes.
-    """
-
-    compressed: bytes
-    etag: str
 
 
 def moment_route() -> Route:
@@ -65,18 +49,19 @@ async def _moment(request: Request) -> Response:
     n_moments = len(LESSONS[lesson].moment)
     if number not in map(str, range(1, n_moments + 1)):
         return PlainTextResponse(f"There is no such moment. The lesson {lesson} has moments 1 to {n_moments}.", 404)
-    made = await asyncio.get_running_loop().run_in_executor(_LESSON_LANE, _made, lesson, int(number))
-    headers = {"Vary": "Accept-Encoding", "Cache-Control": _KEPT, "ETag": made.etag}
-    if made.etag in request.headers.get("if-none-match", ""):
+    loop = asyncio.get_running_loop()
+    compressed, etag = await loop.run_in_executor(_LESSON_LANE, _compressed_moment, lesson, int(number))
+    headers = _CACHING | {"ETag": etag}
+    if etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return compressed_response(request, made.compressed, headers)
+    return compressed_response(request, compressed, headers)
 
 
 @cache
-def _made(lesson: str, number: int) -> CachedMoment:
-    """A moment, cached for good: there are about sixty, 3 MB in all."""
+def _compressed_moment(lesson: str, number: int) -> tuple[bytes, str]:
+    """A moment's gzipped JSON and its hash, equal in all processes; cached for good: about sixty, 3 MB in all."""
     text = moment(lesson, number)
-    return CachedMoment(gzip.compress(text, mtime=0), f'W/"{hashlib.blake2b(text, digest_size=8).hexdigest()}"')
+    return gzip.compress(text, mtime=0), f'W/"{hashlib.blake2b(text, digest_size=8).hexdigest()}"'
 
 
 TALK_PATH = "/talk"
@@ -116,8 +101,8 @@ class UploadsOffer(BrowserRequest, tag="give", frozen=True):
 
 @reply.register
 def _(request: UploadsRequest) -> bytes:
-    written = dict(parse_qsl(request.at, keep_blank_values=True))
-    return to_json(ShownUploads(uploads=of_scene(parse(written, _session(request.tab).uploads).scene)))
+    parameters = dict(parse_qsl(request.at, keep_blank_values=True))
+    return to_json(ShownUploads(uploads=of_scene(parse(parameters, _session(request.tab).uploads).scene)))
 
 
 @reply.register

@@ -5,8 +5,6 @@ if it were its own. That can't be done with an IP address, so IP addresses and t
 a classroom; `server.allowedHosts` names any others.
 """
 
-import base64
-import hashlib
 import logging
 import os
 import re
@@ -26,14 +24,14 @@ from starlette.websockets import WebSocketClose
 from attnviz.app import streamlit_private
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
-from attnviz.app.tab_routes import ACTS_PATH, ARRAYS_PATH
+from attnviz.app.tabs import ACTS_PATH, ARRAYS_PATH
 from attnviz.classroom import room_route
+from attnviz.viewer.bundle import hash_source
 
 LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
 """Names that nobody else can point at this machine: its own, and those of Streamlit Community Cloud."""
 
 _PROBES = ("/healthz", "/_stcore/health")
-_ASKS = ("GET", "HEAD")
 _FOREIGN = "This app is used through its own pages; that came from a page of another site."
 _REFUSED_HOST = (
     "This app does not answer to the host name in the address. Open it by its IP address, as in http://192.0.2.7:8501, "
@@ -48,7 +46,7 @@ def answers_to(host: str, names: Sequence[str]) -> bool:
     except ValueError:
         return False
     name = name.rstrip(".")
-    return any(fnmatchcase(name, each) for each in names or LOCAL) or (not names and _is_number(name))
+    return any(fnmatchcase(name, each) for each in names or LOCAL) or (not names and _is_ip_address(name))
 
 
 def same_origin(origin: str | None, host: str, trusted: Sequence[str]) -> bool:
@@ -56,7 +54,7 @@ def same_origin(origin: str | None, host: str, trusted: Sequence[str]) -> bool:
     return origin is None or origin in trusted or origin.partition("://")[2].lower() == host.lower()
 
 
-def _is_number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     try:
         ip_address(name)
     except ValueError:
@@ -74,27 +72,20 @@ class Hosts:
         self.checks_origin = st.get_option("server.enableCORS")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self.app
-        if scope["type"] != "lifespan":
-            headers = RequestHeaders(scope=scope)
-            host = headers.get("host", "")
-            if not _is_probe(scope) and not answers_to(host, self.names):
-                answer = _refusal(scope, 421, _REFUSED_HOST)
-            elif not _only_asks(scope) and not self._is_ours(headers.get("origin"), host):
-                answer = _refusal(scope, 403, _FOREIGN)
-        await answer(scope, receive, send)
+        await (self._refusal(scope) or self.app)(scope, receive, send)
 
-    def _is_ours(self, origin: str | None, host: str) -> bool:
-        return not self.checks_origin or same_origin(origin, host, self.trusted)
-
-
-def _is_probe(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["path"] in _PROBES
-
-
-def _only_asks(scope: Scope) -> bool:
-    """Whether a request only reads: the browser itself keeps the response from other sites' pages."""
-    return scope["type"] == "http" and scope["method"] in _ASKS
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        if scope["type"] == "lifespan":
+            return None
+        headers, is_http = RequestHeaders(scope=scope), scope["type"] == "http"
+        host = headers.get("host", "")
+        if not (is_http and scope["path"] in _PROBES) and not answers_to(host, self.names):
+            return _refusal(scope, 421, _REFUSED_HOST)
+        # the browser itself keeps what is only read from other sites' pages
+        only_reads = is_http and scope["method"] in ("GET", "HEAD")
+        if self.checks_origin and not only_reads and not same_origin(headers.get("origin"), host, self.trusted):
+            return _refusal(scope, 403, _FOREIGN)
+        return None
 
 
 def _refusal(scope: Scope, status: int, rule: str) -> ASGIApp:
@@ -103,14 +94,14 @@ def _refusal(scope: Scope, status: int, rule: str) -> ASGIApp:
     return PlainTextResponse(rule, status, {"Connection": "close"})  # the rest of the request is not read
 
 
-_OWN = "/_stcore/"
+_STREAMLITS = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (ACTS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
 _ROUTES = (*_POSTED, MOMENT_PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
-_ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
+_MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
 """Redirects of old pages: the first page has no name, and the walkthrough has replaced two others."""
 _LESSONS = {"lesson", "moment", "present", "room", "speaker"}
 """The parameters of the first page. It used to be the walkthrough, so links with any others lead there."""
@@ -123,7 +114,7 @@ _REFUSED_PATH = "There is nothing here: attnviz is used through its pages."
 
 def is_allowed(path: str) -> bool:
     """Whether our pages request this path, under any mount path."""
-    _, separator, name = path.partition(_OWN)
+    _, separator, name = path.partition(_STREAMLITS)
     return name in _ALLOWED if separator else not any(each in path for each in _FORBIDDEN)
 
 
@@ -147,12 +138,7 @@ def redirect_target(path: str, query: str) -> str | None:
         return _WALKTHROUGH
     name = path.strip("/")
     typed = None if name in _NO_CODES else _TYPED_CODE.fullmatch(name)
-    return f"?room={re.sub('[ -]', '', typed[1]).upper()}" if typed else _ELSEWHERE.get(path.rstrip("/"))
-
-
-def methods(path: str) -> tuple[str, ...]:
-    """The HTTP methods that a path allows: POST for actions, files, talks and rooms."""
-    return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
+    return f"?room={re.sub('[ -]', '', typed[1]).upper()}" if typed else _MOVED.get(path.rstrip("/"))
 
 
 class AllowedPaths:
@@ -168,7 +154,8 @@ class AllowedPaths:
     def _refusal(self, scope: Scope) -> Response | None:
         if scope["type"] != "http":
             return None
-        if scope["method"] not in (allowed := methods(scope["path"])):
+        allowed = ("POST",) if scope["path"].endswith(_POSTED) else ("GET", "HEAD")
+        if scope["method"] not in allowed:
             return PlainTextResponse(_REFUSED_PATH, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         if not is_allowed(scope["path"]):
             return PlainTextResponse(_REFUSED_PATH, 404)
@@ -177,8 +164,8 @@ class AllowedPaths:
         page = redirect_target(path, url.query)
         if page is not None:
             up = ".." if path.endswith("/") and path != "/" else "."
-            is_whole = "?" in page
-            return RedirectResponse(f"{up}/{page}{'' if is_whole else url.query and f'?{url.query}'}")
+            has_query = "?" in page
+            return RedirectResponse(f"{up}/{page}{'' if has_query else url.query and f'?{url.query}'}")
         if not can_exist(path):
             first_page = url.replace(path=f"{base}/", query="")
             return PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)
@@ -194,38 +181,21 @@ def policy(frame_ancestors: str) -> str:
     Streamlit passes a component's module to the browser as a blob and writes styles into the page. Its protocol
     buffers multiply 64-bit integers with a WebAssembly module on every page; without permission they are slower, and
     Firefox logs an error. The permission is harmless: only a script that already runs can compile a module, and a
-    module can do nothing that its script can't. Plotly and the tables need nothing more.
-
-    Parameters
-    ----------
-    frame_ancestors
-        The pages that may embed ours, as in the header: `'self' https://course.example.edu`.
+    module can do nothing that its script can't. Plotly and the tables need nothing more. `frame_ancestors` are the
+    pages that may embed ours, as in the header: `'self' https://course.example.edu`.
     """
     if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
         raise ValueError(
             "ATTNVIZ_FRAME_ANCESTORS takes origins with one space between them, as in "
             f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
         )
-    return "; ".join(
-        (
-            "default-src 'self'",
-            f"script-src 'self' blob: 'wasm-unsafe-eval' {_inline_scripts()}",
-            "style-src 'self' 'unsafe-inline'",
-            "img-src 'self' data: blob:",
-            "font-src 'self' data:",
-            "object-src 'none'",
-            "base-uri 'none'",
-            "form-action 'none'",
-            f"frame-ancestors {frame_ancestors}",
-        )
-    )
-
-
-def _inline_scripts() -> str:
-    """The hashes of Streamlit's own inline scripts, so that no other one runs."""
     page = (streamlit_private.static_folder() / "index.html").read_text(encoding="utf-8")
-    digests = [hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page)]
-    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    streamlits_scripts = " ".join(map(hash_source, _INLINE.findall(page)))
+    return (
+        f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {streamlits_scripts}; "
+        "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; "
+        f"base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}"
+    )
 
 
 def configured_policy() -> str:
@@ -259,24 +229,17 @@ class Headers:
 MAX_MESSAGE_BYTES = 256_000
 """Size limit of a websocket message; our pages send a few thousand bytes."""
 
-_HEARD = {"rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk"}
+_FORWARDED = {"rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk"}
 _IGNORED = {
-    None,  # an empty message
-    "clear_cache",
-    "set_run_on_save",
-    "load_git_info",
-    "debug_disconnect_websocket",
-    "debug_shutdown_runtime",
-    "file_urls_request",
-    "install_skills",
-    "dismiss_skills_nudge",
+    *(None, "clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket"),  # None: an empty message
+    *("debug_shutdown_runtime", "file_urls_request", "install_skills", "dismiss_skills_nudge"),
 }
 _IDENTITY = re.compile(r"[0-9a-f-]{0,64}")  # hashes and UUIDs; Streamlit logs unknown ones
 _log = logging.getLogger(__name__)
 
 
 def fate_of_message(data: bytes) -> str:
-    """Return "heard" if our pages send such a message, "refused" if no page could, else "ignored"."""
+    """Return "forwarded" if our pages send such a message, "refused" if no page could, else "ignored"."""
     if len(data) > MAX_MESSAGE_BYTES:
         return "refused"
     try:
@@ -289,9 +252,9 @@ def fate_of_message(data: bytes) -> str:
         kind, identities = request.WhichOneof("payload"), [request.request_id, request.session_id]
     else:
         identities = [message.rerun_script.page_script_hash, message.rerun_script.fragment_id]
-    if kind not in _HEARD | _IGNORED:
-        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in app/middleware.")
-    return "heard" if kind in _HEARD and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
+    if kind not in _FORWARDED | _IGNORED:
+        _log.warning(f"A browser sent a message of a new kind, {kind}, which is ignored: decide in app/middleware.")
+    return "forwarded" if kind in _FORWARDED and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
 
 
 class Messages:
@@ -301,14 +264,14 @@ class Messages:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def heard() -> Message:
+        async def receive_forwarded() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                verdict = fate_of_message(message.get("bytes") or b"\xff")  # our messages are never text
-                if verdict == "heard":
+                fate = fate_of_message(message.get("bytes") or b"\xff")  # our messages are never text
+                if fate == "forwarded":
                     break
-                if verdict == "refused":
+                if fate == "refused":
                     await send({"type": "websocket.close", "code": 1008})
                     return {"type": "websocket.disconnect", "code": 1008}
             return message
 
-        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)
+        await self.app(scope, receive_forwarded if scope["type"] == "websocket" else receive, send)

@@ -26,9 +26,8 @@ def runs() -> None:
 
 _TAG = f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'.encode()
 _END = b"</body>"
-_AS_IT_WAS = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
+_DROPPED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
 """Request headers that would make Streamlit's page arrive compressed, or not at all."""
-_KEPT = "public, max-age=31536000, immutable"
 
 
 def script_route() -> Route:
@@ -40,10 +39,9 @@ async def _script(request: Request) -> Response:
     script = SCRIPTS.get(request.path_params["name"])
     if script is None:
         return PlainTextResponse("There is no such script. Reload the page.", 404)
-    headers = {
-        "Vary": "Accept-Encoding",
-        "Cache-Control": _KEPT if request.url.path.endswith(script.path) else "no-store",
-    }
+    is_current = request.url.path.endswith(script.path)
+    caching = "public, max-age=31536000, immutable" if is_current else "no-store"
+    headers = {"Vary": "Accept-Encoding", "Cache-Control": caching}
     if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
         return Response(script.compressed, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
     return Response(script.text, media_type="text/javascript", headers=headers)
@@ -56,13 +54,10 @@ class PageScript:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_asked = scope["type"] == "http" and scope["method"] == "GET"
-        if is_asked and "text/html" in Headers(scope=scope).get("accept", ""):
-            await self._with_script(scope, receive, send)
-        else:
+        is_get = scope["type"] == "http" and scope["method"] == "GET"
+        if not is_get or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
-
-    async def _with_script(self, scope: Scope, receive: Receive, send: Send) -> None:
+            return
         start: Message = {}
         body = bytearray()
 
@@ -77,9 +72,9 @@ class PageScript:
                     page = bytes(body).replace(_END, _TAG + _END, 1)
                     headers = MutableHeaders(scope=start)
                     headers["content-length"] = str(len(page))
-                    del headers["etag"], headers["last-modified"]  # those of the page without
+                    del headers["etag"], headers["last-modified"]  # of the page without the script
                     await send(start)
                     await send({"type": "http.response.body", "body": page})
 
-        plain = [(name, text) for name, text in scope["headers"] if name not in _AS_IT_WAS]
+        plain = [(name, text) for name, text in scope["headers"] if name not in _DROPPED]
         await self.app({**scope, "headers": plain}, receive, sent)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import pandas as pd
 import streamlit as st
@@ -14,12 +14,12 @@ from attnviz.app.store import PageScene, SceneSetter
 from attnviz.app.tabs import LONG_WORK, mine
 from attnviz.articles import worked
 from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
-from attnviz.checks.upload_requests import EXAMPLES as FILES
-from attnviz.checks.upload_requests import QUESTIONS, example_file
+from attnviz.checks.uploads import EXAMPLES as FILES
+from attnviz.checks.uploads import QUESTIONS, example_file
+from attnviz.classroom.fair_queue import Part
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
-from attnviz.examples.example import Example
 from attnviz.explain import export
 from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS, SAVING
 from attnviz.scene.actions.messages import option_in
@@ -27,22 +27,20 @@ from attnviz.scene.actions.session import Session
 from attnviz.scene.document.pass_cache import pass_key
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 
-Part = TypeVar("Part")
-
 
 def run_audit(shown: PageScene) -> NoReturn:
     """Audit the shown pass with a progress bar, then rerun the page: with the verdict, or because the pass changed."""
-    session, before = shown.session, pass_key(shown.kept)
+    session, before = shown.session, pass_key(shown.scene_now)
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
-    slices, done, percent = [], 0, 0
-    for each in until_unwanted(LONG_WORK.in_turns(mine().who, audit(shown.trace))):
+    slices, n_done, percent = [], 0, 0
+    for each in until_unwanted(LONG_WORK.in_turns(mine().owner, audit(shown.trace))):
         if pass_key(session.scene) != before:  # by an action, which ends no run
             st.rerun()
         slices.append(each)
-        done += each.n_given + each.n_made
-        if 100 * done // n_cells > percent:
-            percent = 100 * done // n_cells
+        n_done += each.n_given + each.n_made
+        if 100 * n_done // n_cells > percent:
+            percent = 100 * n_done // n_cells
             bar.progress(percent, text=f"Recomputing {each.stage}")
     session.audit = (pass_key(shown.scene), Audit(tuple(slices)))
     st.rerun()
@@ -70,19 +68,13 @@ def offer_arrays(session: Session) -> None:
 
 def draw_notebook(shown: PageScene) -> None:
     """Draw a worked example: the choice of one, what it shows, what went wrong, and where its numbers come from."""
-    chosen = shown.scene.notebook
-    draw_article(shown, "notebook", *worked.article(chosen), _choose_notebook)
-    _published(EXAMPLES[chosen])
-
-
-def _published(example: Example) -> None:
-    """The example's source, and every printed number next to the computed one."""
-    label = f"The notebook and its {worked.counted(example.agreement)}"
+    example = EXAMPLES[shown.scene.notebook]
+    draw_article(shown, "notebook", *worked.article(example.id), _choose_notebook)
     key = f"of_{example.id}"
-    kept = f"{key} was open"  # Streamlit forgets it on other pages
-    st.session_state.setdefault(key, st.session_state.get(kept, False))
-    folded = st.expander(label, key=key, on_change="rerun")
-    st.session_state[kept] = folded.open
+    was_open = f"{key} was open"  # Streamlit forgets it on other pages
+    st.session_state.setdefault(key, st.session_state.get(was_open, False))
+    folded = st.expander(f"The notebook and its {worked.counted(example.agreement)}", key=key, on_change="rerun")
+    st.session_state[was_open] = folded.open
     if not folded.open:
         return
     with folded:
@@ -139,44 +131,42 @@ _numbers = st.components.v2.component(
 
 
 def draw_own_numbers(shown: PageScene) -> None:
-    """Draw the upload of a file and its comparison, whose doors lead to the walkthrough."""
-    data = {
-        "tab": mine().token,
-        "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {MAX_FILE_SIZE}. It is read on "
-        "this server and kept in this tab alone.",
-        "most": MAX_FILE_BYTES,
-        "tooLarge": f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more. Leave out what attention "
-        "doesn't need.",
-        "examples": [{"value": name, "label": label} for name, label in FILES.items()],
-        "questions": [
-            {
-                "event": name,
-                "label": label,
-                "options": [{"value": value, "label": text} for value, text in answers.items()],
-                "of": _OF.get(name, "several"),
-                "rare": name in _RARE,
-            }
-            for name, (label, answers) in QUESTIONS.items()
-        ],
-    }
-    result = _numbers(key="numbers", data=data, on_opened_change=runs)
-    parts = _opened(shown.session, result.opened)
+    """Draw the upload of a file and its comparison, which links to the walkthrough."""
+    hint = (
+        f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {MAX_FILE_SIZE}. It is read on this server "
+        "and kept in this tab alone."
+    )
+    too_large = (
+        f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more. Leave out what attention doesn't need."
+    )
+    questions: list[dict[str, object]] = [
+        {"event": name, "label": label, "options": _options(answers)}
+        | {"of": _OF.get(name, "several"), "rare": name in _RARE}
+        for name, (label, answers) in QUESTIONS.items()
+    ]
+    data = {"tab": mine().token, "hint": hint, "most": MAX_FILE_BYTES, "tooLarge": too_large}
+    data |= {"examples": _options(FILES), "questions": questions}
+    parts = _parts_of_link(shown.session, _numbers(key="numbers", data=data, on_opened_change=runs).opened)
     if parts:
         shown.open_page("pages/walkthrough.py", **parts)
+
+
+def _options(labels: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"value": value, "label": label} for value, label in labels.items()]
 
 
 _OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
 
 
-def _opened(session: Session, door: str | None) -> dict[str, object]:
-    """The parts of the scene that a door leads to; your own model gets its first example."""
-    if door == OPEN_PAIR:
+def _parts_of_link(session: Session, link: str | None) -> dict[str, object]:
+    """The parts of the scene that a link leads to; your own model gets its first example."""
+    if link == OPEN_PAIR:
         return session.pair()
-    if door not in _OPENS:
+    if link not in _OPENS:
         return {}
     model = session.uploads.get(OWN_MODEL)
-    typed = {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
-    return parts_for_source(_OPENS[door]) | typed
+    sentence = {"sentence": model.examples[0][1]} if link == OPEN_MODEL and model else {}
+    return parts_for_source(_OPENS[link]) | sentence
 
 
 def draw_saving(session: Session) -> None:

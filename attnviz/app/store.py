@@ -1,6 +1,6 @@
 """The store: a tab's scene. The address is read on arrival, and each of its parameters has one writer.
 
-A scene is changed by an action in the viewer or its settings (`scene/acts`), without a run of the page, or by the
+A scene is changed by an action in the viewer or its settings (`scene/actions`), without a run of the page, or by the
 callback of a widget (`SceneSetter.update`), after which Streamlit's run reads the scene (`read`). The view parameters
 (`parameters.VIEWERS`) are written by the viewer; every run and action reads them from its address. So no widget has a
 value of its own that could contradict the scene (`SceneSetter.shows`).
@@ -34,7 +34,7 @@ class SceneSetter:
     session: Session
 
     @property
-    def kept(self) -> Scene:
+    def scene_now(self) -> Scene:
         """The current scene: several callbacks may run before the page is drawn again."""
         return self.session.scene
 
@@ -77,22 +77,15 @@ def keep_address(address: Mapping[str, str | None], read: str) -> None:
     """Make the browser write the address and keep the viewer's parameters, whatever Streamlit writes there.
 
     Otherwise a switch of pages makes up to three history entries, some with the path of one page and the parameters
-    of another, and Back would lead to a different scene.
-
-    Parameters
-    ----------
-    address : mapping of str to str or None
-        Parameters to write, or with None to remove. A change on the same page makes a history entry; a correction
-        on arrival doesn't.
-    read : str
-        The last address that was read.
+    of another, and Back would lead to a different scene. A parameter that is None is removed. A change on the same page
+    makes a history entry; a correction of `read`, the last address that was read, doesn't.
     """
     shown = {"page": streamlit_private.page(), "address": dict(address), "read": read}
     _address(key="address", data=shown)
 
 
 _PAGE = "page"
-_ADDRESS_READ = "brought"
+_ADDRESS_READ = "address read"
 _NOTICES = "notices"
 _SOURCE = {"model", "source", "sentence"}
 """The parameters that choose a pass's source."""
@@ -103,21 +96,11 @@ LESSONS = ("lesson", "moment", "room")
 
 @dataclass(frozen=True)
 class PageScene(SceneWithPass, SceneSetter):
-    """A scene on the page, and the way to change it: what every section receives.
+    """A scene on the page, and the way to change it: what every section receives."""
 
-    Attributes
-    ----------
-    address : mapping of str to str or None
-        Parameters for the browser to write, or with None to remove (see `read`).
-    brought : str
-        The last query string that was read.
-    number : int
-        A number that grows with every scene of the tab.
-    """
-
-    address: Mapping[str, str | None] = field(default_factory=dict)
-    brought: str = ""
-    number: int = 0
+    address: Mapping[str, str | None] = field(default_factory=dict)  # for the browser to write, see `keep_address`
+    address_read: str = ""  # the last query string that was read
+    number: int = 0  # grows with every scene of the tab
 
     @property
     def setter(self) -> SceneSetter:
@@ -156,12 +139,8 @@ def read(opening: str = "") -> PageScene:
 
     Streamlit sends its own address with the following runs. The browser shows `PageScene.address` instead, since
     Streamlit may write its address before the page is drawn, or after Back has led elsewhere. Corrections on arrival
-    make no history entry, or Back would never leave.
-
-    Parameters
-    ----------
-    opening : str, optional
-        The model that the page opens with when someone arrives with a different one or without an address.
+    make no history entry, or Back would never leave. `opening` is the model that the page opens with when someone
+    arrives with a different one or without an address.
     """
     rerun_through_app()
     others = (RECONNECTED, *LESSONS)  # a lesson's parameters stay until the browser has written its address
@@ -184,8 +163,8 @@ def read(opening: str = "") -> PageScene:
         elif opening and not is_here and session.scene.source != opening:
             session.update(**parts_for_source(opening))
         # corrections that follow from an action in the app need no notice
-        number, resolved, brought = session.number(), session.resolved(), st.session_state.pop(_NOTICES, ())
-        resolved = replace(resolved, notices=tuple(each for each in brought if each not in resolved.refused))
+        number, resolved, notices = session.number(), session.resolved(), st.session_state.pop(_NOTICES, ())
+        resolved = replace(resolved, notices=tuple(each for each in notices if each not in resolved.refused))
     st.session_state[_PAGE], session.arrivals_sent = here, session.arrivals
     address = query(resolved.scene)
     shown = {name: address.get(name) for name in (*PARAMETERS, *LESSONS) if name not in VIEWERS}
@@ -193,8 +172,8 @@ def read(opening: str = "") -> PageScene:
         shown |= {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
     elif st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
-    read = st.session_state[_ADDRESS_READ]
-    return PageScene(**vars(resolved), session=session, address=shown, brought=read, number=number)
+    address_read = st.session_state[_ADDRESS_READ]
+    return PageScene(**vars(resolved), session=session, address=shown, address_read=address_read, number=number)
 
 
 def show_lessons() -> None:
@@ -217,12 +196,8 @@ def _arrived(session: Session | None, scene: Scene, page: str) -> Session:
     """The session of a tab after an address led to a scene."""
     if session is None:
         return Session(scene, arrivals=1)
-    if st.session_state[_PAGE] != page or not _only_looks_elsewhere(session.scene, scene):
+    elsewhere_in_pass = replace(session.scene, **{part: getattr(scene, part) for part in LOOKED_AT})
+    if st.session_state[_PAGE] != page or elsewhere_in_pass != scene:  # else the viewer is there already
         session.arrivals += 1
     session.scene = scene
     return session
-
-
-def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:
-    """Whether two scenes differ only in the place in the pass, where the viewer already is."""
-    return replace(before, **{part: getattr(now, part) for part in LOOKED_AT}) == now

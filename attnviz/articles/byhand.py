@@ -4,19 +4,29 @@ breaks.
 
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from attnviz.articles import pieces
 from attnviz.articles.pieces import Door, Side, door_to, matrix
-from attnviz.contract.article import Alternatives, Heading, Piece, Table
+from attnviz.contract.article import Alternatives, Columns, Heading, Piece, Table
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
 from attnviz.explain.markup import Runs, runs
 from attnviz.explain.wording import counted, share
 from attnviz.models import MODELS
-from attnviz.models.byhand import BLOCKS, IDEAS, LENGTHS, MODEL, N_PLACES, SHARPNESS, Outcome, outcomes, parameters_with
+from attnviz.models.byhand import (
+    BLOCKS,
+    IDEAS,
+    LENGTHS,
+    MODEL,
+    N_PLACES,
+    SHARPNESS,
+    Outcome,
+    changed_parameters,
+    outcomes,
+)
 from attnviz.models.task import most_probable
 from attnviz.scene.with_pass import SceneWithPass
 
@@ -49,13 +59,7 @@ LAYER_1 = "Layer 1: which word came before?"
 LAYER_2 = "Layer 2: who comes after this word?"
 PARTS = {
     "What enters": (
-        Matrix(
-            "embeddings",
-            "E",
-            "Each **word** is a single 1, in the block of words.",
-            Side("words", WORDS),
-            VECTOR,
-        ),
+        Matrix("embeddings", "E", "Each **word** is a single 1, in the block of words.", Side("words", WORDS), VECTOR),
         Matrix(
             "positions",
             "P",
@@ -114,17 +118,10 @@ MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.st
 
 
 def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
-    """The matrices of each part of the model with what they are for; some of their numbers may be changed.
-
-    Parameters
-    ----------
-    chosen : str
-        The part that is shown.
-    changes : tuple of Change
-    """
-    values = parameters_with(changes)
+    """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
+    values = changed_parameters(changes)
     options = [
-        pieces.option(part, part, [pieces.columns(*(_drawn(each, values[each.name]) for each in parameters))])
+        pieces.option(part, part, [Columns([_pieces(each, values[each.name]) for each in parameters])])
         for part, parameters in PARTS.items()
     ]
     return [
@@ -138,19 +135,8 @@ def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
     ]
 
 
-def _drawn(parameter: Matrix, value: np.ndarray) -> list[Piece]:
-    """A parameter with what it is for."""
-    is_built = value is MODEL.arrays[parameter.name]
-    return _built(parameter.name) if is_built else _pieces(parameter, value)
-
-
-@cache
-def _built(name: str) -> list[Piece]:
-    """A parameter as it was built, laid out once in a process."""
-    return _pieces(PARAMETERS[name], MODEL.arrays[name])
-
-
 def _pieces(parameter: Matrix, value: np.ndarray) -> list[Piece]:
+    """A parameter with what it is for."""
     symbol = parameter.symbol.replace("^", " ")
     numbers = value[0] if value.ndim == 3 else value
     return [
@@ -171,7 +157,7 @@ def purpose(parameter: Matrix, value: np.ndarray) -> str:
     if np.array_equal(value, built):
         return parameter.purpose
     for idea in IDEAS:
-        if parameter.name in idea.purposes and np.array_equal(value, parameters_with(idea.changes)[parameter.name]):
+        if parameter.name in idea.purposes and np.array_equal(value, changed_parameters(idea.changes)[parameter.name]):
             return f"**Changed.** {idea.purposes[parameter.name]}"
     n_changed = counted(np.count_nonzero(value != built), "number")
     return f"**Changed**, {n_changed}. As it was built: {parameter.purpose[0].lower()}{parameter.purpose[1:]}"
@@ -196,7 +182,7 @@ def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, D
             f"The model answers all {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which "
             "the last letter occurred exactly once before."
         ),
-        pieces.columns([_by_length(shared(changes))], list(map(_example, examples))),
+        Columns([[_by_length(shared(changes))], list(map(_example, examples))]),
     ]
     return drawn, {each.string: door_to(SOURCE, each.string, changes=changes) for each in examples}
 
@@ -252,7 +238,7 @@ def string_pieces(resolved: SceneWithPass) -> tuple[list[Piece], dict[str, Door]
     output = matrix("The output of the last letter", trace["output_2"].value[-1:], Side("", ("output",)), VECTOR)
     drawn = [
         pieces.door("open", "Open in the walkthrough", _answer(trace)),
-        pieces.columns(*(_layer(trace, layer, title) for layer, title in ((1, LAYER_1), (2, LAYER_2)))),
+        Columns([_layer(trace, layer, title) for layer, title in ((1, LAYER_1), (2, LAYER_2))]),
         pieces.text("**The output of the last letter**"),
         output,
     ]
@@ -281,11 +267,7 @@ def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
     )
-    drawn = [
-        Heading(2, "Training finds the same"),
-        pieces.text(paragraph),
-        pieces.door("trained", choice.title),
-    ]
+    drawn = [Heading(2, "Training finds the same"), pieces.text(paragraph), pieces.door("trained", choice.title)]
     return drawn, {"trained": door_to(TRAINED, choice.examples[0][1])}
 
 

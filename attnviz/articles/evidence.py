@@ -23,18 +23,10 @@ Hidden = Literal["nothing", "right noun", "other noun"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A model's attention rows and answers for a batch of sentences, at the answering word.
+    """A model's attention rows and answers for a batch of sentences, at the answering word."""
 
-    Attributes
-    ----------
-    accuracy : float
-        The fraction of right answers.
-    right, other : ndarray (sentences,)
-        The answering word's attention weight on the right noun, and on the other.
-    """
-
-    accuracy: float
-    right: np.ndarray
+    accuracy: float  # the fraction of right answers
+    right: np.ndarray  # the answering word's attention weight on the right noun, and on the other
     other: np.ndarray
 
     @property
@@ -48,14 +40,8 @@ class Evidence:
         return int(self.right.argmax())
 
 
-MIN_SHARE = 0.2
+LITTLE = 0.2
 """A right noun that gets less attention than this is overlooked."""
-
-
-def overlooked(model: Model, batch: Batch) -> tuple[str, ...]:
-    """The nouns that get little attention on average when they are right."""
-    right, nouns = evidence(model, batch).right, batch.answers[batch.is_target]
-    return tuple(noun for place, noun in enumerate(model.task.answers) if right[nouns == place].mean() < MIN_SHARE)
 
 
 def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence:
@@ -197,21 +183,25 @@ def _no_look(seed: int) -> str:
     hidden, hidden_share = _answer(_without_look(trace))
     other, _ = _answer(_without_look(_trace(READ_AT_LAST, TIRED)))
     return (
-        f"**An answer may even need no look.** Trained from seed {seed}, the first model pays “animal” only "
+        f"**Sometimes the model doesn’t look at all.** Trained from seed {seed}, the first model pays “animal” only "
         f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
         f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
         "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "
-        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(MIN_SHARE)} of the "
+        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(LITTLE)} of the "
         f"attention on average where they are right: {_overlooked()}."
     )
 
 
 @cache
 def _overlooked() -> str:
-    """The nouns that the models of each seed hardly look at."""
-    choice = MODELS[READ_AT_LAST]
-    nouns_of = {seed: overlooked(choice.at(seed, None), choice.task.held_out()) for seed in choice.seeds}
-    return ", ".join(f"{' and '.join(nouns)} (seed {seed})" for seed, nouns in nouns_of.items())
+    """The nouns that get little attention on average when they are right, for the model of each seed."""
+    choice, batch = MODELS[READ_AT_LAST], MODELS[READ_AT_LAST].task.held_out()
+    nouns, listed = batch.answers[batch.is_target], []
+    for seed in choice.seeds:
+        right = held_out(READ_AT_LAST, seed).right
+        little = [noun for place, noun in enumerate(choice.task.answers) if right[nouns == place].mean() < LITTLE]
+        listed.append(f"{' and '.join(little)} (seed {seed})")
+    return ", ".join(listed)
 
 
 def _answer(trace: Trace) -> tuple[str, float]:
@@ -229,12 +219,12 @@ def _short_cut() -> Measurement:
     """A model that solved its task by a short cut."""
     first, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
     paragraph = (
-        "In all sentences that this model was trained on, the right noun came first. Of "
-        f"{len(first.right)} held-out sentences of that kind it answers **{percent(first.accuracy)}** right, with "
-        f"{percent(first.right.mean())} of its attention on the right noun on average: a convincing picture. Of "
-        f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** "
-        f"right: {percent(other.other.mean())} of its attention is on the first noun, whatever the adjective says. The "
-        f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
+        f"In all sentences that this model was trained on, the right noun came first. Of {len(first.right)} held-out "
+        f"sentences of that kind it answers **{percent(first.accuracy)}** right, with {percent(first.right.mean())} of "
+        f"its attention on the right noun on average: a convincing picture. Of {len(other.right)} sentences in which "
+        f"the second noun is right it answers **{percent(other.accuracy)}** right: {percent(other.other.mean())} of "
+        "its attention is on the first noun, whatever the adjective says. The model above that answers at the last "
+        f"word, trained on both kinds, answers {percent(honest.accuracy)} right."
     )
     rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
     doors = {"Tired": door_to(SHORT_CUT, TIRED), "Wide": door_to(SHORT_CUT, WIDE)}
@@ -267,12 +257,7 @@ def _random_parameters() -> Measurement:
 
 def _table(before: Mapping[int, Evidence]) -> Table:
     """Each seed before and after its training."""
-    head = [
-        "seed",
-        "attention on the right noun",
-        "sentences in which it is more than on the other",
-        "right answers",
-    ]
+    head = ["seed", "attention on the right noun", "sentences in which it is more than on the other", "right answers"]
     rows = []
     for seed, untrained in before.items():
         trained = held_out(READ_AT_LAST, seed)

@@ -6,17 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.contract.article import (
-    Alternative,
-    Block,
-    Columns,
-    DoorButton,
-    Frame,
-    NumberTable,
-    Paragraph,
-    Piece,
-    TableSide,
-)
+from attnviz.contract.article import Alternative, Block, DoorButton, NumberTable, Paragraph, Piece, TableSide
 from attnviz.explain.markup import Runs, runs
 from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE
 from attnviz.scene.scene import Scene, parts_for_source
@@ -30,16 +20,6 @@ def text(marked: str | Runs) -> Paragraph:
 def door(name: str, label: str, marked: str | Runs = "") -> DoorButton:
     """A button to another page, by the name of its link, with a text."""
     return DoorButton(name, label, _runs(marked))
-
-
-def box(*pieces: Piece) -> Frame:
-    """Pieces in a frame."""
-    return Frame(pieces)
-
-
-def columns(*parts: Sequence[Piece]) -> Columns:
-    """Pieces in columns, as many side by side as fit."""
-    return Columns(parts)
 
 
 def option(value: str, marked: str, pieces: Sequence[Piece]) -> Alternative:
@@ -65,21 +45,11 @@ STRONGEST = 0.6  # the page's own text can still be read on it
 
 @dataclass(frozen=True)
 class Side:
-    """The rows or the columns of a matrix.
+    """The rows or the columns of a matrix."""
 
-    Attributes
-    ----------
-    title : str
-        What they are.
-    labels : tuple of str
-        What each is called.
-    blocks : mapping of str to slice
-        Named ranges of them.
-    """
-
-    title: str
-    labels: tuple[str, ...]
-    blocks: Mapping[str, slice] = field(default_factory=dict)
+    title: str  # what they are
+    labels: tuple[str, ...]  # what each is called
+    blocks: Mapping[str, slice] = field(default_factory=dict)  # named ranges of them
 
     def name(self, place: int) -> str:
         """The name of a place, with its block."""
@@ -102,21 +72,7 @@ def matrix(
     limit: float | None = None,
     marked: tuple[int, int] | None = None,
 ) -> NumberTable:
-    """A matrix as a piece of an article.
-
-    Parameters
-    ----------
-    caption : str
-        A description for screen readers.
-    values : ndarray (rows, columns)
-    rows, columns : Side
-    is_share : bool
-        Whether its colours are those of attention, from 0 to 1.
-    limit : float, optional
-        The number with the full colour; by default the largest.
-    marked : tuple of int, optional
-        The row and column of the highlighted cell.
-    """
+    """A matrix as a piece of an article."""
     numbers = values.tolist()
     finite = np.where(np.isfinite(values), values, 0)
     return NumberTable(

@@ -10,10 +10,10 @@ from msgspec import UNSET
 
 from attnviz.articles import pieces
 from attnviz.articles.pieces import Side, format_number, matrix
-from attnviz.checks.explain.agreement import Agreement
+from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.report.words import HEAD, capital, shortened, title
-from attnviz.checks.upload_requests import OwnComparison, OwnRequest, compared, example_file
-from attnviz.contract.article import Article, Piece, Table
+from attnviz.checks.uploads import UploadComparison, UploadRequest, compared, example_file
+from attnviz.contract.article import Article, Columns, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
@@ -31,25 +31,13 @@ _MOST_ROWS, _MOST_COLUMNS = 16, 12
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """The reply to a file.
+    """The reply to a file."""
 
-    Attributes
-    ----------
-    pieces : list of Piece
-        The comparison, or why there is none.
-    uploads : tuple of Upload
-        What the walkthrough can open: the arrays that a pass begins with and the stages that mistakes make
-        otherwise, or a model.
-    is_beside_shown : bool
-        Whether it was compared with the walkthrough's pass.
-    example : bytes
-        The file of a requested example; the browser keeps it for later requests.
-    """
-
-    pieces: list[Piece]
+    pieces: list[Piece]  # the comparison, or why there is none
+    # what the walkthrough can open: the arrays that a pass begins with, the stages that mistakes change, or a model
     uploads: tuple[Upload, ...] = ()
-    is_beside_shown: bool = False
-    example: bytes = b""
+    is_beside_shown: bool = False  # whether it was compared with the walkthrough's pass
+    example: bytes = b""  # the file of a requested example; the browser keeps it for later requests
 
     @property
     def data(self) -> Article:
@@ -57,18 +45,8 @@ class Reply:
         return Article(self.pieces, base64.b64encode(self.example).decode() if self.example else UNSET)
 
 
-def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
-    """The reply to a file, a pure function of its arguments.
-
-    Parameters
-    ----------
-    request : OwnRequest
-        The file's name, and the user's answers about it.
-    content : bytes
-        The file; empty to request an example.
-    shown : Trace or None
-        The pass that the walkthrough shows.
-    """
+def reply(request: UploadRequest, content: bytes, shown: Trace | None) -> Reply:
+    """The reply to a file, a pure function of its arguments."""
     if request.example and not content:
         content = example_file(request.example, shown)
         return replace(reply(request, content, shown), example=content)
@@ -98,7 +76,7 @@ def _of_model(choice: Built) -> Reply:
     return Reply([strong, _plain(description), _plain(choice.task.checked), door], (choice,))
 
 
-def _pieces(result: OwnComparison) -> list[Piece]:
+def _pieces(result: UploadComparison) -> list[Piece]:
     comparison = result.comparison
     first = comparison.first
     sentences = comparison.verdict if first else comparison.verdict[1:]
@@ -120,7 +98,7 @@ _PAIR = "A is the pass as your code computes it, B as attnviz does. They open at
 _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own parameters. It stays in this tab."
 
 
-def _words(result: OwnComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _words(result: UploadComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The row and column labels of a stage if they are words of the file; else empty."""
     trace = result.comparison.trace if result.parameters else None
     if trace is None or stage not in trace:
@@ -155,7 +133,7 @@ def _matrices(first: Agreement, words: tuple[tuple[str, ...], tuple[str, ...]]) 
     cell = ", ".join(map(_place, ("row", "column"), (row, column), words))
     at = f"{capital(cell)} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
     yours, expected = (float(each[(*head, row, column)]) for each in (theirs, ours))
-    return [pieces.columns(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
+    return [Columns(drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
 
 
 def _around(place: int, n: int, most: int) -> slice:

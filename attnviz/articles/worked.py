@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.articles import pieces
 from attnviz.articles.pieces import Door
-from attnviz.contract.article import Alternative, Alternatives, Heading, Piece
+from attnviz.contract.article import Alternative, Alternatives, Columns, Frame, Heading, Piece
 from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example, Mistake, Side, Variant
@@ -60,14 +60,14 @@ def _mistake(example: Example, number: int) -> Piece:
     """A mistake with its wrong and right number, and a link to the step where they diverge."""
     mistake = example.mistakes[number]
     label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
-    return pieces.box(
-        pieces.text(f"**{mistake.title}**"),
-        pieces.text(mistake.explanation),
-        pieces.columns(
-            _side(["wrong", "✗ "], mistake.wrong),
-            _side(["right", "✓ "], mistake.right),
-        ),
-        pieces.door(_door_of(example, number), label),
+    sides = [_side(["wrong", "✗ "], mistake.wrong), _side(["right", "✓ "], mistake.right)]
+    return Frame(
+        [
+            pieces.text(f"**{mistake.title}**"),
+            pieces.text(mistake.explanation),
+            Columns(sides),
+            pieces.door(_door_of(example, number), label),
+        ]
     )
 
 

@@ -1,108 +1,92 @@
-"""Uploads: the arrays, changed stages or model that a user brought, and their file format in a talk."""
+"""Uploads: a file that the browser sends, its comparison with a pass, and what the walkthrough shows of it."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
-from attnviz.checks.read.files import ArrayFile, read_file
-from attnviz.checks.read.stages import recomputed
-from attnviz.checks.read.token_words import with_words, words_of
-from attnviz.checks.report.report import AS_COMPUTED
-from attnviz.contract.article import Block
+from attnviz.checks.read.files import read_file
+from attnviz.checks.read.layouts import IN_OUT, OUT_IN, recomputed, stages
+from attnviz.checks.read.names import layers_of, with_words, words_in, words_of
+from attnviz.checks.report.report import AS_COMPUTED, Comparison, compare
+from attnviz.contract.base import received
+from attnviz.core.attention import attend, trace_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.operations.norms import RMSNorm
-from attnviz.core.operations.rotation import PAIRS, Rotation
+from attnviz.core.operations.rotation import Pairs, Rotation
 from attnviz.core.order import ALL_ACTIVATIONS, NORMS, LayerConfig
-from attnviz.core.settings import OPTIONS
+from attnviz.core.parameters import Parameters
+from attnviz.core.settings import OPTIONS, Settings
+from attnviz.core.tokens import clean
 from attnviz.core.trace import Trace
+from attnviz.explain.steps import full_title
 from attnviz.models import statefile
 from attnviz.models.model import Built, PickableModel
 
+# --- What the walkthrough shows, and its file
+
 
 @dataclass(frozen=True, eq=False)
-class OwnStages:
-    """Stages that the user's code computed by mistake, in place of a pass's own.
-
-    Attributes
-    ----------
-    values : mapping of stages to ndarray
-    at : str
-        The first stage that differs; it may follow from these.
-    """
+class UserStages:
+    """Stages that the user's code computed by mistake, in place of a pass's own."""
 
     values: Mapping[str, np.ndarray]
-    at: str
+    at: str  # the first stage that differs; it may follow from these
 
     def of(self, trace: Trace) -> Trace:
-        """The pass with these stages; ArrayError if they belong to another pass."""
         return trace.with_stages(self.values, AS_COMPUTED)
 
 
-LACKING = OwnStages({}, "")  # stands for stages that an address names, which no address holds
-
-
-_MOST = {"head": max(OPTIONS["n_heads"].allowed), "query": MAX_TOKENS, "key": MAX_TOKENS}
-_WIDEST = max(OPTIONS["d_model"].allowed)
+LACKING = UserStages({}, "")  # stands for stages that an address names, which no address holds
+_MOST = (
+    ("heads", max(map(int, OPTIONS["n_heads"].allowed))),
+    ("tokens", MAX_TOKENS),
+    ("tokens that are looked at", MAX_TOKENS),
+)
+_WIDEST = max(map(int, OPTIONS["d_model"].allowed))
 
 
 @dataclass(frozen=True, eq=False)
-class OwnParameters:
+class UserParameters:
     """The stages that start the user's pass. The pass is larger, and recomputed in a millisecond."""
 
-    given: Mapping[str, np.ndarray]
-    block: Block
+    arrays: Mapping[str, np.ndarray]
+    block: LayerConfig
     words: tuple[str, ...]
-    words_of_keys: tuple[str, ...]
+    key_words: tuple[str, ...]
 
     @classmethod
     def of(
-        cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
-    ) -> OwnParameters:
+        cls, trace: Trace, block: LayerConfig, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
+    ) -> UserParameters:
         """The parameters of a pass that reaches from queries, keys and values to head outputs.
 
-        Parameters
-        ----------
-        trace : Trace
-        block : Block
-            The settings of its layer.
-        texts : mapping of str to tuple of str
-            Words; tokens are numbered if no counts match.
-        names : iterable of str
-            The names of the given arrays.
-
-        Raises
-        ------
-        OwnArraysError
-            If the pass is larger than the walkthrough shows.
+        `names` are those of the arrays; tokens are numbered if the texts' counts don't match. OwnArraysError if the
+        pass is larger than the walkthrough shows.
         """
-        n_heads, n_queries, n_keys = trace["attention"].shape
-        for what, n in zip(_MOST, (n_heads, n_queries, n_keys), strict=True):
-            if n > _MOST[what]:
-                raise OwnArraysError(f"The walkthrough shows at most {_MOST[what]} {_PLURAL[what]}; this pass has {n}.")
+        for (what, most), n in zip(_MOST, trace["attention"].shape, strict=True):
+            if n > most:
+                raise OwnArraysError(f"The walkthrough shows at most {most} {what}; this pass has {n}.")
         widest = max(stage.shape[-1] for stage in trace.stages)
         if widest > _WIDEST:
             raise OwnArraysError(f"The walkthrough shows vectors of at most {_WIDEST} numbers; this pass has {widest}.")
-        given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
-        return cls(given, block, *words_of(trace, texts, names))
+        arrays = {stage.name: stage.value for stage in trace.stages if stage.is_given}
+        return cls(arrays, block, *words_of(trace, texts, names))
 
     def trace(self) -> Trace:
-        return with_words(recomputed(self.given, self.block), self.words, self.words_of_keys)
+        return with_words(recomputed(self.arrays, self.block), self.words, self.key_words)
 
 
-_PLURAL = {"head": "heads", "query": "tokens", "key": "tokens that are looked at"}
-
-
+Upload = UserParameters | PickableModel | UserStages
 _NORMS = {"": None} | NORMS
-_LAYER, _MODEL, _WORDS, _WORDS_OF_KEYS = "layer", "microgpt", "tokens", "context_tokens"
-_AT = "first to differ"
+_LAYER, _MODEL, _WORDS, _KEY_WORDS, _AT = "layer", "microgpt", "tokens", "context_tokens", "first to differ"
 _LONGEST = 128  # of an axis that the walkthrough shows
 _BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
 
@@ -114,88 +98,247 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     d_k: Annotated[int, Meta(ge=1)] | None
     unprojected: bool
     residual: bool
-    activation: Literal[tuple(ALL_ACTIVATIONS)]
-    attn_norm: Literal[tuple(_NORMS)]
-    mlp_norm: Literal[tuple(_NORMS)]
+    activation: Literal[tuple(ALL_ACTIVATIONS)]  # type: ignore[valid-type]
+    attn_norm: Literal[tuple(_NORMS)]  # type: ignore[valid-type]
+    mlp_norm: Literal[tuple(_NORMS)]  # type: ignore[valid-type]
     qk_norm: float | None = None
-    rotation: tuple[float, Literal[PAIRS]] | None = None
+    rotation: tuple[float, Pairs] | None = None
     softcap: Annotated[float, Meta(gt=0)] | None = None
     alibi: bool = False
     scale: float | None = None
 
     @classmethod
-    def of(cls, block: LayerConfig) -> Layer:
-        """The settings of a block from `core.order.layer_configs`."""
-        return cls(
-            block.n_heads,
-            block.d_k,
-            block.unprojected,
-            block.residual,
-            _name_of(block.activation, ALL_ACTIVATIONS),
-            _name_of(block.attn_norm, _NORMS),
-            _name_of(block.mlp_norm, _NORMS),
-            qk_norm=block.qk_norm and block.qk_norm.epsilon,
-            rotation=block.rotation and (block.rotation.base, block.rotation.pairs),
-            softcap=block.softcap,
-            alibi=block.alibi,
-            scale=block.scale,
-        )
+    def of(cls, config: LayerConfig) -> Layer:
+        values: dict[str, Any] = {name: getattr(config, name) for name in cls.__struct_fields__}
+        for name, choices in _CHOICES.items():
+            values[name] = next(key for key, each in choices.items() if each == values[name])
+        qk_norm, rotation = config.qk_norm, config.rotation
+        values["qk_norm"] = qk_norm and qk_norm.epsilon
+        values["rotation"] = rotation and (rotation.base, rotation.pairs)
+        return cls(**values)
 
     @property
     def block(self) -> LayerConfig:
-        return LayerConfig(
-            self.n_heads,
-            self.d_k,
-            unprojected=self.unprojected,
-            residual=self.residual,
-            activation=ALL_ACTIVATIONS[self.activation],
-            attn_norm=_NORMS[self.attn_norm],
-            mlp_norm=_NORMS[self.mlp_norm],
-            qk_norm=None if self.qk_norm is None else RMSNorm(self.qk_norm),
-            rotation=self.rotation and Rotation(*self.rotation),
-            softcap=self.softcap,
-            alibi=self.alibi,
-            scale=self.scale,
-        )
+        values = structs.asdict(self) | {name: choices[getattr(self, name)] for name, choices in _CHOICES.items()}
+        values["qk_norm"] = None if self.qk_norm is None else RMSNorm(self.qk_norm)
+        values["rotation"] = self.rotation and Rotation(*self.rotation)
+        return LayerConfig(**values)
 
 
-def packed(upload: OwnParameters | PickableModel | OwnStages) -> bytes:
+_CHOICES: Mapping[str, Mapping[str, object]] = {"activation": ALL_ACTIVATIONS, "attn_norm": _NORMS, "mlp_norm": _NORMS}
+
+
+def packed(upload: Upload) -> bytes:
     """An upload as .npz, which `unpacked` restores to the last bit."""
-    if isinstance(upload, OwnParameters):
+    if isinstance(upload, UserParameters):
         layer = msgspec.json.encode(Layer.of(upload.block)).decode()
-        arrays = {**upload.given, _LAYER: np.array([layer]), _WORDS: np.array(upload.words)}
-        arrays[_WORDS_OF_KEYS] = np.array(upload.words_of_keys)
-    elif isinstance(upload, OwnStages):
+        texts = {_LAYER: [layer], _WORDS: upload.words, _KEY_WORDS: upload.key_words}
+        arrays = {**upload.arrays, **{name: np.array(text) for name, text in texts.items()}}
+    elif isinstance(upload, UserStages):
         arrays = {_AT: np.array([upload.at]), **upload.values}
     else:
         arrays = {_MODEL: np.frombuffer(statefile.to_json(upload.at(0)), np.uint8)}
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()
 
 
 @np.errstate(all="ignore")  # a user's numbers may overflow, which is checked afterwards
-def unpacked(content: bytes) -> OwnParameters | PickableModel | OwnStages:
+def unpacked(content: bytes) -> Upload:
     """Restore an upload from an untrusted .npz; OwnArraysError if it isn't one."""
     file = read_file("numbers.npz", content)
     try:
-        return _read(file)
+        if _MODEL in file.arrays:
+            return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
+        if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):
+            raise OwnArraysError(_BROKEN)
+        if _AT in file.texts:
+            return UserStages(file.arrays, file.texts[_AT][0])
+        config = msgspec.json.decode(file.texts[_LAYER][0], type=Layer).block
+        return UserParameters.of(recomputed(file.arrays, config), config, file.texts)
     except OwnArraysError:
         raise
     except Exception:  # arrays that don't fit each other fail wherever they first meet
         raise OwnArraysError(_BROKEN) from None
 
 
-def _read(file: ArrayFile) -> OwnParameters | PickableModel | OwnStages:
-    if _MODEL in file.arrays:
-        return Built(statefile.read(file.arrays[_MODEL].astype(np.uint8).tobytes()))
-    if any(array.ndim > 3 or max(array.shape, default=1) > _LONGEST for array in file.arrays.values()):
-        raise OwnArraysError(_BROKEN)
-    if _AT in file.texts:
-        return OwnStages(file.arrays, file.texts[_AT][0])
-    layer = msgspec.json.decode(file.texts[_LAYER][0], type=Layer)
-    return OwnParameters.of(recomputed(file.arrays, layer.block), layer.block, file.texts)
+# --- Examples
+
+# Labels by name
+EXAMPLES = {
+    "correct": "No mistake",
+    "transposed": "A weight used transposed",
+    "mask inverted": "The mask the other way round",
+    "unscaled": "No division by √d_k",
+}
+EXAMPLE_NAME = "example.npz"
+_USUAL = Settings("the cat sat on the mat", mask="causal")
+_WEIGHTS = {"w_q": "q_proj.weight", "w_k": "k_proj.weight", "w_v": "v_proj.weight", "w_o": "out_proj.weight"}
 
 
-def _name_of(value: object, names: dict[str, object]) -> str:
-    return next(name for name, each in names.items() if each == value)
+def example_file(name: str, trace: Trace | None) -> bytes:
+    """The arrays of an example with their words, as an .npz file."""
+    words = trace.labels.get("query", ()) if trace and _is_plain(trace) else _USUAL.tokens
+    file = io.BytesIO()
+    np.savez(file, **example(name, trace), tokens=np.array(words))  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def example(name: str, trace: Trace | None) -> dict[str, np.ndarray]:
+    """Arrays of one of `EXAMPLES`, perhaps with a mistake, under PyTorch's names.
+
+    Input and parameters come from `trace` if it is one layer of self-attention with square matrices.
+    """
+    trace = trace if trace and _is_plain(trace) else trace_of(_USUAL)
+    n_heads, d_model, d_k = trace["w_q"].shape
+    weights = {each: _joined(trace[each].value) for each in _WEIGHTS}
+    mask = trace["mask"].value
+    if mask.dtype != bool or mask.all():
+        mask = np.tri(len(trace["x"].value), dtype=bool)
+    used = weights | {"w_v": weights["w_v"].T} if name == "transposed" else weights
+    split = {each: w.reshape(d_model, n_heads, d_k).swapaxes(0, 1) for each, w in used.items() if each != "w_o"}
+    made = attend(
+        trace["x"].value,
+        parameters=Parameters(**split, w_o=used["w_o"]),
+        mask=~mask if name == "mask inverted" else mask,
+        scale=1.0 if name == "unscaled" else None,
+    )
+    return {
+        "x": trace["x"].value,
+        **{_WEIGHTS[each]: w.T for each, w in weights.items()},
+        "mask": mask,
+        "attention": made["attention"].value,
+        "output": made["output"].value,
+    }
+
+
+def _is_plain(trace: Trace) -> bool:
+    if trace.n_layers > 1 or "context" in trace or not all(each in trace for each in ("x", *_WEIGHTS)):
+        return False
+    if any(f"b_{each}" in trace for each in "qkvo"):
+        return False
+    return all(_joined(trace[each].value).shape == trace["w_o"].shape for each in _WEIGHTS)
+
+
+def _joined(weight: np.ndarray) -> np.ndarray:
+    """A matrix with its heads side by side, (in, out)."""
+    return weight if weight.ndim == 2 else weight.swapaxes(0, 1).reshape(weight.shape[1], -1)
+
+
+# --- Requests
+
+MAX_NAME_CHARACTERS = 255  # of a file's name
+OWN, SHOWN = "own", "shown"
+_HEADS = (*range(1, 17), 20, 24, 25, 32, 40, 48, 64, 96, 128)
+
+# Options of a file, with their choices; the first is the default
+QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "n_heads": ("Heads", {"": "as many as fit"} | {str(n): str(n) for n in _HEADS}),
+    "stage": (
+        "This array is",
+        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()},
+    ),
+    "against": (
+        "Compare with",
+        {OWN: "attnviz's pass from the same inputs and weights", SHOWN: "the pass that the walkthrough shows"},
+    ),
+    "orientation": (
+        "Weights are",
+        {"": "what fits", IN_OUT: f"{IN_OUT}, as in x @ W", OUT_IN: f"{OUT_IN}, as in PyTorch's Linear"},
+    ),
+    "true_is": (
+        "True in a mask is",
+        {"": "what fits", "visible": "a key that is seen", "hidden": "a key that is hidden"},
+    ),
+}
+
+
+class UploadRequest(Struct, frozen=True):
+    """A request about a file, or about an example, with the answers to `QUESTIONS`."""
+
+    tab: str  # the tab's token
+    filename: str  # its last characters, without invisible ones
+    example: Literal[("", *EXAMPLES)]  # type: ignore[valid-type]
+    n_heads: Literal[tuple(QUESTIONS["n_heads"][1])]  # type: ignore[valid-type]
+    stage: Literal[tuple(QUESTIONS["stage"][1])]  # type: ignore[valid-type]
+    against: Literal[tuple(QUESTIONS["against"][1])]  # type: ignore[valid-type]
+    orientation: Literal[tuple(QUESTIONS["orientation"][1])]  # type: ignore[valid-type]
+    true_is: Literal[tuple(QUESTIONS["true_is"][1])]  # type: ignore[valid-type]
+
+
+def read(line: bytes) -> UploadRequest:
+    """Parse a request; RequestError if it isn't one of ours."""
+    request = received(line, UploadRequest)
+    return structs.replace(request, filename=clean(request.filename[-MAX_NAME_CHARACTERS:]))
+
+
+_IT = "the pass that the walkthrough shows"
+_SINGLE = (".npy", ".csv")
+
+
+@dataclass(frozen=True, eq=False)
+class UploadComparison:
+    """The comparison of a file with a pass."""
+
+    comparison: Comparison
+    shown: str = ""  # what it was compared with, if that is in the walkthrough
+    parameters: UserParameters | None = None  # of the user's own pass, if the walkthrough can show it
+    refused: str = ""  # why the walkthrough can't show it
+
+    @property
+    def code(self) -> UserStages | None:
+        mistaken = self.comparison.mistaken if self.shown or self.parameters else None
+        return UserStages(mistaken, self.comparison.at) if mistaken else None
+
+
+def compared(request: UploadRequest, content: bytes, shown: Trace | None) -> UploadComparison:
+    """Compare the arrays of a file with its own pass, or with the one that the walkthrough shows.
+
+    OwnArraysError if the file can't be read, or not as parts of a pass.
+    """
+    if request.example:
+        request = structs.replace(request, filename=EXAMPLE_NAME, true_is="visible")
+    file = read_file(request.filename, content, request.stage or None)
+    # attnviz adds the size of an array to its own files
+    arrays = {
+        name: each
+        for name, each in file.arrays.items()
+        if not (name.startswith("size_") and name.removeprefix("size_") in file.arrays)
+    }
+    options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
+    if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
+        return UploadComparison(*_compared_with(shown, arrays, options))
+    try:
+        n_heads = int(request.n_heads) if request.n_heads else None
+        comparison = compare(None, {**arrays, **words_in(file.texts)}, n_heads=n_heads, **options)  # type: ignore[arg-type]
+    except OwnArraysError as error:
+        raise OwnArraysError(f"{error} Or pick “{_IT}” to compare with.") from None
+    if comparison.trace is None or comparison.block is None:
+        return UploadComparison(comparison)
+    try:
+        parameters = UserParameters.of(comparison.trace, comparison.block, file.texts, arrays)
+    except OwnArraysError as error:
+        return UploadComparison(comparison, refused=str(error))
+    return UploadComparison(comparison, parameters=parameters)
+
+
+def _compared_with(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -> tuple[Comparison, str]:
+    """The comparison with the nearest layer of the shown pass, and that layer's name.
+
+    Arrays of several layers are compared layer by layer, up to the first that differs.
+    """
+    if shown is None:
+        raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
+    n_layers = len(layers_of(arrays))
+    if n_layers > 1 and n_layers != shown.n_layers:
+        raise OwnArraysError(f"The file has the arrays of {n_layers} layers, and {_IT} has {shown.n_layers}.")
+    comparisons = []
+    for layer in range(1, shown.n_layers + 1):
+        comparison = compare(shown, arrays, layer=layer, **options)
+        comparisons.append((comparison, layer))
+        if n_layers > 1 and comparison.first:
+            return comparison, f"layer {layer} of {_IT}, the first that differs"
+    if n_layers > 1:
+        return comparison, f"each of the {n_layers} layers of {_IT}; this is the last"
+    nearest, layer = min(comparisons, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+    return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT

@@ -18,13 +18,7 @@ from attnviz.contract.classroom import Seat
 
 
 def rooms_at(url: str) -> Rooms:
-    """The store at an address such as redis://127.0.0.1:6379; without an address, this process's memory.
-
-    Raises
-    ------
-    SystemExit
-        If the address or the redis package is missing something; the server doesn't start then.
-    """
+    """The store at an address such as redis://127.0.0.1:6379; without an address, this process's memory."""
     if not url:
         return Rooms()
     if not url.startswith(("redis://", "rediss://", "unix://")):
@@ -38,7 +32,6 @@ def rooms_at(url: str) -> Rooms:
 
 ROOMS = rooms_at(os.environ.get("ATTNVIZ_ROOMS", ""))
 """The room store of this process."""
-
 
 _NONE_HERE = "You have no seat in a room with this code. It may have ended, or it is of another server."
 _WRONG_CODE = "There is no room with this code. Look at the screen again: six letters."
@@ -64,24 +57,16 @@ LINKS = TokenBuckets(burst=50, per_second=50)
 """Joins per network and room by the QR code's link: a lecture hall shares one address."""
 
 
-class RefusedError(Exception):
-    """A refusal with its HTTP status."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-
-
 async def room_of_seat(code: str, seat: str) -> LiveRoom:
     """The room of a seat. A wrong code and a wrong seat get the same error."""
     live = await ROOMS.find(code)
     if live is None:
-        raise RefusedError(403, _NONE_HERE)
+        raise RoomError(_NONE_HERE, 403)
     is_new = seat_age(seat, live.room.keys[0], time.time()) <= SEAT_SECONDS
     if not is_new and seat not in live.streams and seat not in live.room.seats:
-        await ROOMS.current(live)  # another process may have just seen it
+        await ROOMS.catch_up(live)  # another process may have just seen it
         if seat not in live.room.seats:
-            raise RefusedError(403, _NONE_HERE)
+            raise RoomError(_NONE_HERE, 403)
     return live
 
 
@@ -95,26 +80,24 @@ async def seated(request: Request, code: str, seat: str) -> LiveRoom:
 
 
 async def join(request: Request, code: str, message: requests.Join) -> Seat:
-    """Give out a seat; another of the speaker's devices also gets a key.
-
-    Raises
-    ------
-    RefusedError
-    """
+    """Give out a seat; another of the speaker's devices also gets a key."""
     if message.seat:
         live = await room_of_seat(code, message.seat)
     else:
         live = await ROOMS.find(code) if message.link else await _by_code(request, code)
     if message.link and (live is None or not live.room.has_link(message.link)):
-        raise RefusedError(404, "This link is of a room that has ended, or of another server.")
+        raise RoomError("This link is of a room that has ended, or of another server.", 404)
     if message.link and LINKS.take(f"{network(request)} {code}", time.monotonic()) is None:
-        raise RefusedError(429, _CROWD)
+        raise RoomError(_CROWD, 429)
     if message.seat:
         return Seat(code=live.room.code, seat=message.seat)
     if live.room.code != code:  # the code offered to another of the speaker's devices
-        return await _pair_device(live, code)
+        device = Seat(code=live.room.code, seat=new_secret(), key=new_secret())
+        pair = commands.PairDevice(time=time.time(), code=code, key=hash_of(device.key), seat=device.seat)
+        await ROOMS.do(live, pair)
+        return device
     if live.is_full:
-        raise RefusedError(503, FULL)
+        raise RoomError(FULL, 503)
     if not message.link:
         _count(SEATS, network(request), "New seats are given to your network one after the other")
     seat = new_seat(live.room.keys[0], time.time())
@@ -127,12 +110,12 @@ async def _by_code(request: Request, code: str) -> LiveRoom:
     """The room of a typed code, rate-limited."""
     wait = CODES.take(network(request), time.monotonic())
     if wait is None:
-        raise RefusedError(429, _MANY_CODES)
+        raise RoomError(_MANY_CODES, 429)
     if wait:
         await asyncio.sleep(wait)
-    live = await ROOMS.find(code) or await ROOMS.offering(code)
+    live = await ROOMS.find(code) or await ROOMS.find_by_offer(code)
     if live is None:
-        raise RefusedError(404, _WRONG_CODE)
+        raise RoomError(_WRONG_CODE, 404)
     if not wait:  # right codes are free, until wrong ones have used up the burst
         CODES.give_back(network(request))
     return live
@@ -144,31 +127,15 @@ def network(request: Request) -> str:
 
 
 def count_message(request: Request, code: str) -> None:
-    """Count a follower's message that a room will keep.
-
-    Raises
-    ------
-    RefusedError
-    """
+    """Count a follower's message that a room will keep, or refuse it."""
     _count(MESSAGES, f"{network(request)} {code}", "Too many messages come from your network at once")
 
 
 def count_room(request: Request) -> None:
-    """Count a new room.
-
-    Raises
-    ------
-    RefusedError
-    """
+    """Count a new room, or refuse it."""
     _count(NEW_ROOMS, network(request), "Your network has opened several rooms within a minute")
 
 
 def _count(buckets: TokenBuckets, key: str, reason: str) -> None:
     if buckets.take(key, now := time.monotonic()) is None:
-        raise RefusedError(429, f"{reason}. Wait {math.ceil(buckets.wait(key, now))} s.")
-
-
-async def _pair_device(live: LiveRoom, code: str) -> Seat:
-    device = Seat(code=live.room.code, seat=new_secret(), key=new_secret())
-    await ROOMS.do(live, commands.PairDevice(time=time.time(), code=code, key=hash_of(device.key), seat=device.seat))
-    return device
+        raise RoomError(f"{reason}. Wait {math.ceil(buckets.wait(key, now))} s.", 429)

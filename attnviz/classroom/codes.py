@@ -39,29 +39,24 @@ def new_secret() -> str:
 
 
 def new_seat(key: str, now: float) -> str:
-    """A signed seat that carries its own issue time, so that a room only stores the seats in use.
+    """A signed seat that carries its own issue time in seconds, so that a room only stores the seats in use.
 
-    Parameters
-    ----------
-    key
-        The hash of the speaker's key, which all processes know and no follower does.
-    now
-        In seconds.
+    The key is the hash of the speaker's key, which all processes know and no follower does.
     """
-    given = f"{int(now):x}.{secrets.token_urlsafe(12)}"
-    return f"{given}.{_mark(key, given)}"
+    unsigned = f"{int(now):x}.{secrets.token_urlsafe(12)}"
+    return f"{unsigned}.{_signature(key, unsigned)}"
 
 
 def seat_age(seat: str, key: str, now: float) -> float:
     """Seconds since a room issued a seat; infinite if it didn't."""
-    given, _, mark = seat.rpartition(".")
-    if not hmac.compare_digest(mark.encode(), _mark(key, given).encode()):
+    unsigned, _, signature = seat.rpartition(".")
+    if not hmac.compare_digest(signature.encode(), _signature(key, unsigned).encode()):
         return math.inf
-    return now - int(given.partition(".")[0], 16)
+    return now - int(unsigned.partition(".")[0], 16)
 
 
-def _mark(key: str, given: str) -> str:
-    return hmac.new(key.encode(), given.encode(), hashlib.sha256).hexdigest()[:24]
+def _signature(key: str, unsigned: str) -> str:
+    return hmac.new(key.encode(), unsigned.encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def hash_of(secret: str) -> str:

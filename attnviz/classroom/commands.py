@@ -1,21 +1,24 @@
 """Commands: the events of a room, in order. Replaying them rebuilds the room.
 
-Processes share them as JSON; `requests` has what a browser sends.
+Processes share them as JSON; a browser sends some of them itself (`requests`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.view_params import VIEWERS
 
 Value = int | float
 """An answer: the index of a candidate, or a number."""
+
+Secret = Annotated[str, Meta(max_length=64)]
+CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]+(,[0-9]+)*\])?$")]
 
 
 class Takes(Struct, frozen=True):
@@ -26,27 +29,13 @@ class Takes(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a class is.
+    """Where a class is."""
 
-    Attributes
-    ----------
-    at
-        The address: of a moment of a lesson, or of a scene, without `present`.
-    question
-        A question the speaker asks there, if it isn't the moment's own.
-    takes
-        The answers its question accepts; None without a question.
-    is_own
-        Whether the speaker shows their own uploaded numbers, which no address contains: nobody can follow there.
-    moment
-        A moment of the speaker's own talk as JSON, without the speaker's notes; `at` is its scene.
-    """
-
-    at: str
-    question: CellQuestion | None = None
-    takes: Takes | None = None
-    is_own: bool = False
-    moment: str = ""
+    at: str  # the address of a moment of a lesson, or of a scene, without `present`
+    question: CellQuestion | None = None  # the speaker's, if it isn't the moment's own
+    takes: Takes | None = None  # the answers its question accepts
+    is_own: bool = False  # the speaker shows their own uploads, which no address contains: nobody can follow there
+    moment: str = ""  # of the speaker's own talk, as JSON without the speaker's notes; `at` is its scene
 
     @property
     def kind(self) -> Literal["pass", "lesson", "talk", "question"]:
@@ -64,10 +53,16 @@ class Place(Struct, frozen=True):
         return Place(urlencode([(name, text) for name, text in texts if name not in VIEWERS]))
 
 
-class Command(Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower):
+class Strict(
+    Struct, kw_only=True, frozen=True, tag_field="do", tag=str.lower, rename="camel", forbid_unknown_fields=True
+):
+    """A struct that is read strictly; its tag names what to do."""
+
+
+class Command(Strict, frozen=True, kw_only=True):
     """A command; `time` is in seconds, by the clock of the process that received it."""
 
-    time: float
+    time: float = 0.0
 
 
 class Make(Command, frozen=True):
@@ -95,7 +90,7 @@ class Move(Command, frozen=True):
 class Press(Command, frozen=True):
     """Step forward or back in the talk that runs on the speaker's other device."""
 
-    by: int
+    by: Literal[1, -1]
 
 
 class Open(Command, frozen=True):
@@ -111,7 +106,7 @@ class Again(Command, frozen=True):
 class Answer(Command, frozen=True):
     """Answer the question of place `number`, in round `round`."""
 
-    seat: str
+    seat: Secret
     number: int
     round: int
     value: Value
@@ -120,8 +115,8 @@ class Answer(Command, frozen=True):
 class Point(Command, frozen=True):
     """Mark a number as not understood; an empty cell clears the mark."""
 
-    seat: str
-    cell: str
+    seat: Secret
+    cell: CellText
 
 
 class OfferDevice(Command, frozen=True, tag="hand"):
@@ -150,6 +145,6 @@ def to_json(command: AnyCommand) -> bytes:
     return msgspec.json.encode(command)
 
 
-def read(text: bytes) -> AnyCommand:
+def read(text: bytes | str) -> AnyCommand:
     """Decode a command."""
     return msgspec.json.decode(text, type=AnyCommand)

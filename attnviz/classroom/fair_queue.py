@@ -12,8 +12,8 @@ from typing import TypeVar
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-Who = tuple[str, str]
-"""A network and a tab; for a room's work its code and an empty string."""
+Owner = tuple[str, str]
+"""Whose work it is: a network and a tab; for a room's work its code and an empty string."""
 
 WINDOW_SECONDS = 60.0
 """How long a turn counts."""
@@ -26,36 +26,36 @@ class Usage:
     """Seconds of work in the last minute, by network and by tab; the clock is passed in."""
 
     def __init__(self) -> None:
-        self._used: dict[str | Who, float] = {}
-        self._counted: deque[tuple[float, str | Who, float]] = deque()
+        self._used: dict[str | Owner, float] = {}
+        self._counted: deque[tuple[float, str | Owner, float]] = deque()
 
-    def add(self, who: Who, seconds: float, now: float) -> None:
+    def add(self, owner: Owner, seconds: float, now: float) -> None:
         """Count a turn that ended now."""
-        for each in (who[0], who):
+        for each in (owner[0], owner):
             self._count(each, seconds, now)
 
-    def open(self, who: Who, now: float) -> None:
+    def open(self, owner: Owner, now: float) -> None:
         """Put a new tab of a busy network behind that network's idle tabs."""
         self._expire(now)
-        if who[0] in self._used:
-            self._count(who, 1e-6, now)
+        if owner[0] in self._used:
+            self._count(owner, 1e-6, now)
 
-    def next(self, waiting: list[Who], now: float) -> int:
+    def next(self, waiting: list[Owner], now: float) -> int:
         """The index of whose turn is next, in order of arrival; networks are compared before their tabs."""
         self._expire(now)
         used = self._used
-        return min((used.get(who[0], 0.0), used.get(who, 0.0), n) for n, who in enumerate(waiting))[-1]
+        return min((used.get(owner[0], 0.0), used.get(owner, 0.0), n) for n, owner in enumerate(waiting))[-1]
 
-    def _count(self, each: str | Who, seconds: float, now: float) -> None:
+    def _count(self, each: str | Owner, seconds: float, now: float) -> None:
         self._counted.append((now, each, seconds))
         self._used[each] = self._used.get(each, 0.0) + seconds
 
     def _expire(self, now: float) -> None:
         while self._counted and now - self._counted[0][0] >= WINDOW_SECONDS:
             _, each, seconds = self._counted.popleft()
-            left = self._used.pop(each, 0.0) - seconds
-            if left > 1e-9:  # a rounding residue counts as nothing
-                self._used[each] = left
+            rest = self._used.pop(each, 0.0) - seconds
+            if rest > 1e-9:  # a rounding residue counts as nothing
+                self._used[each] = rest
 
 
 class _Turn:
@@ -72,7 +72,7 @@ class _Turn:
 
 @dataclass(eq=False)
 class _Waiting:
-    who: Who
+    owner: Owner
     work: Callable[[], object]
     done: Future = field(default_factory=Future)
 
@@ -87,22 +87,22 @@ class FairQueue:
         self._usage, self._waiting = Usage(), list[_Waiting]()
         self._lock, self._thread = threading.Lock(), ThreadPoolExecutor(1, name)
 
-    def open(self, who: Who) -> None:
+    def open(self, owner: Owner) -> None:
         """Register a new tab."""
         with self._lock:
-            self._usage.open(who, time.perf_counter())
+            self._usage.open(owner, time.perf_counter())
 
-    async def in_one_piece(self, who: Who, work: Callable[..., Result], *arguments: object) -> Result:
+    async def in_one_piece(self, owner: Owner, work: Callable[..., Result], *arguments: object) -> Result:
         """Run work in one piece, and return its result."""
-        return await asyncio.wrap_future(self._submit(who, lambda: work(*arguments)))
+        return await asyncio.wrap_future(self._submit(owner, lambda: work(*arguments)))
 
-    def in_turns(self, who: Who, work: Iterator[Part]) -> Iterator[Part]:
+    def in_turns(self, owner: Owner, work: Iterator[Part]) -> Iterator[Part]:
         """Yield the parts of some work, each computed in the caller's thread in a turn of its own."""
         turn = _Turn()
         try:
             while True:
                 before, turn = turn, _Turn()
-                self._submit(who, turn.hold)
+                self._submit(owner, turn.hold)
                 before.is_followed.set()
                 turn.begun.wait()
                 try:
@@ -115,8 +115,8 @@ class FairQueue:
         finally:
             turn.is_followed.set()
 
-    def _submit(self, who: Who, work: Callable[[], object]) -> Future:
-        entry = _Waiting(who, work)
+    def _submit(self, owner: Owner, work: Callable[[], object]) -> Future:
+        entry = _Waiting(owner, work)
         with self._lock:
             self._waiting.append(entry)
         self._thread.submit(self._work_next)
@@ -125,7 +125,7 @@ class FairQueue:
     def _work_next(self) -> None:
         with self._lock:
             start = time.perf_counter()
-            entry = self._waiting.pop(self._usage.next([each.who for each in self._waiting], start))
+            entry = self._waiting.pop(self._usage.next([each.owner for each in self._waiting], start))
         if not entry.done.set_running_or_notify_cancel():
             return
         try:
@@ -134,7 +134,7 @@ class FairQueue:
             result, error = None, raised
         with self._lock:
             now = time.perf_counter()
-            self._usage.add(entry.who, now - start, now)
+            self._usage.add(entry.owner, now - start, now)
         if error is None:
             entry.done.set_result(result)
         else:

@@ -64,19 +64,11 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class TooLargeError(Exception):
-    """The body is larger than allowed."""
+    """A request's body is larger than allowed."""
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """The body of a request.
-
-    Raises
-    ------
-    TooLargeError
-        As soon as it exceeds `most` bytes; the rest is not read.
-    ClientDisconnect
-        If the client goes away first.
-    """
+    """The body of a request; raises TooLargeError as soon as it exceeds `most` bytes, without reading the rest."""
     body = bytearray()
     async for piece in request.stream():
         body += piece

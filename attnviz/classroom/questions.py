@@ -16,7 +16,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.lesson import Choose, Fill, LessonRuns, Pick, Question, Working
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Pick, Working
 from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
@@ -29,145 +29,97 @@ from attnviz.lessons.questions.spec import QuestionSpec
 from attnviz.lessons.reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.slots import fill_slots, format_number
 from attnviz.lessons.talk import TalkError, TalkMoment, talk_moment
-from attnviz.lessons.worked_solution import Form, form_within, rounding, worked_solution
+from attnviz.lessons.worked_solution import form_within, rounding, worked_solution
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, is_uploaded
 
-_SHARES = ("attention", "probabilities")
+_WEIGHTS = ("attention", "probabilities")
+"""Stages whose rows add up to 1."""
+
 _ROWS = ("scores", "scaled", "masked", "attention")
 """Stages whose rows have a number for each word."""
-
 
 _SMALL = 0.05
 """Relative error of a number computed from few digits, above which more digits are shown."""
 
+MAX_PARAMETERS = 100
+MAX_BYTES = 3_000_000
+"""Size limit of a moment; a class of 120 would wait for 5 MB each."""
 
-def ask_of(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, Working | None]:
+CACHED_MOMENTS = 64
+"""Moments that a process caches for its rooms, about 100 kB each."""
+
+_NUMBER = re.compile("[1-9][0-9]{0,2}")
+
+
+def cell_question(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, Working | None]:
     """A question about a cell, its prompt, and how its number is computed (None for a word).
 
-    Raises
-    ------
-    RoomError
-        If the pass has no such cell, or the question doesn't fit the cell.
+    Raises RoomError if the pass has no such cell, or the question doesn't fit the cell.
     """
     cells, _ = parse_trail(trace, question.cell)
     if not cells:
         raise RoomError("The class is asked for a cell of the pass on the screen; this is none of it.")
     stage, index = trace[cells[0].stage], cells[0].index
-    kind = split_layer(stage.name)[0]
-    if question.kind == "word" and kind not in _ROWS:
+    base = split_layer(stage.name)[0]
+    if question.kind == "word" and base not in _ROWS:
         raise RoomError("“Which word” is asked of a row of scores or shares. Select a cell of one.")
-    if question.kind == "share" and kind not in _SHARES:
+    if question.kind == "share" and base not in _WEIGHTS:
         raise RoomError("A share is asked of attention or of probabilities. Select a cell of one.")
     of = f"{stage.name}[{', '.join(_names(trace.axes(stage.name), index, question.kind == 'word'))}]"
-    prompt = _prompt(question.kind, trace, stage, index)
+    prompt: LessonRuns = [("", _prompt(question.kind, trace, stage, index))]
     if question.kind == "word":
         return PickWord(prompt="", of=of, pick="largest"), prompt, None
     cell = Reference("B", trace, stage, index)
-    _hold_computed(cell)
+    _check_computed(cell, question.kind == "share")
+    half = half_a_digit(format_number(cell.cell.value))
+    form = form_within(cell, max(half, _SMALL * abs(cell.cell.value)))
     if question.kind == "share":
-        _hold_shared(cell)
-    form = form_within(cell, max(half_a_digit(_text(cell)), _SMALL * abs(cell.cell.value)))
-    ask = (
-        Percentage(prompt="", of=of)
-        if question.kind == "share"
-        else Number(prompt="", of=of, tolerance=_leeway(cell, form))
-    )
-    return ask, prompt, worked_solution(cell, form)
+        return Percentage(prompt="", of=of), prompt, worked_solution(cell, form)
+    tolerance = math.ceil(100 * (half + rounding(cell, form))) / 100  # of computing with the digits shown
+    return Number(prompt="", of=of, tolerance=tolerance), prompt, worked_solution(cell, form)
 
 
-def _hold_computed(cell: Reference) -> None:
-    """Check that a number is computed and finite.
-
-    Raises
-    ------
-    RoomError
-    """
+def _check_computed(cell: Reference, is_weight: bool) -> None:
+    """Raise RoomError unless a number is computed and finite, and a weight's row sees at least two keys."""
     if cell.stage.is_given or cell.stage.is_overridden(cell.index):
         raise RoomError("This number is given, so there is nothing to work it out from. Select one that is computed.")
     if not np.isfinite(cell.cell.value):
         raise RoomError("The mask hides this pair, so its score is −∞. Select a visible one.")
-
-
-def _hold_shared(cell: Reference) -> None:
-    """Check that an attention weight depends on scores: its row sees at least two keys.
-
-    Raises
-    ------
-    RoomError
-    """
+    if not is_weight:
+        return
     try:
         lead(cell)
     except LessonError:
         raise RoomError("The mask hides this pair, or all others. Select a share of a row that sees several.") from None
 
 
-def _text(cell: Reference) -> str:
-    return format_number(cell.cell.value)
-
-
-def _leeway(cell: Reference, form: Form) -> float:
-    """The tolerance: the error of computing with the digits shown and rounding the result, in hundredths."""
-    off = half_a_digit(_text(cell)) + rounding(cell, form)
-    return math.ceil(100 * off) / 100
-
-
-def question_of(ask: QuestionSpec, prompt: LessonRuns, passes: Passes) -> Question:
-    """The question with its candidates and answers.
-
-    Raises
-    ------
-    RoomError
-        If it has no answer.
-    """
-    try:
-        made = ask.question(passes)
-    except LessonError as error:
-        raise RoomError(f"This can’t be asked: {error}") from None
-    return structs.replace(made, prompt=[*prompt, *made.prompt])
-
-
 def _names(axes: tuple[Axis, ...], index: tuple[int, ...], is_row: bool) -> list[str]:
     """The cell's index on each axis, by label where that can be quoted; for a row the last is `*`."""
-    names = [
-        f'"{axis.label(place)}"' if '"' not in axis.label(place) else str(place + 1)
-        for axis, place in zip(axes, index, strict=True)
-    ]
+    labels = [axis.label(position) for axis, position in zip(axes, index, strict=True)]
+    names = [f'"{label}"' if '"' not in label else str(at + 1) for label, at in zip(labels, index, strict=True)]
     return [*names[:-1], "*"] if is_row else names
 
 
-def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> LessonRuns:
+def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> str:
     axes = trace.axes(stage.name)
-    labels = {axis.name: axis.label(place) for axis, place in zip(axes, index, strict=True)}
-    one = entry(stage.name).one or entry(stage.name).title.lower()
+    labels = {axis.name: axis.label(position) for axis, position in zip(axes, index, strict=True)}
     base, layer = split_layer(stage.name)
     head = [labels["head"]] if len(axes[0].labels) > 1 and axes[0].name == "head" else []
     inside = "".join(f", in {each}" for each in (*head, *([f"layer {layer}"] if layer else [])))
     if kind == "share" and "key" in labels:
-        return _run(f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{inside}?")
+        return f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{inside}?"
     if kind == "word":
+        one = entry(stage.name).one or entry(stage.name).title.lower()
         most = "look at most" if base == "attention" else f"have the largest {one} with"
-        return _run(f"Which {trace.origin.unit} does “{labels['query']}” {most}{inside}?")
-    of = Reference("B", trace, stage, index)
-    where = ", ".join(quoted_name(of, axis, place) for axis, place in enumerate(index) if stage.shape[axis] > 1)
+        return f"Which {trace.origin.unit} does “{labels['query']}” {most}{inside}?"
+    cell = Reference("B", trace, stage, index)
+    names = [quoted_name(cell, axis, position) for axis, position in enumerate(index) if stage.shape[axis] > 1]
+    where = f" at {', '.join(names)}" if names else ""
     what = "What probability stands" if kind == "share" else "Which number stands"
-    return _run(f"{what} in {full_title(stage.name)}{f' at {where}' if where else ''}?")
-
-
-def _run(text: str) -> LessonRuns:
-    return [("", text)]
-
-
-MAX_PARAMETERS = 100
-MAX_BYTES = 3_000_000
-"""Size limit of a moment; a class of 120 would wait for 5 MB each."""
-
-KEPT = 64
-"""Moments that a process caches for its rooms, about 100 kB each."""
-
-_NUMBER = re.compile("[1-9][0-9]{0,2}")
+    return f"{what} in {full_title(stage.name)}{where}?"
 
 
 class _Asking(msgspec.Struct):
@@ -176,36 +128,36 @@ class _Asking(msgspec.Struct):
     question: Pick | Choose | Fill | None
 
 
-def place_in(at: str, question: CellQuestion | None = None, moment: TalkMoment | None = None) -> Place:
+def question_at(place: Place) -> Pick | Choose | Fill | None:
+    """The question of a place's moment, with its candidates and answers."""
+    return msgspec.json.decode(moment_at(place), type=_Asking).question
+
+
+def place_in(address: str, question: CellQuestion | None = None, moment: TalkMoment | None = None) -> Place:
     """The place named by a speaker's address or by a moment of their talk, without private uploads and notes.
 
-    Raises
-    ------
-    RoomError
-        If there is no such place, or the question doesn't fit it.
+    Raises RoomError if there is no such place, or the question doesn't fit it.
     """
-    texts = _parameters_of(at if moment is None else moment.at)
+    try:
+        texts = dict(
+            parse_qsl(
+                (address if moment is None else moment.at).removeprefix("?"),
+                keep_blank_values=True,
+                max_num_fields=MAX_PARAMETERS,
+            )
+        )
+    except ValueError:
+        raise RoomError(f"An address has at most {MAX_PARAMETERS} parameters.") from None
     if moment is None and "lesson" in texts:
         return _with_takes(Place(_lesson_address(texts)))
     scene = parse(texts).scene
     if (moment is not None and moment.uploads) or any(map(is_uploaded, filter(None, (scene, scene.other)))):
         return Place("", is_own=True)
-    address = urlencode(query(replace(scene, present=False)))
+    at = urlencode(query(replace(scene, present=False)))
     if moment is not None:
-        return _with_takes(Place(address, moment=_without_notes(moment)))
-    place = Place(address, question)
-    return _with_takes(place) if question else place
-
-
-def _parameters_of(at: str) -> dict[str, str]:
-    try:
-        return dict(parse_qsl(at.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS))
-    except ValueError:
-        raise RoomError(f"An address has at most {MAX_PARAMETERS} parameters.") from None
-
-
-def _without_notes(moment: TalkMoment) -> str:
-    return msgspec.json.encode(structs.replace(moment, notes="", minutes=0)).decode()
+        without_notes = structs.replace(moment, notes="", minutes=0)
+        return _with_takes(Place(at, moment=msgspec.json.encode(without_notes).decode()))
+    return _with_takes(Place(at, question)) if question else Place(at)
 
 
 def _lesson_address(texts: dict[str, str]) -> str:
@@ -217,59 +169,54 @@ def _lesson_address(texts: dict[str, str]) -> str:
 
 
 def _with_takes(place: Place) -> Place:
-    question = msgspec.json.decode(moment_at(place), type=_Asking).question
-    return place if question is None else structs.replace(place, takes=takes_of(question))
-
-
-def takes_of(question: Question) -> Takes:
-    """The answers that a question accepts."""
+    """The place with the answers that its question accepts."""
+    question = question_at(place)
+    if question is None:
+        return place
     if isinstance(question, Fill):
-        return Takes(is_share=question.is_share)
-    return Takes(n_choices=len(question.candidates))
+        return structs.replace(place, takes=Takes(is_share=question.is_share))
+    return structs.replace(place, takes=Takes(n_choices=len(question.candidates)))
 
 
 def moment_at(place: Place) -> bytes:
     """The moment that followers see at a place, as `contract.lesson` declares it.
 
-    Raises
-    ------
-    RoomError
-        If it is too large, or has no pass.
+    Raises RoomError if it is too large, or has no pass.
     """
     return _moment(place.shown)
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_MOMENTS)
 def _moment(place: Place) -> bytes:
     texts = dict(parse_qsl(place.at, keep_blank_values=True))
     if "lesson" in texts:
         return lesson_moment(texts["lesson"], int(texts["moment"]))
-    made = _of_talk(place.moment) if place.moment else _of_scene(parse(texts).scene, place.question)
+    made = _talk_moment(place.moment) if place.moment else _scene_moment(parse(texts).scene, place.question)
     if len(made) > MAX_BYTES:
         raise RoomError(f"This pass has {len(made) / 1e6:.0f} MB: too much to send it to a class.")
     return made
 
 
-def _of_talk(text: str) -> bytes:
+def _talk_moment(text: str) -> bytes:
     try:
         return to_json(talk_moment(msgspec.json.decode(text, type=TalkMoment)))
     except TalkError as error:
         raise RoomError(str(error)) from None
 
 
-def _of_scene(scene: Scene, question: CellQuestion | None) -> bytes:
+def _scene_moment(scene: Scene, question: CellQuestion | None) -> bytes:
     resolved = PASS_CACHE.resolved(scene)
     if resolved.trace is None:
         raise RoomError("There is no pass of these words.")
     passes = Passes(resolved)
-    sent = moment_data(MomentSource(at="", text=""), passes, fill_slots)
-    if question is None:
-        return to_json(sent)
-    ask, prompt, sent.working = ask_of(question, resolved.trace)
-    sent.question = question_of(ask, prompt, passes)
-    sent.covers, sent.asked_cell, sent.answer_cell = (
-        sorted(ask.covers(passes)),
-        ask.asked_cell(passes),
-        ask.answer_cell(passes),
-    )
-    return to_json(sent)
+    moment = moment_data(MomentSource(at="", text=""), passes, fill_slots)
+    if question is not None:
+        spec, prompt, moment.working = cell_question(question, resolved.trace)
+        try:
+            made = spec.question(passes)
+        except LessonError as error:
+            raise RoomError(f"This can’t be asked: {error}") from None
+        moment.question = structs.replace(made, prompt=[*prompt, *made.prompt])
+        moment.covers = sorted(spec.covers(passes))
+        moment.asked_cell, moment.answer_cell = spec.asked_cell(passes), spec.answer_cell(passes)
+    return to_json(moment)

@@ -5,62 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
 
+from attnviz.classroom import commands
 from attnviz.classroom.codes import is_one_of
-from attnviz.classroom.commands import (
-    Again,
-    Answer,
-    AnyCommand,
-    End,
-    Join,
-    Make,
-    Move,
-    OfferDevice,
-    Open,
-    PairDevice,
-    Place,
-    Point,
-    Press,
-    Value,
-)
+from attnviz.classroom.commands import AnyCommand, Make, Place, Value
 
 LARGEST = 1e12
 """The largest number that an answer may be."""
-
-
-@dataclass
-class Question:
-    """A question asked in a room.
-
-    Attributes
-    ----------
-    place : Place
-        Where it was asked.
-    rounds : list of dict of str to Value
-        Each round's answers, by seat.
-    is_open : bool
-        Whether answers are accepted.
-    """
-
-    place: Place
-    rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])
-    is_open: bool = True
-
-    def takes(self, value: Value) -> bool:
-        """Whether an answer is valid for this question."""
-        takes = self.place.takes
-        if takes.n_choices:
-            return type(value) is int and 0 <= value < takes.n_choices
-        if not (type(value) in (int, float) and math.isfinite(value)):
-            return False
-        return 0 <= value <= 1 if takes.is_share else abs(value) <= LARGEST
-
-    @property
-    def counts(self) -> list[list[tuple[Value, int]]]:
-        """Counts per answer, for each round, sorted by answer."""
-        return [sorted(Counter(answers.values()).items()) for answers in self.rounds]
-
 
 SECONDS = 2 * 60 * 60
 """How long a room lasts after the speaker's last move."""
@@ -85,59 +36,54 @@ MAX_DEVICES = 5
 
 
 class RoomError(ValueError):
-    """A refused command, with a sentence for the person who tried it."""
+    """A refused command, with a sentence for the person who tried it, and its HTTP status."""
+
+    def __init__(self, reason: str, status: int = 400) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@dataclass
+class Question:
+    """A question asked in a room."""
+
+    place: Place
+    rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])  # each round's answers, by seat
+    is_open: bool = True  # whether answers are accepted
+
+    def takes(self, value: Value) -> bool:
+        """Whether an answer is valid for this question."""
+        takes = self.place.takes
+        if takes.n_choices:
+            return type(value) is int and 0 <= value < takes.n_choices
+        if not (type(value) in (int, float) and math.isfinite(value)):
+            return False
+        return 0 <= value <= 1 if takes.is_share else abs(value) <= LARGEST
+
+    @property
+    def counts(self) -> list[list[tuple[Value, int]]]:
+        """Counts per answer, for each round, sorted by answer."""
+        return [sorted(Counter(answers.values()).items()) for answers in self.rounds]
 
 
 @dataclass
 class Room:
-    """A room.
-
-    Attributes
-    ----------
-    code, link : str
-        Its code, and the hash of the secret in its QR code.
-    keys : tuple of str
-        The hashes of the speaker's keys, one for each device.
-    seats : dict of str to float
-        The seats that were taken, each with the time of its last answer.
-    speakers : set of str
-        The seats of the speaker's devices.
-    place : Place or None
-        Where the class is.
-    number : int
-        How many times the class has moved.
-    shows : int
-        The number of the move since which followers see the same pass and question.
-    is_shown : bool
-        Whether the answer is shown there.
-    questions : dict of Place to Question
-        All questions, in order.
-    points : dict of str to (Place, str)
-        The cell that a seat doesn't understand, and the place it was in.
-    offer : tuple of str and float
-        The code for another of the speaker's devices, and when it was offered.
-    pressed : int
-        Steps forward less steps back that other devices of the speaker have made in a talk.
-    moved, has_ended
-        When the class last moved, and whether it has ended.
-    n_commands : int
-        How many commands were applied.
-    """
+    """A room. It stores only hashes of its secrets."""
 
     code: str
-    link: str
-    keys: tuple[str, ...]
-    speakers: set[str]
-    moved: float
-    seats: dict[str, float] = field(default_factory=dict)
+    link: str  # the hash of the QR code's secret
+    keys: tuple[str, ...]  # the hashes of the speaker's keys, one for each device
+    speakers: set[str]  # the seats of the speaker's devices
+    moved: float  # when the class last moved
+    seats: dict[str, float] = field(default_factory=dict)  # the seats in use, each with the time of its last answer
     place: Place | None = None
-    number: int = 0
-    shows: int = 0
-    is_shown: bool = False
-    questions: dict[Place, Question] = field(default_factory=dict)
-    points: dict[str, tuple[Place, str]] = field(default_factory=dict)
-    offer: tuple[str, float] = ("", 0.0)
-    pressed: int = 0
+    number: int = 0  # how many times the class has moved
+    shows: int = 0  # the number of the move since which followers see the same pass and question
+    is_shown: bool = False  # whether the answer is shown
+    questions: dict[Place, Question] = field(default_factory=dict)  # in order
+    points: dict[str, tuple[Place, str]] = field(default_factory=dict)  # the cell that a seat doesn't understand
+    offer: tuple[str, float] = ("", 0.0)  # the code for another of the speaker's devices, and when it was offered
+    pressed: int = 0  # steps forward less steps back that the speaker's other devices have made in a talk
     has_ended: bool = False
     n_commands: int = 0
 
@@ -169,66 +115,51 @@ class Room:
         """Whether it was ended or has expired."""
         return self.has_ended or now - self.moved > SECONDS
 
+    def counts_of_points(self) -> list[tuple[Place, str, int]]:
+        """The cells that people don't understand, with counts, most frequent first."""
+        return [(*pointed, count) for pointed, count in Counter(self.points.values()).most_common()]
+
     def _silent_seat(self) -> str | None:
         """The oldest follower's seat that has never answered or pointed."""
         others = self.speakers | self.points.keys()
         return next((seat for seat, last in self.seats.items() if not last and seat not in others), None)
 
-    def counts_of_points(self) -> list[tuple[Place, str, int]]:
-        """The cells that people don't understand, with counts, most frequent first."""
-        return [(*at, count) for at, count in Counter(self.points.values()).most_common()]
-
-    def apply(self, command: AnyCommand) -> None:
-        """Apply a command.
-
-        Raises
-        ------
-        RoomError
-            If it is refused; nothing changes then.
-        """
-        if refusal := self.refusal(command):
-            raise RoomError(refusal)
-        self._do(command)
-        self.n_commands += 1
-
     def refusal(self, command: AnyCommand) -> str:
         """Why a command is refused now; empty if it isn't."""
         if self.is_over(command.time):
             return "This room has ended."
-        if self.n_commands >= MAX_COMMANDS and isinstance(command, Join | Answer | Point):
+        if self.n_commands >= MAX_COMMANDS and isinstance(command, commands.Join | commands.Answer | commands.Point):
             return "This room has had all the answers that it can keep."
-        return self._refusal(command)
-
-    @singledispatchmethod
-    def _refusal(self, command: AnyCommand) -> str:
+        match command:
+            case commands.Join(seat=seat) if seat not in self.seats and len(self.seats) >= MAX_SEATS:
+                if self._silent_seat() is None:
+                    return f"All of the {MAX_SEATS:,} seats of this room have answered. Nobody else can come in."
+            case commands.Move(place=place) if place.takes is not None and place not in self.questions:
+                if len(self.questions) >= MAX_QUESTIONS:
+                    return f"A room has at most {MAX_QUESTIONS} questions. Open another."
+            case commands.Press() if self.place is None or not (self.place.kind == "talk" or self.place.is_own):
+                return "The class is in no talk of the speaker’s own."
+            case commands.Open() | commands.Again():
+                return self._refusal_to_ask(command)
+            case commands.Answer():
+                return self._refusal_of_answer(command)
+            case commands.Point() if command.seat not in self.seats or not self.place:
+                return "Join again."
+            case commands.PairDevice() if len(self.keys) >= MAX_DEVICES:
+                return f"A room has at most {MAX_DEVICES} devices of the speaker’s."
+            case commands.PairDevice() if not self.has_offered(command.code, command.time):
+                return "This code is used or too old. Ask for another."
         return ""
 
-    @_refusal.register
-    def _(self, command: Join) -> str:
-        is_full = len(self.seats) >= MAX_SEATS and command.seat not in self.seats and self._silent_seat() is None
-        return f"All of the {MAX_SEATS:,} seats of this room have answered. Nobody else can come in." if is_full else ""
-
-    @_refusal.register
-    def _(self, command: Move) -> str:
-        is_new = command.place.takes is not None and command.place not in self.questions
-        is_full = is_new and len(self.questions) >= MAX_QUESTIONS
-        return f"A room has at most {MAX_QUESTIONS} questions. Open another." if is_full else ""
-
-    @_refusal.register
-    def _(self, command: Press) -> str:
-        is_in_talk = self.place is not None and (self.place.kind == "talk" or self.place.is_own)
-        return "" if is_in_talk else "The class is in no talk of the speaker’s own."
-
-    @_refusal.register
-    def _(self, command: Open | Again) -> str:
+    def _refusal_to_ask(self, command: commands.Open | commands.Again) -> str:
         if self.question is None:
             return "Nothing is asked here."
-        if self.is_shown and (isinstance(command, Again) or command.is_open):
+        is_again = isinstance(command, commands.Again)
+        if self.is_shown and (is_again or command.is_open):
             return "The answer is shown already."
-        return "It was asked twice already." if isinstance(command, Again) and len(self.question.rounds) > 1 else ""
+        return "It was asked twice already." if is_again and len(self.question.rounds) > 1 else ""
 
-    @_refusal.register
-    def _(self, command: Answer) -> str:
+    def _refusal_of_answer(self, command: commands.Answer) -> str:
         question = self.question
         if command.seat not in self.seats:
             return "This seat is none of this room’s. Join again."
@@ -242,76 +173,52 @@ class Room:
         is_early = command.time - self.seats[command.seat] < ANSWER_SECONDS
         return "One answer a second." if is_early and not is_same else ""
 
-    @_refusal.register
-    def _(self, command: Point) -> str:
-        return "" if command.seat in self.seats and self.place else "Join again."
+    def apply(self, command: AnyCommand) -> None:
+        """Apply a command; if it is refused, raise RoomError and change nothing."""
+        if refusal := self.refusal(command):
+            raise RoomError(refusal)
+        match command:
+            case commands.Join(seat=seat):
+                if seat not in self.seats and len(self.seats) >= MAX_SEATS:
+                    del self.seats[self._silent_seat()]
+                self.seats.setdefault(seat, 0.0)
+            case commands.Move():
+                self._move(command)
+            case commands.Press(by=by):
+                self.pressed += by
+            case commands.Open(is_open=is_open):
+                self.question.is_open = is_open
+            case commands.Again():
+                self.question.rounds.append({})
+                self.question.is_open = True
+            case commands.Answer(seat=seat, value=value):
+                self.question.rounds[-1][seat] = value
+                self.seats[seat] = command.time
+            case commands.Point(seat=seat, cell=""):
+                self.points.pop(seat, None)
+            case commands.Point(seat=seat, cell=cell):
+                self.points[seat] = self.place, cell
+            case commands.OfferDevice(code=code):
+                self.offer = code, command.time
+            case commands.PairDevice(key=key, seat=seat):
+                self.keys = (*self.keys, key)
+                self.seats[seat] = 0.0
+                self.speakers.add(seat)
+                self.offer = "", 0.0
+            case commands.End():
+                self.has_ended = True
+            case _:
+                raise TypeError(f"A room can't apply {type(command).__name__}.")
+        self.n_commands += 1
 
-    @_refusal.register
-    def _(self, command: PairDevice) -> str:
-        if len(self.keys) >= MAX_DEVICES:
-            return f"A room has at most {MAX_DEVICES} devices of the speaker’s."
-        return "" if self.has_offered(command.code, command.time) else "This code is used or too old. Ask for another."
-
-    @singledispatchmethod
-    def _do(self, command: AnyCommand) -> None:
-        raise TypeError(f"A room does what its commands say; it has none for {type(command).__name__}.")
-
-    @_do.register
-    def _(self, command: Join) -> None:
-        if command.seat not in self.seats and len(self.seats) >= MAX_SEATS:
-            del self.seats[self._silent_seat()]
-        self.seats.setdefault(command.seat, 0.0)
-
-    @_do.register
-    def _(self, command: Move) -> None:
-        self.moved = command.time
-        if command.place != self.place:
+    def _move(self, command: commands.Move) -> None:
+        self.moved, self.is_shown, place = command.time, command.is_shown, command.place
+        if place != self.place:
             self.number += 1
-            if self.place is None or command.place.shown != self.place.shown:
+            if self.place is None or place.shown != self.place.shown:
                 self.shows = self.number
-            self.place = command.place
-        if command.place.takes:
-            self.questions.setdefault(command.place, Question(command.place))
-        self.is_shown = command.is_shown
+            self.place = place
+        if place.takes:
+            self.questions.setdefault(place, Question(place))
         if self.is_shown and self.question:
             self.question.is_open = False
-
-    @_do.register
-    def _(self, command: Press) -> None:
-        self.pressed += command.by
-
-    @_do.register
-    def _(self, command: Open) -> None:
-        self.question.is_open = command.is_open
-
-    @_do.register
-    def _(self, command: Again) -> None:
-        self.question.rounds.append({})
-        self.question.is_open = True
-
-    @_do.register
-    def _(self, command: Answer) -> None:
-        self.question.rounds[-1][command.seat] = command.value
-        self.seats[command.seat] = command.time
-
-    @_do.register
-    def _(self, command: Point) -> None:
-        if command.cell:
-            self.points[command.seat] = self.place, command.cell
-        else:
-            self.points.pop(command.seat, None)
-
-    @_do.register
-    def _(self, command: OfferDevice) -> None:
-        self.offer = command.code, command.time
-
-    @_do.register
-    def _(self, command: PairDevice) -> None:
-        self.keys = (*self.keys, command.key)
-        self.seats[command.seat] = 0.0
-        self.speakers.add(command.seat)
-        self.offer = "", 0.0
-
-    @_do.register
-    def _(self, command: End) -> None:
-        self.has_ended = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from attnviz.classroom.codes import hash_of, new_code, new_secret
@@ -30,7 +30,7 @@ FOR_ALL = (Move, Open, Again, End)
 
 @dataclass
 class Presence:
-    """Presence counts for one process: people, those exploring alone, and the speaker's last heartbeat."""
+    """Presence counts: people, those exploring alone, and the speaker's last heartbeat."""
 
     here: int = 0
     around: int = 0
@@ -39,33 +39,16 @@ class Presence:
 
 @dataclass
 class LiveRoom:
-    """A room as one process holds it: its state, its streams and its presence counts.
-
-    Attributes
-    ----------
-    room : Room
-    streams : Counter of str
-        Open streams of each seat in this process.
-    around : set of str
-        Seats that are exploring alone.
-    speaker : float
-        The speaker's last heartbeat in this process.
-    others : Presence
-        Presence in all other processes.
-    is_apart : bool
-        Whether this process is cut off from the others.
-    network : str
-        The network that opened it, known only to the process where that happened.
-    """
+    """A room as one process holds it: its state, its event streams and its presence counts."""
 
     room: Room
-    streams: Counter = field(default_factory=Counter)
-    around: set[str] = field(default_factory=set)
-    speaker: float = field(default_factory=time.time)
-    others: Presence = field(default_factory=Presence)
-    is_apart: bool = False
-    network: str = ""
-    _made: dict[bool, tuple[str, bytes]] = field(default_factory=dict)
+    streams: Counter = field(default_factory=Counter)  # the open streams of each seat in this process
+    around: set[str] = field(default_factory=set)  # the seats that are exploring alone
+    speaker: float = field(default_factory=time.time)  # the speaker's last heartbeat in this process
+    others: Presence = field(default_factory=Presence)  # in all other processes
+    is_apart: bool = False  # whether this process is cut off from the others
+    network: str = ""  # the network that opened it, known only to the process where that happened
+    _events: dict[bool, tuple[str, bytes]] = field(default_factory=dict)  # for the speaker, and for followers
     _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
 
     @property
@@ -75,23 +58,14 @@ class LiveRoom:
         return Presence(len(here), len(here & self.around), self.speaker)
 
     @property
-    def n_here(self) -> int:
-        """People here, over all processes."""
-        return self.presence.here + self.others.here
-
-    @property
     def is_full(self) -> bool:
-        """Whether the room has reached `MAX_HERE`."""
-        return self.n_here >= MAX_HERE
-
-    def is_asleep(self, now: float) -> bool:
-        """Whether the speaker counts as asleep."""
-        return now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS
+        """Whether `MAX_HERE` people are here, over all processes."""
+        return self.presence.here + self.others.here >= MAX_HERE
 
     def notify(self, *, speaker_alone: bool = False) -> None:
         """Wake the streams of everybody, or of the speaker alone."""
         for is_speaker in (True,) if speaker_alone else (True, False):
-            self._made.pop(is_speaker, None)
+            self._events.pop(is_speaker, None)
             self._changed[is_speaker].set()
             self._changed[is_speaker] = asyncio.Event()
 
@@ -105,42 +79,37 @@ class LiveRoom:
 
     def event(self, is_speaker: bool) -> tuple[str, bytes]:
         """The id and JSON of the class's state; equal states have equal ids."""
-        if is_speaker not in self._made:
+        if is_speaker not in self._events:
             text = to_json(self._now(is_speaker))
-            self._made[is_speaker] = hash_of(text.decode())[:12], text
-        return self._made[is_speaker]
+            self._events[is_speaker] = hash_of(text.decode())[:12], text
+        return self._events[is_speaker]
 
     def _now(self, is_speaker: bool) -> ClassNow:
         room, now = self.room, time.time()
-        question = room.question
+        place, question = room.place, room.question
         state = ClassNow(
             number=room.number,
-            at=room.place.at if room.place else "",
+            at=place.at if place else "",
             shows=room.shows,
-            kind=room.place.kind if room.place else "pass",
-            question=room.place.question if room.place else None,
-            is_own=bool(room.place and room.place.is_own),
+            kind=place.kind if place else "pass",
+            question=place.question if place else None,
+            is_own=bool(place and place.is_own),
             is_shown=room.is_shown,
             round=Round(number=len(question.rounds), is_open=question.is_open) if question else None,
             has_ended=room.is_over(now),
-            waits=self.is_asleep(now),
+            waits=now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS,
             is_apart=self.is_apart,
         )
         if is_speaker:
-            state.audience = self._audience()
+            state.audience = Audience(
+                here=self.presence.here + self.others.here,
+                around=self.presence.around + self.others.around,
+                answered=len(question.rounds[-1]) if question else 0,
+                counts=question.counts if question else [],
+                pointed=[Pointed(at=each.at, cell=cell, count=n) for each, cell, n in room.counts_of_points()],
+                pressed=room.pressed,
+            )
         return state
-
-    def _audience(self) -> Audience:
-        presence, question = self.presence, self.room.question
-        pointed = [Pointed(at=each.at, cell=cell, count=n) for each, cell, n in self.room.counts_of_points()]
-        return Audience(
-            here=presence.here + self.others.here,
-            around=presence.around + self.others.around,
-            answered=len(question.rounds[-1]) if question else 0,
-            counts=question.counts if question else [],
-            pointed=pointed,
-            pressed=self.room.pressed,
-        )
 
 
 class Rooms:
@@ -150,62 +119,41 @@ class Rooms:
         self.live: dict[str, LiveRoom] = {}
 
     async def make(self, network: str = "") -> tuple[LiveRoom, Seat]:
-        """Open a room; returns it and the speaker's seat with all secrets.
-
-        Raises
-        ------
-        RoomError
-            If there are `MAX_ROOMS`, or `MAX_ROOMS_OF_A_NETWORK` from this network.
-        """
+        """Open a room, unless there are too many; returns it and the speaker's seat with all secrets."""
         seat = Seat(code=await self.free_code(network), seat=new_secret(), key=new_secret(), link=new_secret())
         made = Make(time=time.time(), code=seat.code, key=hash_of(seat.key), link=hash_of(seat.link), seat=seat.seat)
-        live = self.live[made.code] = self.holding(made)
-        live.network = network
-        await self.begun(live, made)
-        return live, seat
+        return await self.publish(made, network), seat
+
+    async def free_code(self, network: str) -> str:
+        """An unused code, if this network may open another room; otherwise raise RoomError."""
+        self.sweep()
+        check_room_limits([live.network for live in self.live.values()], network)
+        while (code := new_code()) in self.live:
+            pass
+        return code
+
+    async def publish(self, made: Make, network: str) -> LiveRoom:
+        """Let people into a new room."""
+        live = self.live[made.code] = LiveRoom(Room.made(made), network=network)
+        return live
 
     async def find(self, code: str) -> LiveRoom | None:
         """The room with this code, unless it is over."""
         live = self.live.get(code)
         return live if live and not live.room.is_over(time.time()) else None
 
-    async def offering(self, code: str) -> LiveRoom | None:
+    async def find_by_offer(self, code: str) -> LiveRoom | None:
         """The room that offers this code to another of the speaker's devices."""
         now = time.time()
         return next((live for live in self.live.values() if live.room.has_offered(code, now)), None)
 
-    async def do(self, live: LiveRoom, command: AnyCommand) -> None:
-        """Apply a command and wake the streams.
-
-        Raises
-        ------
-        RoomError
-            If it is refused.
-        """
-        live.room.apply(command)
-        live.notify(speaker_alone=not isinstance(command, FOR_ALL))
-
-    async def free_code(self, network: str) -> str:
-        """An unused code, if this network may open another room."""
-        self.sweep()
-        hold_room_for_another(self.live.keys(), (live.network for live in self.live.values()), network)
-        while (code := new_code()) in self.live:
-            pass
-        return code
-
-    def holding(self, made: Make) -> LiveRoom:
-        """The live room for a new room."""
-        return LiveRoom(Room.made(made))
-
-    async def current(self, live: LiveRoom) -> None:
+    async def catch_up(self, live: LiveRoom) -> None:
         """Wait until this process has applied every command of a room."""
 
-    async def begun(self, live: LiveRoom, made: Make) -> None:
-        """Publish a new room."""
-
-    async def close(self) -> None:
-        """Drop all rooms."""
-        self.live.clear()
+    async def do(self, live: LiveRoom, command: AnyCommand) -> None:
+        """Apply a command and wake the streams; raise RoomError if it is refused."""
+        live.room.apply(command)
+        live.notify(speaker_alone=not isinstance(command, FOR_ALL))
 
     def sweep(self) -> None:
         """Drop rooms that are over, and wake streams in case the speaker fell asleep or woke."""
@@ -221,15 +169,14 @@ class Rooms:
             await asyncio.sleep(SWEEP_SECONDS)
             self.sweep()
 
+    async def close(self) -> None:
+        """Drop all rooms."""
+        self.live.clear()
 
-def hold_room_for_another(codes: Collection[str], networks: Iterable[str], network: str) -> None:
-    """Check that this network may open another room, given all codes and the networks of all rooms.
 
-    Raises
-    ------
-    RoomError
-    """
-    if len(codes) >= MAX_ROOMS:
+def check_room_limits(networks: Sequence[str], network: str) -> None:
+    """Raise RoomError unless this network may open another room, given the networks of all rooms."""
+    if len(networks) >= MAX_ROOMS:
         raise RoomError(f"There are {MAX_ROOMS} rooms already, as many as there may be. Try again later.")
-    if sum(each == network for each in networks) >= MAX_ROOMS_OF_A_NETWORK:
+    if networks.count(network) >= MAX_ROOMS_OF_A_NETWORK:
         raise RoomError(f"Your network has {MAX_ROOMS_OF_A_NETWORK} rooms already, as many as it may have. End one.")

@@ -19,17 +19,11 @@ Value = str | int | bool
 
 
 class ChoiceOption(Sent):
-    """An option of a list.
-
-    Attributes
-    ----------
-    group
-        The heading that it is listed under.
-    """
+    """An option of a list."""
 
     value: Value
     label: str
-    group: str | UnsetType = UNSET
+    group: str | UnsetType = UNSET  # the heading that it is listed under
 
 
 class Option(Sent):
@@ -40,27 +34,15 @@ class Option(Sent):
 
 
 class Box(Sent):
-    """A control whose input is sent as an action.
-
-    Attributes
-    ----------
-    help
-        A text shown on request.
-    """
+    """A control whose input is sent as an action."""
 
     event: Event
     label: str
-    help: str | UnsetType = UNSET
+    help: str | UnsetType = UNSET  # a text shown on request
 
 
 class QuietBox(Box, kw_only=True):
-    """A control whose label may be for screen readers only.
-
-    Attributes
-    ----------
-    quiet
-        Whether the label is invisible.
-    """
+    """A control whose label may be for screen readers only."""
 
     quiet: bool | UnsetType = UNSET
 
@@ -73,35 +55,20 @@ class Choice(QuietBox, kw_only=True, tag_field="kind", tag="choice"):
 
 
 class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
-    """A line of text.
-
-    Attributes
-    ----------
-    limit
-        The most characters.
-    live
-        Whether it is sent at a pause in typing; else on Enter and on leaving.
-    words
-        The words that are known: sending waits while the text may still become one of them.
-    """
+    """A line of text."""
 
     value: str
-    limit: Annotated[int, Meta(ge=1)]
-    live: bool
+    limit: Annotated[int, Meta(ge=1)]  # the most characters
+    live: bool  # whether it is sent at a pause in typing; else on Enter and on leaving
     placeholder: str | UnsetType = UNSET
+    # The words that are known: sending waits while the text may still become one of them
     words: list[NonEmpty] | UnsetType = UNSET
 
 
 class Button(Box, kw_only=True, tag_field="kind", tag="button"):
-    """A button, which sends true.
+    """A button, which sends true."""
 
-    Attributes
-    ----------
-    sign
-        Shown instead of the label.
-    """
-
-    sign: str
+    sign: str  # shown instead of the label
 
 
 class Pills(QuietBox, kw_only=True, tag_field="kind", tag="pills"):
@@ -150,19 +117,13 @@ class StageAudit(Sent):
 
 
 class Verdict(Sent):
-    """The audit's verdict; for a large pass, a button that runs it.
+    """The audit's verdict; for a large pass, a button that runs it."""
 
-    Attributes
-    ----------
-    asks
-        The label of the button that runs the audit of a large pass; then nothing else is set.
-    stages
-        For each stage, how many numbers are given or agree, and how far off the worst is.
-    """
-
+    # The label of the button that runs the audit of a large pass; then nothing else is set
     asks: NonEmpty | UnsetType = UNSET
     agrees: bool | UnsetType = UNSET
     sentence: NonEmpty | UnsetType = UNSET
+    # For each stage, how many numbers are given or agree, and how far off the worst is
     stages: Annotated[list[StageAudit], Meta(min_length=1)] | UnsetType = UNSET
 
 
@@ -180,64 +141,26 @@ Code = list[tuple[Literal["", "keyword", "function", "string", "number", "commen
 
 
 class Program(Sent):
-    """The pass as a program.
+    """The pass as a program."""
 
-    Attributes
-    ----------
-    runs
-        Its text in pieces, each with its kind for syntax colours.
-    torch
-        The pass with PyTorch's module; null if that can't compute it.
-    microgpt
-        The pass in microgpt's plain Python; null if that can't compute it.
-    file
-        The file that microgpt's program reads.
-    """
-
-    runs: Code
-    torch: Code | None
-    microgpt: Code | None
-    file: File | None
+    runs: Code  # its text in pieces, each with its kind for syntax colours
+    torch: Code | None  # the pass with PyTorch's module; null if that can't compute it
+    microgpt: Code | None  # the pass in microgpt's plain Python; null if that can't compute it
+    file: File | None  # the file that microgpt's program reads
 
 
 class Answer(Sent):
-    """All that the browser shows of a scene, after a page load or an action.
-
-    Attributes
-    ----------
-    tab
-        The id of the tab.
-    number
-        Counts the answers of a tab, so that a late one can be dropped.
-    view
-        The view of the page; the field of this name is set, and null if the sentence makes no pass.
-    notices
-        What was corrected, refused or followed, a sentence each.
-    offers
-        Links that help if a sentence can't be read as it was typed.
-    lacks_file
-        Whether the server lacks the file with the scene's arrays; the browser sends it if it has it.
-    by_hand
-        A sentence on numbers set by hand, in views without the viewer.
-    address
-        The scene's parameters for the browser's address; null removes one.
-    pass_
-        The document for the viewer.
-    audit
-        The audit's result.
-    script
-        The pass as a program.
-    """
+    """All that the browser shows of a scene, after a page load or an action."""
 
     tab: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
-    number: Annotated[int, Meta(ge=1)]
-    view: View
+    number: Annotated[int, Meta(ge=1)]  # counts the answers of a tab, so that a late one can be dropped
+    view: View  # the view of the page; the field of this name is set, and null if the sentence makes no pass
     settings: Settings
-    notices: list[NonEmpty]
-    offers: list[Offer]
-    lacks_file: bool
-    by_hand: Runs | None
-    address: dict[str, str | None]
+    notices: list[NonEmpty]  # what was corrected, refused or followed, a sentence each
+    offers: list[Offer]  # links that help if a sentence can't be read as it was typed
+    lacks_file: bool  # whether the server lacks the file with the scene's arrays; the browser sends it if it has it
+    by_hand: Runs | None  # a sentence on numbers set by hand, in views without the viewer
+    address: dict[str, str | None]  # the scene's parameters for the browser's address; null removes one
     pass_: Document | UnsetType | None = field(default=UNSET, name="pass")
     audit: Verdict | UnsetType | None = UNSET
     script: Program | UnsetType | None = UNSET
@@ -251,29 +174,15 @@ MAX_LOOKS = 100
 
 
 class ActsRequest(Struct, frozen=True):
-    """A viewer's request for actions.
-
-    Attributes
-    ----------
-    tab : str
-        The id of the tab.
-    address : dict of str to str or None
-        The `address` of the answer on the screen. If that isn't the last one, Back has led to an earlier scene, and the
-        actions apply to that.
-    look : str
-        The query string of the browser's address, for its view parameters.
-    view : str
-        The view of the page, one of `View`.
-    acts : list of (name, message)
-        The actions in order; names and messages are not checked here.
-    templates : list of str
-        The templates that the browser has.
-    """
+    """A viewer's request for actions."""
 
     tab: str
+    # The `address` of the answer on the screen. If that isn't the last one, Back has led to an earlier scene, and the
+    # actions apply to that
     address: dict[str, str | None]
-    look: str
-    view: View
+    look: str  # the query string of the browser's address, for its view parameters
+    view: View  # the view of the page, one of `View`
+    # The actions in order; names and messages are not checked here
     acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
     templates: list[str]
 

@@ -79,45 +79,23 @@ class Block(Sent):
 
 
 class TableSide(Sent):
-    """The rows or the columns of a table of numbers.
+    """The rows or the columns of a table of numbers."""
 
-    Attributes
-    ----------
-    title
-        What is counted along it.
-    labels
-        The label of each.
-    """
-
-    title: str
+    title: str  # what is counted along it
     labels: list[str]
     blocks: list[Block]
 
 
 class NumberTable(Sent, tag_field="kind", tag="matrix"):
-    """A matrix, in the colours of the walkthrough.
-
-    Attributes
-    ----------
-    caption
-        A description for screen readers.
-    values, texts
-        Its numbers, 0 where there is none, and each as text.
-    limit
-        The size with full colour.
-    marked
-        The row and column of the marked cell.
-    colours
-        The colours of numbers below and above 0.
-    """
+    """A matrix, in the colours of the walkthrough."""
 
     caption: str
     rows: TableSide
     columns: TableSide
-    values: list[list[float]]
+    values: list[list[float]]  # 0 where there is none
     texts: list[list[str]]
     limit: Annotated[float, Meta(gt=0)]
-    marked: tuple[Place, Place] | None
+    marked: tuple[Place, Place] | None  # the row and column of the marked cell
     colours: tuple[Colour, Colour]
 
 
@@ -125,13 +103,7 @@ Piece = Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Tabl
 
 
 class Article(Sent):
-    """An article, or the report on an uploaded file.
-
-    Attributes
-    ----------
-    file
-        An example's file as base64, which the browser keeps to upload it.
-    """
+    """An article, or the report on an uploaded file."""
 
     pieces: list[Piece]
-    file: str | UnsetType = UNSET
+    file: str | UnsetType = UNSET  # an example's file as base64, which the browser keeps to upload it

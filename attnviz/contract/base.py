@@ -48,15 +48,9 @@ Stories = Annotated[list[tuple[Literal["hidden", "unseeing", "set", "given", ""]
 
 
 class Story(Sent):
-    """Sentences with slots that the browser fills in for the selected cell.
+    """Sentences with slots that the browser fills in for the selected cell."""
 
-    Attributes
-    ----------
-    of
-        The stage that the cell belongs to.
-    """
-
-    of: Name
+    of: Name  # the stage that the cell belongs to
     stories: Stories
 
 
@@ -70,20 +64,8 @@ Values = Annotated[list[str | None], Meta(min_length=1)]
 """Base64 of little-endian float64 in C order, one text per head if heads are the first axis; null if not sent."""
 
 
-ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-]
+ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
+ORDINALS += ["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"]
 
 Message = TypeVar("Message", bound=msgspec.Struct)
 
@@ -96,13 +78,7 @@ class RequestError(ValueError):
 
 
 def received(body: bytes, kind: type[Message]) -> Message:
-    """Decode the body of a request.
-
-    Raises
-    ------
-    RequestError
-        If it isn't a message of this kind.
-    """
+    """Decode the body of a request."""
     try:
         return msgspec.json.decode(_well_formed(body), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

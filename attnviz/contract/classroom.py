@@ -10,18 +10,10 @@ from attnviz.contract.base import NonEmpty, Place, Sent
 
 
 class Round(Sent):
-    """A round of answers to the current question.
+    """A round of answers to the current question."""
 
-    Attributes
-    ----------
-    number
-        The round, from 1; 2 if the question is asked again.
-    is_open
-        Whether answers are accepted.
-    """
-
-    number: Annotated[int, Meta(ge=1)]
-    is_open: bool
+    number: Annotated[int, Meta(ge=1)]  # the round, from 1; 2 if the question is asked again
+    is_open: bool  # whether answers are accepted
 
 
 class CellQuestion(Sent, frozen=True):
@@ -40,70 +32,31 @@ class Pointed(Sent):
 
 
 class Audience(Sent):
-    """What only the speaker gets.
+    """What only the speaker gets."""
 
-    Attributes
-    ----------
-    here, around
-        How many are present, and how many of them explore by themselves.
-    answered
-        How many answered in the open round.
-    counts
-        For each round, pairs of an answer and its count.
-    pointed
-    pressed
-        The steps forward less those back that a second device requested.
-    """
-
-    here: Place
-    around: Place
+    here: Place  # how many are present
+    around: Place  # how many of them explore by themselves
     answered: Place
-    counts: list[list[tuple[float, int]]]
+    counts: list[list[tuple[float, int]]]  # for each round, pairs of an answer and its count
     pointed: list[Pointed]
-    pressed: int
+    pressed: int  # the steps forward less those back that a second device requested
 
 
 class ClassNow(Sent):
-    """A class, as it is now.
+    """A class, as it is now."""
 
-    Attributes
-    ----------
-    number
-        Counts the places that the class was led to.
-    at
-        The current address; empty before the first.
-    shows
-        The number of the moment to request; it stays while followers see the same pass and question.
-    kind
-        A pass, a moment of a lesson or of the speaker's talk, or a question on a cell.
-    question
-        The question on a cell; null if there is none.
-    is_own
-        Whether the speaker shows uploaded numbers, so that nobody can follow.
-    is_shown
-        Whether the answer is shown.
-    round
-        The round of the question; null if nothing is asked.
-    has_ended
-    waits
-        Whether the speaker's browser is silent.
-    is_apart
-        Whether the processes that serve the class have lost each other.
-    audience
-        For the speaker only.
-    """
-
-    number: Place
-    at: str
-    shows: Place
+    number: Place  # counts the places that the class was led to
+    at: str  # the current address; empty before the first
+    shows: Place  # the number of the moment to request; it stays while followers see the same pass and question
+    # A pass, a moment of a lesson or of the speaker's talk, or a question on a cell
     kind: Literal["pass", "lesson", "talk", "question"]
-    question: CellQuestion | None
-    is_own: bool
+    question: CellQuestion | None  # the question on a cell; null if there is none
+    is_own: bool  # whether the speaker shows uploaded numbers, so that nobody can follow
     is_shown: bool
-    round: Round | None
+    round: Round | None  # the round of the question; null if nothing is asked
     has_ended: bool
-    waits: bool
-    is_apart: bool
+    waits: bool  # whether the speaker's browser is silent
+    is_apart: bool  # whether the processes that serve the class have lost each other
     audience: Audience | UnsetType = UNSET
 
 
@@ -122,22 +75,12 @@ class OwnNow(Sent):
 
 
 class Seat(Sent):
-    """A seat in a class.
-
-    Attributes
-    ----------
-    code
-        The room's code.
-    key
-        The key that leads the class, for the speaker only.
-    link
-        The link that needs no code, for whoever opened the room.
-    """
+    """A seat in a class."""
 
     code: NonEmpty
     seat: NonEmpty
-    key: NonEmpty | UnsetType = UNSET
-    link: NonEmpty | UnsetType = UNSET
+    key: NonEmpty | UnsetType = UNSET  # the key that leads the class, for the speaker only
+    link: NonEmpty | UnsetType = UNSET  # the link that needs no code, for whoever opened the room
 
 
 class Led(Sent):

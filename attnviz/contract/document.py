@@ -13,16 +13,11 @@ from attnviz.contract.view_params import Selected, Where
 
 
 class ChangeMade(Sent):
-    """A number set by hand.
-
-    Attributes
-    ----------
-    index
-        The index of a cell, or the first part of one, which means all cells that begin so; null means every place.
-    """
+    """A number set by hand."""
 
     text: str
     stage: Name
+    # The index of a cell, or the first part of one, which means all cells that begin so; null means every place
     index: Annotated[list[Place | None], Meta(min_length=1)]
 
 
@@ -42,19 +37,11 @@ class Slopes(Sent):
 
 
 class Flip(Sent):
-    """The smallest change of one stage that reverses the order of a row.
-
-    Attributes
-    ----------
-    cell
-        The cell to change; null if none was found.
-    value
-        The value to set there.
-    """
+    """The smallest change of one stage that reverses the order of a row."""
 
     stage: Name
     text: str
-    cell: Cell | None
+    cell: Cell | None  # the cell to change; null if none was found
     value: float | None
 
 
@@ -86,36 +73,20 @@ class Map(Sent):
 
 
 class Words(Sent):
-    """The words of the pass.
-
-    Attributes
-    ----------
-    shared
-        Whether queries and keys are one sentence.
-    unit
-        What a token is: a word, a letter, a digit.
-    """
+    """The words of the pass."""
 
     query: list[str]
     key: list[str]
-    shared: bool
-    unit: str
+    shared: bool  # whether queries and keys are one sentence
+    unit: str  # what a token is: a word, a letter, a digit
 
 
 class LayerOfModel(Sent):
-    """A layer.
-
-    Attributes
-    ----------
-    mask
-        Its own mask, or that of all layers.
-    purpose
-        What the layer does for its model; empty if unknown.
-    """
+    """A layer."""
 
     attention: Name
-    mask: Name
-    purpose: str
+    mask: Name  # its own mask, or that of all layers
+    purpose: str  # what the layer does for its model; empty if unknown
 
 
 class Palette(Sent):
@@ -142,55 +113,26 @@ class PairOffered(Sent):
 
 
 class StageDistance(Sent):
-    """How far a stage's numbers are from those of the other pass.
-
-    Attributes
-    ----------
-    other
-        How many of its numbers differ.
-    matched
-        Whether its numbers have counterparts in the other pass.
-    tolerance
-        Numbers this close count as equal.
-    largest
-        The largest difference.
-    of
-        How many numbers were compared.
-    """
+    """How far a stage's numbers are from those of the other pass."""
 
     text: NonEmpty
-    other: Place
-    matched: bool
-    tolerance: Size
+    other: Place  # how many of its numbers differ
+    matched: bool  # whether its numbers have counterparts in the other pass
+    tolerance: Size  # numbers this close count as equal
     largest: Size
     of: Place
 
 
 class Pairing(Sent):
-    """A second pass, A, compared with this one, B.
+    """A second pass, A, compared with this one, B."""
 
-    Attributes
-    ----------
-    between
-        The settings that differ: each with its value in A and in B.
-    parted
-        Where they first differ, in one sentence.
-    first
-        The first stage that differs, if its numbers can be compared.
-    places
-        For each index of B along queries, keys and answers, the index of its counterpart in A.
-    stages
-        How far apart the numbers of each stage are, in words and as numbers.
-    at
-        The cell of that stage with the largest difference.
-    """
-
-    between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]
-    parted: NonEmpty
-    first: Name | None
+    between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]  # the settings that differ: each with its value in A and in B
+    parted: NonEmpty  # where they first differ, in one sentence
+    first: Name | None  # the first stage that differs, if its numbers can be compared
+    # For each index of B along queries, keys and answers, the index of its counterpart in A
     places: dict[str, list[Place | None]]
-    stages: dict[str, StageDistance]
-    at: list[Place]
+    stages: dict[str, StageDistance]  # how far apart the numbers of each stage are, in words and as numbers
+    at: list[Place]  # the cell of that stage with the largest difference
 
 
 class SentOther(Pairing):
@@ -206,25 +148,15 @@ class OtherPass(Pairing):
 
 
 class PassShape(Sent):
-    """A pass without its numbers: the same for all passes with the same settings and words.
+    """A pass without its numbers: the same for all passes with the same settings and words."""
 
-    Attributes
-    ----------
-    stages
-        In the order of the pass.
-    nearest
-        For the id of every possible step, the id of the step that this pass shows for it.
-    fractions
-        Whether numbers are also written as fractions, because exp makes powers of a whole number.
-    """
-
-    stages: dict[Name, StageShape]
+    stages: dict[Name, StageShape]  # in the order of the pass
     steps: Annotated[list[Step], Meta(min_length=1)]
-    nearest: dict[str, str]
+    nearest: dict[str, str]  # for the id of every possible step, the id of the step that this pass shows for it
     map: Map
     words: Words
     layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
-    fractions: bool
+    fractions: bool  # whether numbers are also written as fractions, because exp makes powers of a whole number
     palette: Palette
 
 
@@ -235,56 +167,26 @@ class PassParameters(Sent):
 
 
 class PassNumbers(Sent):
-    """The numbers of a pass, and the texts on them.
-
-    Attributes
-    ----------
-    starts
-        The cell that is selected at first: outside layers, and in each of several layers.
-    typed
-        How many of the last words the user typed, if they can be swapped.
-    changes
-        The numbers set by hand, in order.
-    moved
-        What they moved.
-    before
-        The numbers of those stages before the changes.
-    flips
-        The flips of the row that was asked about.
-    imprint
-        The settings behind the numbers, in one line for paper.
-    link
-        The parameters of an address that links to it.
-    door
-        The link from a model to the user's own sentence.
-    offer
-        A further sentence to ask the model at the end of a talk.
-    pairs
-        Pairs of passes worth comparing, each one click away.
-    measured
-        Sentences for terms of the glossary, by their ids: measurements of the model, and the seed.
-    next
-        What the model may write next, if it writes.
-    painted
-        Whether the mask is painted; null if it can't be.
-    """
+    """The numbers of a pass, and the texts on them."""
 
     stages: dict[Name, StageNumbers]
+    # The cell that is selected at first: outside layers, and in each of several layers
     starts: Annotated[list[Selected], Meta(min_length=1)]
-    typed: Place
+    typed: Place  # how many of the last words the user typed, if they can be swapped
     changes: list[ChangeMade]
-    moved: list[Moved]
-    before: dict[str, Values]
+    moved: list[Moved]  # what they moved
+    before: dict[str, Values]  # the numbers of those stages before the changes
     slopes: Slopes | None
-    flips: Flips | None
-    imprint: NonEmpty
-    link: dict[str, str]
-    door: Door | None
-    offer: Door | None
+    flips: Flips | None  # the flips of the row that was asked about
+    imprint: NonEmpty  # the settings behind the numbers, in one line for paper
+    link: dict[str, str]  # the parameters of an address that links to it
+    door: Door | None  # the link from a model to the user's own sentence
+    offer: Door | None  # a further sentence to ask the model at the end of a talk
     model: Model | None
-    pairs: list[PairOffered]
-    next: Next | None
-    painted: bool | None
+    pairs: list[PairOffered]  # pairs of passes worth comparing, each one click away
+    next: Next | None  # what the model may write next, if it writes
+    painted: bool | None  # whether the mask is painted; null if it can't be
+    # Sentences for terms of the glossary, by their ids: measurements of the model, and the seed
     measured: dict[str, str]
 
 
@@ -303,21 +205,13 @@ class SentParameters(Sent):
 
 
 class SentDocument(PassNumbers):
-    """A document as it is sent; the browser may already have the parts that it shares with other documents.
-
-    Attributes
-    ----------
-    arrival
-        A new number whenever the viewer is to adopt `where`.
-    other
-        A second pass, A, compared with this one, B; null if there is none.
-    """
+    """A document as it is sent; the browser may already have the parts that it shares with other documents."""
 
     template: SentShape
     parameters: SentParameters
     where: Where
-    arrival: int
-    other: SentOther | None
+    arrival: int  # a new number whenever the viewer is to adopt `where`
+    other: SentOther | None  # a second pass, A, compared with this one, B; null if there is none
 
 
 Document = joined(

@@ -19,16 +19,10 @@ class Drawing(Sent, rename=None):
 
 
 class WrittenText(Sent):
-    """A text that a model wrote.
-
-    Attributes
-    ----------
-    is_
-        In the list, held out or new; empty if unknown.
-    """
+    """A text that a model wrote."""
 
     text: str
-    is_: str = field(name="is")
+    is_: str = field(name="is")  # in the list, held out or new; empty if unknown
 
 
 class Pattern(Sent):
@@ -39,32 +33,18 @@ class Pattern(Sent):
 
 
 class Yardstick(Sent):
-    """A loss that the model's is compared with.
-
-    Attributes
-    ----------
-    passed
-        The step from which the model's loss stays below it.
-    is_line
-        Whether the chart has a line for it.
-    """
+    """A loss that the model's is compared with."""
 
     label: str
     loss: float
-    passed: int | None
-    is_line: bool
+    passed: int | None  # the step from which the model's loss stays below it
+    is_line: bool  # whether the chart has a line for it
 
 
 class Writes(Sent):
-    """Texts that a checkpoint writes.
+    """Texts that a checkpoint writes."""
 
-    Attributes
-    ----------
-    how
-        How the first is sampled; the others use the seeds that follow.
-    """
-
-    how: Drawing
+    how: Drawing  # how the first is sampled; the others use the seeds that follow
     texts: list[WrittenText]
 
 
@@ -79,67 +59,32 @@ class Kinds(Sent):
 
 
 class Training(Sent):
-    """The training of a model, and the checkpoint that is shown.
+    """The training of a model, and the checkpoint that is shown."""
 
-    Attributes
-    ----------
-    curve
-        Steps, those of checkpoints included, each with the loss and the accuracy on held-out texts.
-    checkpoints
-        The steps at which parameters were saved, from before training to its end.
-    at
-        The index of the checkpoint that is shown.
-    held_out
-        How many texts were held out.
-    met
-        How many of them also came up in training.
-    patterns
-        Patterns of attention to held-out sentences.
-    yardsticks
-        Losses to compare with: of guessing, say, or of the model without a part.
-    over
-        What the means of patterns are over, without their number.
-    heads
-        A sentence on what each head does; empty if that was not measured.
-    writes
-        Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none.
-    """
-
+    # Steps, those of checkpoints included, each with the loss and the accuracy on held-out texts
     curve: Annotated[list[tuple[Place, Size, Share]], Meta(min_length=2)]
+    # The steps at which parameters were saved, from before training to its end
     checkpoints: Annotated[list[Place], Meta(min_length=2)]
-    at: Place
+    at: Place  # the index of the checkpoint that is shown
     held_out: Place
-    met: Place
+    met: Place  # how many of them also came up in training
     patterns: list[Pattern]
     kinds: Kinds | None
-    yardsticks: list[Yardstick]
-    over: str
-    heads: list[str]
+    yardsticks: list[Yardstick]  # losses to compare with: of guessing, say, or of the model without a part
+    over: str  # what the means of patterns are over, without their number
+    heads: list[str]  # a sentence on what each head does; empty if that was not measured
+    # Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none
     writes: Writes | None
 
 
 class Model(Sent):
-    """The model whose parameters the pass has.
+    """The model whose parameters the pass has."""
 
-    Attributes
-    ----------
-    read
-        The words at which the model answers.
-    answers
-        The stage with the probabilities of answers.
-    right
-        The right answer at each word; null if nothing is asked there, or it is unknown.
-    is_open
-        Whether it predicts what may come next, so that no answer is the right one.
-    guesses
-        Whether it is untrained, so that a right answer is luck.
-    """
-
-    read: Literal["last", "each"]
-    answers: Name
-    right: list[str | None]
-    is_open: bool
-    guesses: bool
+    read: Literal["last", "each"]  # the words at which the model answers
+    answers: Name  # the stage with the probabilities of answers
+    right: list[str | None]  # the right answer at each word; null if nothing is asked there, or it is unknown
+    is_open: bool  # whether it predicts what may come next, so that no answer is the right one
+    guesses: bool  # whether it is untrained, so that a right answer is luck
     training: Training | None
     verdict: Runs
 
@@ -160,82 +105,39 @@ class ByKey(Sent):
 
 
 class Writers(Sent):
-    """What each writer to the residual stream at the last token adds to each logit.
-
-    Attributes
-    ----------
-    values
-        Writers by answers.
-    by_key
-        The key from which each head adds most; null if a head is set by hand.
-    """
+    """What each writer to the residual stream at the last token adds to each logit."""
 
     writers: list[ResidualPart]
-    values: Values
-    by_key: ByKey | None
+    values: Values  # writers by answers
+    by_key: ByKey | None  # the key from which each head adds most; null if a head is set by hand
 
 
 class Names(Sent):
-    """Texts that the model writes, such as names.
-
-    Attributes
-    ----------
-    about
-        What the model knows.
-    """
+    """Texts that the model writes, such as names."""
 
     listed: list[WrittenText]
     text: str
-    about: str
+    about: str  # what the model knows
 
 
 class Kept(Sent):
-    """The cost of a token with and without a KV cache.
-
-    Attributes
-    ----------
-    saved
-        The saving in short.
-    """
+    """The cost of a token with and without a KV cache."""
 
     text: str
-    saved: str
+    saved: str  # the saving in short
 
 
 class Next(Sent):
-    """The tokens that may come next.
+    """The tokens that may come next."""
 
-    Attributes
-    ----------
-    drawing
-        How it is sampled; null if the most probable token comes next.
-    offered
-        The values to choose from for each sampling parameter but the seed.
-    weights
-        The probability with which each answer is sampled.
-    answer
-        The answer that comes next.
-    ends
-        Whether the text ends there.
-    is_full
-        Whether the model has no position left.
-    can_shorten
-        Whether a letter can be removed.
-    parts
-        What adds up to each logit at the last token; null if numbers set by hand keep it from adding up.
-    names
-        Texts that the model writes, if requested.
-    kept
-        For each token, what a KV cache saves; empty if a token sees a later one.
-    """
-
-    drawing: Drawing | None
-    offered: dict[str, list[Size]]
-    weights: list[Size]
-    answer: Place
+    drawing: Drawing | None  # how it is sampled; null if the most probable token comes next
+    offered: dict[str, list[Size]]  # the values to choose from for each sampling parameter but the seed
+    weights: list[Size]  # the probability with which each answer is sampled
+    answer: Place  # the answer that comes next
     ends: bool
-    is_full: bool
-    can_shorten: bool
+    is_full: bool  # whether the model has no position left
+    can_shorten: bool  # whether a letter can be removed
+    # What adds up to each logit at the last token; null if numbers set by hand keep it from adding up
     parts: Writers | None
-    names: Names | None
-    kept: list[Kept]
+    names: Names | None  # texts that the model writes, if requested
+    kept: list[Kept]  # for each token, what a KV cache saves; empty if a token sees a later one

@@ -67,15 +67,7 @@ class Selected(Sent):
 
 
 class Where(Sent):
-    """Where in a pass somebody is looking.
-
-    Attributes
-    ----------
-    compare
-        How a second pass is shown: beside this one, or as a difference.
-    route
-        The steps that a presenter's remote stops at.
-    """
+    """Where in a pass somebody is looking."""
 
     step: str
     cell: Selected
@@ -86,5 +78,5 @@ class Where(Sent):
     view: Literal[VIEWS]
     present: bool
     reveal: Place | None
-    compare: Literal[COMPARISONS]
-    route: Literal[ROUTES]
+    compare: Literal[COMPARISONS]  # how a second pass is shown: beside this one, or as a difference
+    route: Literal[ROUTES]  # the steps that a presenter's remote stops at

@@ -20,22 +20,12 @@ MIN_SQUARED_NUMBER = 1e-150
 MAX_SQUARED_NUMBER = 1e150
 """The squares of smaller numbers add up to less than float64 reaches."""
 
-MAX_SAFE_NUMBER = 1e300
-"""Below this no rounding takes a number beyond float64 (1.8e308)."""
-
 ROUNDING = 1e-12
 """Relative to a stage's largest number: smaller differences count as rounding (sums in another order differ)."""
 
 
 class Numbers:
-    """A read-only array, computed at first use and then kept.
-
-    Attributes
-    ----------
-    bound : float
-        An upper bound of the absolute values, hidden keys aside; inf if -inf was given or set. It is known before the
-        array is computed.
-    """
+    """A read-only array, computed at first use and then kept."""
 
     __slots__ = ("_source", "bound")
 

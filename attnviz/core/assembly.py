@@ -1,4 +1,4 @@
-"""Assembly: stages being built one after the other, from what is given and the rows of `order`."""
+"""Assembly: builds the stages one after the other, from the given ones and the rows of `order`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from attnviz.core.operations.linear import Addition, Identity
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.operation import GIVEN, Operation, Source
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.order import UNEMBEDDING, UNLIKE, LayerConfig, Norm, StageSpec
+from attnviz.core.order import RESIDUAL_MISMATCH, UNEMBEDDING, LayerConfig, Norm, StageSpec
 from attnviz.core.parameters import Parameters
-from attnviz.core.stage import Stage, layered
+from attnviz.core.stage import Stage, name_in_layer
 
 
 class Builder:
     """The stages so far, in order.
 
-    Within a layer they are looked up by the names they would have in a single layer:
-    `build["q"]` is the stage q_2 in the second of several layers.
+    Within a layer they are looked up by the names they would have in a single layer: `build["q"]` is the stage q_2 in
+    the second of several layers.
     """
 
     def __init__(self) -> None:
@@ -50,18 +50,12 @@ class Builder:
         """Add a given stage; a shared one belongs to all layers."""
         name = stage.name
         if not shared and self._layer:
-            stage = replace(stage, name=layered(name, self._layer))
+            stage = replace(stage, name=name_in_layer(name, self._layer))
         self.stages[stage.name] = self._here[name] = stage
 
     def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
-        """Add the stage that `operation` computes from earlier ones.
-
-        Raises
-        ------
-        ArrayError
-            If a number is too large for float64.
-        """
-        full_name = layered(name, self._layer) if self._layer else name
+        """Add the stage that `operation` computes from earlier ones."""
+        full_name = name_in_layer(name, self._layer) if self._layer else name
         stage = Stage.computed(full_name, operation, inputs)
         self.stages[stage.name] = self._here[name] = stage
         return stage
@@ -74,15 +68,9 @@ Sourced = tuple[np.ndarray, str]
 def input_stages(
     embeddings: Sourced, positions: Sourced | None, *, context: bool = False, norm: RMSNorm | LayerNorm | None = None
 ) -> dict[str, Stage]:
-    """The embeddings, positions if any, their sum, and its norm if there is one.
+    """The embeddings, positions if any, their sum `x` (or `context`), and the norm of it if there is one.
 
-    Parameters
-    ----------
-    embeddings, positions : pair of ndarray (tokens, d_model) and str
-    context : bool
-        Whether these are the stages of `context` rather than of `x`.
-    norm : RMSNorm or LayerNorm, optional
-        Makes `x` from the sum, which is then called `embedded`.
+    With a norm the sum is called `embedded`, and `x` is the normed sum.
     """
     build = Builder()
     prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
@@ -104,11 +92,6 @@ def add_layer(build: Builder, config: LayerConfig, mask: np.ndarray | None = Non
     """Add the stages of a layer that can be derived from the given ones.
 
     The mask is shared by all layers unless `own_mask`.
-
-    Raises
-    ------
-    ArrayError
-        If stages don't fit each other, or a number is too large for float64.
     """
     _run(build, order.LAYER, config, mask, own_mask)
 
@@ -127,7 +110,7 @@ def check(config: LayerConfig, parameters: Parameters, x: Stage) -> None:
     """Raise ArrayError unless these parameters fit the config and the input x."""
     has = parameters.stages
     if config.residual and "w_o" not in has:
-        raise ArrayError(UNLIKE.format(x=x.shape, came="no w_o"))
+        raise ArrayError(RESIDUAL_MISMATCH.format(x=x.shape, came="no w_o"))
     _check_affine("attn_norm", config.attn_norm, has)
     if "g_q_norm" in has or "g_k_norm" in has:
         _check_affine("q_norm", config.qk_norm, has)
@@ -135,9 +118,9 @@ def check(config: LayerConfig, parameters: Parameters, x: Stage) -> None:
     if config.absorbed:
         _check_absorbed(config, has)
     if "sinks" in has and config.normalise is not Softmax:
-        raise ArrayError("sinks take a share of a softmax; got another operation in its place.")
+        raise ArrayError("sinks belong to a softmax; got another operation in its place.")
     if config.block_size and config.normalise is not Softmax:
-        raise ArrayError("block_size is that of a softmax; got another operation in its place.")
+        raise ArrayError("block_size belongs to a softmax; got another operation in its place.")
     if "w_hidden" not in has:
         return
     if "w_o" not in has:
@@ -165,7 +148,9 @@ def _run(
     options = tuple(compress(has, has.values()))
     for name, operation, reads in _made(specs, tuple(here), options):
         if name == "masked" and "mask" not in here:
-            _give_mask(build, here[reads[0]], mask, shared=not own_mask)
+            visible = mask_numbers(mask, *here[reads[0]].shape)
+            axes = ("head", "query", "key")[-visible.array.ndim :]
+            build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=not own_mask)
         inputs = [*map(here.__getitem__, reads)]
         build.apply(name, operation(config, *inputs), *inputs)
 
@@ -185,13 +170,6 @@ def _made(
             made.append((spec.name, spec.operation, inputs))
             names.add(spec.name)
     return tuple(made)
-
-
-def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None, *, shared: bool) -> None:
-    """Add the mask, now that the scores and so its shape are known."""
-    visible = mask_numbers(mask, *scaled.shape)
-    axes = ("head", "query", "key")[-visible.array.ndim :]
-    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=shared)
 
 
 def _check_absorbed(config: LayerConfig, has: Mapping[str, Stage]) -> None:

@@ -13,7 +13,7 @@ from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer, check, input_stages, unembed
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS, embed, stream_in_layer, with_latent
-from attnviz.core.integer_example import INTEGER_EXAMPLE, IntegerExample, draw_integer_example
+from attnviz.core.integer_example import INTEGER_EXAMPLE, draw_integer_example
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import Rotation
@@ -21,18 +21,14 @@ from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.order import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, LayerConfig, Norm
 from attnviz.core.parameters import LATENT_AXES, Origin, Parameters
 from attnviz.core.settings import Settings
-from attnviz.core.stage import Stage, layered
+from attnviz.core.stage import Stage, name_in_layer
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 
-SINKS = {
-    "none": "",
-    "zero": "0 in each head: softmax plus one",
-    "drawn": "drawn from N(0, 1) by the seed {seed}",
-}
+SINKS = {"none": "", "zero": "0 in each head: softmax plus one", "drawn": "drawn from N(0, 1) by the seed {seed}"}
 
 
-def entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:
+def embedded_stages(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:
     """The stages from a sentence to the input of the projections."""
     embeddings = embed(tokens, settings.d_model, settings.seed)
     encode = POSITIONS[settings.positions]
@@ -41,13 +37,7 @@ def entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fal
     return input_stages((embeddings, recipe), positions, context=context)
 
 
-def entering_whole(whole: IntegerExample) -> dict[str, Stage]:
-    """The stages from integer embeddings to the input of the projections."""
-    recipe = f"0, 1 or 2, drawn by the word and the seed {whole.seed} until the whole pass is easy to compute by hand"
-    return input_stages((whole.embeddings, recipe), None)
-
-
-def drawn(settings: Settings, layer: int) -> Parameters:
+def draw_parameters(settings: Settings, layer: int) -> Parameters:
     """The parameters of a layer, drawn by the initialiser.
 
     Heads that share keys and values have the matrices of the first of them; latents have their own.
@@ -56,7 +46,7 @@ def drawn(settings: Settings, layer: int) -> Parameters:
     parameters = INITIALISERS[name](settings.d_model, settings.n_heads, seed, layer)
     if settings.has_latents:
         widths = (settings.latent_width, settings.query_latent_width)
-        parameters = with_latent(name, parameters, widths, settings.n_turned, seed, layer)
+        parameters = with_latent(name, parameters, widths, settings.n_rotated, seed, layer)
     elif settings.shared_by > 1:
         parameters = replace(
             parameters, **{each: getattr(parameters, each)[:: settings.shared_by] for each in ("w_k", "w_v")}
@@ -70,15 +60,9 @@ def drawn(settings: Settings, layer: int) -> Parameters:
     )
 
 
-def mask(settings: Settings, layer: int) -> np.ndarray:
-    """The mask of a layer."""
-    n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
-    return MASKS[settings.mask_in_layer(layer)](n_queries, n_keys, settings.mask_size)
-
-
-def recipes(settings: Settings, whole: IntegerExample | None) -> dict[str, str]:
+def stage_sources(settings: Settings, seed: int) -> dict[str, str]:
     """The source of each given stage of each layer."""
-    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
+    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {seed}"
     by_stage: dict[str, str] = {}
     for layer in range(1, settings.layers + 1):
         name = settings.mask_in_layer(layer)
@@ -88,7 +72,7 @@ def recipes(settings: Settings, whole: IntegerExample | None) -> dict[str, str]:
             "mask": f"the mask “{name}”: {REASONS[name].format(size=settings.mask_size)}",
         }
         number = layer if settings.layers > 1 else 0
-        by_stage |= {layered(each, number): recipe for each, recipe in of_layer.items()}
+        by_stage |= {name_in_layer(each, number): recipe for each, recipe in of_layer.items()}
     return by_stage
 
 
@@ -103,8 +87,8 @@ def trace_of(settings: Settings | str) -> Trace:
     Returns
     -------
     Trace
-        The stages of `attend`, preceded by embeddings and positions, with words along
-        the axes of tokens, queries and keys. Several layers form a residual stream.
+        The stages of `attend`, preceded by embeddings and positions, with words along the axes of tokens, queries and
+        keys. Several layers form a residual stream.
 
     Examples
     --------
@@ -112,20 +96,23 @@ def trace_of(settings: Settings | str) -> Trace:
     (2, 3, 3)
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
-    whole = (
-        draw_integer_example(settings.tokens, settings.d_model, settings.seed)
-        if settings.initialiser == INTEGER_EXAMPLE
-        else None
-    )
-    x = entering_whole(whole) if whole else entering(settings.tokens, settings)
-    context = {} if settings.context is None else entering(settings.context_tokens, settings, context=True)
-    layers = range(1, settings.layers + 1)
+    example = None
+    if settings.initialiser == INTEGER_EXAMPLE:
+        example = draw_integer_example(settings.tokens, settings.d_model, settings.seed)
+        recipe = (
+            f"0, 1 or 2, drawn by the word and the seed {example.seed} until the whole pass is easy to compute by hand"
+        )
+        x = input_stages((example.embeddings, recipe), None)
+    else:
+        x = embedded_stages(settings.tokens, settings)
+    context = {} if settings.context is None else embedded_stages(settings.context_tokens, settings, context=True)
+    layers, sizes = range(1, settings.layers + 1), (len(settings.tokens), len(settings.context_tokens))
     trace = attend(
         x["x"].value,
         context["context"].value if context else None,
-        parameters=whole.parameters if whole else [drawn(settings, layer) for layer in layers],
-        mask=tuple(mask(settings, layer) for layer in layers),
-        scale=whole.scale if whole else None if settings.scaled else 1.0,
+        parameters=example.parameters if example else [draw_parameters(settings, layer) for layer in layers],
+        mask=tuple(MASKS[settings.mask_in_layer(layer)](*sizes, settings.mask_size) for layer in layers),
+        scale=example.scale if example else None if settings.scaled else 1.0,
         residual=settings.layers > 1,
         norm=None if settings.norm == "none" else settings.norm,
         qk_norm=settings.qk_norm and not settings.has_latents,
@@ -139,10 +126,10 @@ def trace_of(settings: Settings | str) -> Trace:
     decisive = [value for name, value in vars(settings).items() if name != "seed"]  # the seed decides only the numbers
     return (
         trace.beginning_with([*x.values(), *context.values()])
-        .with_sources(recipes(settings, whole))
+        .with_sources(stage_sources(settings, example.seed if example else settings.seed))
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
-        .with_template((*decisive, whole and whole.base))
+        .with_template((*decisive, example and example.base))
     )
 
 
@@ -170,8 +157,8 @@ def attend(
 
     A layer whose parameters include an MLP is a whole transformer block.
 
-    The arrays are copied, so you may modify yours afterwards. A stage is computed at first use and kept. Only if
-    the arrays are so large that a stage may exceed float64 is it computed now; reading a stage never raises.
+    The arrays are copied, so you may modify yours afterwards. A stage is computed at first use and kept. Only if the
+    arrays are so large that a stage may exceed float64 is it computed now; reading a stage never raises.
 
     Parameters
     ----------
@@ -182,8 +169,8 @@ def attend(
     parameters : Parameters, or a sequence of them
         The parameters of the layer, or of each layer. Absent projections are skipped.
     mask : ndarray (queries, keys) or (heads, queries, keys), optional
-        Boolean, True where the key is visible; or float, added to the scaled
-        scores (-inf allowed). Without it every key is visible. A tuple has one for each layer.
+        Boolean, True where the key is visible; or float, added to the scaled scores (-inf allowed). Without it every
+        key is visible. A tuple has one for each layer.
     scale : float, optional
         The factor of the scores; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
     normalise : {Softmax, SumNormalise}
@@ -215,14 +202,13 @@ def attend(
     Returns
     -------
     Trace
-        x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention, heads, concat.
-        With `w_o` also contributions and output, with `residual` also residual.
-        With norms attn_norm and mlp_norm; q_normed, k_normed, q_rotated and k_rotated; capped and biased; sink_share,
-        running_max, running_sum and running_output, as the options ask for.
-        With latents compressed and latent, q_compressed and q_latent, q_r, k_r and the scores of both parts; absorbed,
-        q_absorbed and latent_heads replace k and v.
-        With an MLP hidden, active, mlp and mlp_residual; with `w_u` logits and probabilities.
-        Several layers have numbered stages, such as scores_2; a single mask is shared.
+        x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention, heads, concat. With `w_o` also
+        contributions and output, with `residual` also residual. With norms attn_norm and mlp_norm; q_normed, k_normed,
+        q_rotated and k_rotated; capped and biased; sink_share, running_max, running_sum and running_output, as the
+        options ask for. With latents compressed and latent, q_compressed and q_latent, q_r, k_r and the scores of both
+        parts; absorbed, q_absorbed and latent_heads replace k and v. With an MLP hidden, active, mlp and mlp_residual;
+        with `w_u` logits and probabilities. Several layers have numbered stages, such as scores_2; a single mask is
+        shared.
 
     Raises
     ------
@@ -231,11 +217,10 @@ def attend(
 
     References
     ----------
-    Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Layers of
-    attention alone on a residual stream, and the unembedding: Elhage et al. 2021, "A Mathematical
-    Framework for Transformer Circuits". A block with norms before its two parts: Radford et al. 2019,
-    "Language Models are Unsupervised Multitask Learners". Latents, and what is absorbed: DeepSeek-AI 2024,
-    "DeepSeek-V2: A Strong, Economical, and Efficient Mixture-of-Experts Language Model", section 2.1.
+    Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Attention layers on a residual
+    stream, and the unembedding: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits". A block with
+    norms before its two parts: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners". Latents and
+    absorbed matrices: DeepSeek-AI 2024, "DeepSeek-V2", section 2.1.
 
     Examples
     --------

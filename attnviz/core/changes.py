@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -38,9 +37,9 @@ class Change:
     ----------
     stage : str
     index : tuple of int or None
-        A cell, counted from 0; or the beginning of an index, for all cells below
-        it: `Change("heads", (1,), 0.0)` mutes the second head. None, or `:` in `numpy.s_[:, 5]`, is all places of
-        an axis: `Change("active", (None, 5), 0.0)` mutes the sixth neuron, `Change("mlp", (None,), 0.0)` the MLP.
+        A cell, counted from 0; or the beginning of an index, for all cells below it: `Change("heads", (1,), 0.0)` mutes
+        the second head. None, or `:` in `numpy.s_[:, 5]`, is all places of an axis: `Change("active", (None, 5), 0.0)`
+        mutes the sixth neuron, `Change("mlp", (None,), 0.0)` the MLP.
     value : float
         Finite, or -inf where it hides a key; 1 (visible) or 0 in a boolean mask.
 
@@ -56,17 +55,22 @@ class Change:
 
     def __post_init__(self):
         try:
-            value, index = float(self.value), _without_last_colons([_place(each) for each in self.index])
+            value = float(self.value)
+            index = [None if each is None or each == slice(None) else operator.index(each) for each in self.index]
         except (TypeError, ValueError, OverflowError):
             raise ChangeError(
                 f"A change is a stage, an index of whole numbers and a number; "
                 f"got {self.stage!r}, {self.index!r}, {self.value!r}."
             ) from None
+        while len(index) > 1 and index[-1] is None:
+            index.pop()  # all places of the last axes need no colon
         if not index or any(place is not None and place < 0 for place in index):
-            raise ChangeError(f"An index counts from 0 and has at least one number; got {index} for {self.stage}.")
+            raise ChangeError(
+                f"An index counts from 0 and has at least one number; got {tuple(index)} for {self.stage}."
+            )
         if math.isnan(value) or value == math.inf:
             raise ChangeError(f"A number set by hand is finite, or -inf to hide a key; got {value} for {self.stage}.")
-        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "index", tuple(index))
         object.__setattr__(self, "value", value)
 
     def check(self, stage: Input) -> None:
@@ -106,19 +110,6 @@ class Change:
         return f"{self.stage}[{_written(self.index)}]={number}"
 
 
-def _place(place: Any) -> int | None:
-    """A place of an index as an int, or None for a colon; TypeError for anything else."""
-    return None if place is None or place == slice(None) else operator.index(place)
-
-
-def _without_last_colons(places: Sequence[int | None]) -> Index:
-    """The index without trailing colons; a whole stage keeps one."""
-    n = len(places)
-    while n > 1 and places[n - 1] is None:
-        n -= 1
-    return tuple(places[:n])
-
-
 def _written(index: Index, between: str = ",") -> str:
     return between.join(":" if place is None else str(place) for place in index)
 
@@ -152,7 +143,7 @@ MUTABLE = {"heads": 0, "active": 1}
 """The stages of heads and neurons, which write to the residual stream, and the axis that counts them."""
 
 
-def muted(place: int, stage: str = "heads") -> Change:
+def mute_change(place: int, stage: str = "heads") -> Change:
     """The change that mutes a head or neuron, counted from 0: its output becomes zeros."""
     return Change(stage, (*[None] * MUTABLE[split_layer(stage)[0]], place), 0.0)
 
@@ -164,6 +155,6 @@ def toggle_change(mask: np.ndarray, index: tuple[int, ...]) -> Change:
     return Change("mask", index, 0.0 if np.isneginf(mask[index]) else -np.inf)
 
 
-def replaced(changes: tuple[Change, ...], change: Change) -> tuple[Change, ...]:
+def replace_change(changes: tuple[Change, ...], change: Change) -> tuple[Change, ...]:
     """The changes with `change` at the end, in place of an earlier one of the same cells."""
     return (*(each for each in changes if (each.stage, each.index) != (change.stage, change.index)), change)

@@ -1,6 +1,6 @@
 """Which options apply, given the others; and values from an address coerced to the nearest allowed ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | b
     return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
 
 
-def coerced_integer_example(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
+def coerce_integer_example(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
     """The nearest allowed values of options that the initialiser `INTEGER_EXAMPLE`, where chosen, rules out."""
     if values.get("initialiser") != INTEGER_EXAMPLE:
         return {}
@@ -53,7 +53,7 @@ def coerced_integer_example(values: Mapping[str, int | str | bool]) -> dict[str,
     }
 
 
-def coerced_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
+def coerce_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
     """RoPE switched off if the other values leave it no pair to rotate."""
     if values.get("rope", "none") == "none":
         return {}
@@ -63,20 +63,7 @@ def coerced_rope(values: Mapping[str, int | str | bool]) -> dict[str, str]:
 
 
 def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]]:
-    """Coerce values as written, for instance in an address, to the nearest allowed ones.
-
-    Parameters
-    ----------
-    written : mapping of setting names to text
-        Sentences are ignored.
-
-    Returns
-    -------
-    allowed : dict
-        The value of each setting; its default if the text is unreadable.
-    notices : list of str
-        A sentence for each changed value: the rule, what was given, what is used.
-    """
+    """The allowed values nearest to the written ones, and a sentence for each changed value. Sentences are ignored."""
     allowed: dict[str, int | str] = {}
     notices = []
     for name, text in written.items():
@@ -86,16 +73,18 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
             if str(allowed[name]).lower() != text.strip().lower():
                 notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
     d_model = int(allowed.get("d_model", OPTIONS["d_model"].default))
-    for name, (fit, rule) in _BESIDE_D_MODEL.items():
+    heads = f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}"
+    layers = f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}"
+    for name, fit, rule in (("n_heads", nearest_heads, heads), ("layers", nearest_layers, layers)):
         if name in written:
             text = written[name]
             allowed[name] = fit(text, d_model)
             if str(allowed[name]) != text.strip():
-                notices.append(f"{rule(d_model)}; got {_shortened(text)}, using {allowed[name]}.")
-    for name, value in coerced_integer_example(allowed).items():
+                notices.append(f"{rule}; got {_shortened(text)}, using {allowed[name]}.")
+    for name, value in coerce_integer_example(allowed).items():
         notices.append(f"{integer_option_rule(name)}; got {_shortened(written[name])}, using {value}.")
         allowed[name] = value
-    if off := coerced_rope(allowed):
+    if off := coerce_rope(allowed):
         notices.append(f"{RULE_OF_PAIRS}; got rope={allowed['rope']}, using rope={off['rope']}.")
     return allowed | off, notices
 
@@ -109,19 +98,6 @@ def nearest_heads(n_heads: int | str, d_model: int) -> int:
 def nearest_layers(layers: int | str, d_model: int) -> int:
     """The allowed number of layers nearest to `layers`."""
     return int(replace(OPTIONS["layers"], allowed=range(1, most_layers(d_model) + 1)).nearest(str(layers)))
-
-
-_BESIDE_D_MODEL: dict[str, tuple[Callable[[str, int], int], Callable[[int], str]]] = {
-    "n_heads": (
-        nearest_heads,
-        lambda d_model: f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}",
-    ),
-    "layers": (
-        nearest_layers,
-        lambda d_model: f"layers is a whole number from 1 to {most_layers(d_model)} for a d_model of {d_model}",
-    ),
-}
-"""For options whose values depend on `d_model`: a function to the nearest value, and the rule for a notice."""
 
 
 def _shortened(text: str) -> str:

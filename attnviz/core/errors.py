@@ -29,15 +29,8 @@ class UnexpectedError(ValueError):
 def guarded(doing: str, needed: str) -> Iterator[None]:
     """Raise an UnexpectedError from any error that is neither attnviz's own nor the file system's.
 
-    Parameters
-    ----------
-    doing : str
-        What fails, as in "compare these arrays".
-    needed : str
-        What we need to find out why, as in "the arrays, or their names and shapes".
+    `doing` is what fails, as in "compare these arrays"; `needed` what helps us find out why.
 
-    Examples
-    --------
     >>> with guarded("divide", "both numbers"):  # doctest: +ELLIPSIS
     ...     1 / 0
     Traceback (most recent call last):

@@ -3,19 +3,20 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from attnviz.core.parameters import Parameters, banded
+from attnviz.core.parameters import Parameters, split_heads
 from attnviz.core.rng import stream, torch_linear, torch_seeded, torch_uniform
-from attnviz.core.stage import layered
+from attnviz.core.stage import name_in_layer
 
 
 def embed(tokens: Sequence[str], d_model: int, seed: int) -> np.ndarray:
     """One vector of N(0, 1) numbers for each token, shape (tokens, d_model).
 
-    A row depends only on its word and the seed, not on its place or the other
-    words; a smaller `d_model` gives the beginning of the same vector.
+    A row depends only on its word and the seed, not on its place or the other words; a smaller `d_model` gives the
+    beginning of the same vector.
     """
     return np.array([stream(f"token {token}", seed).standard_normal(d_model) for token in tokens])
 
@@ -23,8 +24,8 @@ def embed(tokens: Sequence[str], d_model: int, seed: int) -> np.ndarray:
 def sinusoidal(n_tokens: int, d_model: int) -> np.ndarray:
     """Position vectors, shape (tokens, d_model).
 
-    PE[p, 2i] = sin(p / 10000^(2i / d_model)) and PE[p, 2i + 1] the cosine of the
-    same angle (Vaswani et al. 2017, section 3.5); an odd `d_model` ends on a sine.
+    PE[p, 2i] = sin(p / 10000^(2i / d_model)) and PE[p, 2i + 1] the cosine of the same angle (Vaswani et al. 2017,
+    section 3.5); an odd `d_model` ends on a sine.
     """
     place = np.arange(n_tokens)[:, None]
     feature = np.arange(d_model)[None, :]
@@ -37,23 +38,28 @@ POSITIONS: dict[str, Callable[[int, int], np.ndarray] | None] = {"none": None, "
 
 
 def _normal(random, shape, columns):
+    """N(0, 1 / d_model): keeps the spread of the scaled scores near 1 at every size."""
     return random.normal(0, shape[0] ** -0.5, shape)
 
 
 def _xavier(random, shape, columns):
+    """Uniform on +-sqrt(6 / (rows + columns)) of each head's own matrix (Glorot and Bengio 2010, equation 16)."""
     limit = math.sqrt(6 / (shape[0] + columns))
     return random.uniform(-limit, limit, shape)
 
 
 def _uniform(random, shape, columns):
+    """Uniform on [0, 1): every score is large and positive, so attention is nearly one-hot."""
     return random.random_sample(shape)
 
 
 def _standard_normal(random, shape, columns):
+    """N(0, 1): the scores spread by a factor of d_model, so attention is one-hot."""
     return random.standard_normal(shape)
 
 
 def _linear(random, shape, columns):
+    """Those of `torch.nn.Linear`, for latents, which `torch.nn.MultiheadAttention` doesn't have."""
     return random.uniform(-(shape[0] ** -0.5), shape[0] ** -0.5, shape)
 
 
@@ -64,40 +70,16 @@ DRAWS: dict[str, Callable] = {
     "standard normal": _standard_normal,
     "pytorch": _linear,
 }
-"""How each initialiser draws a matrix: `draw(random, shape, columns)`, with the columns of one head.
-
-`torch.nn.MultiheadAttention` has no latents, so their matrices are drawn like those of `torch.nn.Linear`.
-"""
-
-
-def normal(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
-    """N(0, 1 / d_model): keeps the spread of the scaled scores near 1 at every size."""
-    return _drawn(d_model, n_heads, seed, layer, _normal)
-
-
-def xavier(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
-    """Uniform on +-sqrt(6 / (rows + columns)) of each head's own matrix (Glorot and Bengio 2010, equation 16)."""
-    return _drawn(d_model, n_heads, seed, layer, _xavier)
-
-
-def uniform(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
-    """Uniform on [0, 1): every score is large and positive, so attention is nearly one-hot."""
-    return _drawn(d_model, n_heads, seed, layer, _uniform)
-
-
-def standard_normal(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
-    """N(0, 1): the scores spread by a factor of d_model, so attention is one-hot."""
-    return _drawn(d_model, n_heads, seed, layer, _standard_normal)
+"""How each initialiser draws a matrix: `draw(random, shape, columns)`, with the columns of one head."""
 
 
 def pytorch(d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """The matrices of `torch.manual_seed(seed); torch.nn.MultiheadAttention(d_model, n_heads)` on a CPU.
 
     Bit for bit, without torch; a second layer has those of the next module. Biases start as zeros, so there are none.
-    `out_proj` is drawn first, like any `nn.Linear` (weight and bias both uniform on
-    +-1 / sqrt(d_model); the bias is then replaced by zeros); then `in_proj_weight`,
-    rows q, k, v, Xavier uniform over its 3 * d_model + d_model. torch stores a matrix
-    as (outputs, inputs) and multiplies by its transpose.
+    `out_proj` is drawn first, like any `nn.Linear` (weight and bias both uniform on +-1 / sqrt(d_model); the bias is
+    then replaced by zeros); then `in_proj_weight`, rows q, k, v, Xavier uniform over its 3 * d_model + d_model. torch
+    stores a matrix as (outputs, inputs) and multiplies by its transpose.
     """
     random = torch_seeded(seed)
     for _ in range(1, layer):
@@ -110,16 +92,16 @@ def _module(random: np.random.RandomState, d_model: int, n_heads: int) -> Parame
     torch_uniform(random, 1 / math.sqrt(d_model), (d_model,))
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
     in_weight = torch_uniform(random, glorot, (3, d_model, d_model))
-    w_q, w_k, w_v = (banded(rows.T, n_heads) for rows in in_weight)
+    w_q, w_k, w_v = (split_heads(rows.T, n_heads) for rows in in_weight)
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T)
 
 
 def stream_in_layer(name: str, seed: int, layer: int) -> np.random.RandomState:
     """The random stream of a parameter in a layer; the first layer has that of a single-layer pass."""
-    return stream(layered(name, layer) if layer > 1 else name, seed)
+    return stream(name_in_layer(name, layer) if layer > 1 else name, seed)
 
 
-def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) -> Parameters:
+def _drawn(draw: Callable, d_model: int, n_heads: int, seed: int, layer: int = 1) -> Parameters:
     """Draw W_Q, W_K, W_V and W_O, each from its own stream, and split the first three into heads.
 
     Drawn before splitting, the matrices don't depend on the number of heads.
@@ -130,7 +112,7 @@ def _drawn(d_model: int, n_heads: int, seed: int, layer: int, draw: Callable) ->
     def whole(name: str, columns: int) -> np.ndarray:
         return draw(stream_in_layer(name, seed, layer), shape, columns)
 
-    w_q, w_k, w_v = (banded(whole(name, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
+    w_q, w_k, w_v = (split_heads(whole(name, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=whole("w_o", d_model))
 
 
@@ -146,7 +128,7 @@ def with_latent(
 
     def draw(name: str, rows: int, columns: int, bands: int = n_heads) -> np.ndarray:
         whole = DRAWS[initialiser](stream_in_layer(name, seed, layer), (rows, bands * columns), columns)
-        return banded(whole, bands)
+        return split_heads(whole, bands)
 
     width, q_width = widths
     projections: dict[str, np.ndarray | None] = {"w_dkv": draw("w_dkv", d_model, width, 1)}
@@ -159,10 +141,7 @@ def with_latent(
 
 
 INITIALISERS: dict[str, Callable[..., Parameters]] = {
-    "normal": normal,
-    "xavier": xavier,
-    "uniform": uniform,
-    "standard normal": standard_normal,
+    **{name: partial(_drawn, draw) for name, draw in DRAWS.items()},
     "pytorch": pytorch,
 }
 """Initialisers by name: `(d_model, n_heads, seed, layer=1)` to `Parameters`."""

@@ -1,4 +1,4 @@
-"""The initialiser `INTEGER_EXAMPLE`: integers for which every attention weight is a fraction, and what settings fit.
+"""The initialiser `INTEGER_EXAMPLE`: integers for which every attention weight is a fraction, and its rules.
 
 Scores are multiplied by ln 2 or ln 3, so that the exponential of a scaled score is a power of 2 or 3.
 """
@@ -29,24 +29,12 @@ MOST = 99
 
 @dataclass(frozen=True, eq=False)
 class IntegerExample:
-    """The embeddings and parameters of a pass of integers.
+    """The embeddings and parameters of a pass of integers."""
 
-    Attributes
-    ----------
-    embeddings : ndarray (tokens, d_model)
-        Of 0, 1 and 2.
-    parameters : Parameters
-        Of one head; of -1, 0 and 1.
-    base : {2, 3}
-        Scores are multiplied by its logarithm.
-    seed : int
-        The seed of the draw: the requested one, or the next that has such numbers.
-    """
-
-    embeddings: np.ndarray
-    parameters: Parameters
-    base: int
-    seed: int
+    embeddings: np.ndarray  # (tokens, d_model): of 0, 1 and 2
+    parameters: Parameters  # of one head; of -1, 0 and 1
+    base: int  # scores are multiplied by its logarithm
+    seed: int  # the seed of the draw: the requested one, or the next that has such numbers
 
     @property
     def scale(self) -> float:
@@ -59,21 +47,13 @@ def suits_integers(tokens: Sequence[str]) -> bool:
     return len(tokens) in N_WORDS and len(set(tokens)) > 1
 
 
-@lru_cache(maxsize=64)  # a scene that is read asks for its seed, and its pass for the numbers
+@lru_cache(maxsize=64)  # parsing a scene needs its seed, and its pass the numbers
 def draw_integer_example(tokens: tuple[str, ...], d_model: int, seed: int) -> IntegerExample:
     """The first draw of integers that are easy to compute with by hand.
 
     All integers and numerators have at most two digits, so have denominators, and no row of shares is flat: not with
     every key visible, and with those up to any place only where their words are all alike. Each word and each matrix
     has a stream of its own; which draw of it is the first good one depends on the whole sentence.
-
-    Parameters
-    ----------
-    tokens : tuple of str
-        Three or four, not all alike (`suits_integers`).
-    d_model : int
-        2 to 4.
-    seed : int
     """
     while True:
         words = {token: stream(f"token {token}", seed).randint(0, 3, (N_DRAWS, d_model)) for token in tokens}

@@ -65,11 +65,7 @@ SIZED = ("padding", "window", "causal window")
 WITHOUT_WINDOW = {"causal window": "causal", "window": "none"}
 """The windows, and the mask of a global layer in place of each."""
 
-GLOBAL_LAYERS: dict[str, int | None] = {
-    "every layer": None,
-    "every second layer": 2,
-    "all but every sixth layer": 6,
-}
+GLOBAL_LAYERS: dict[str, int | None] = {"every layer": None, "every second layer": 2, "all but every sixth layer": 6}
 """Every n-th layer is global, or none. n is 2 in Gemma 2 and gpt-oss, 6 in Gemma 3."""
 
 
@@ -108,15 +104,9 @@ _RULE = (
 
 @dataclass(frozen=True)
 class CustomMask:
-    """A mask set cell by cell, which replaces that of the settings or the model.
+    """A mask set cell by cell, which replaces that of the settings or the model."""
 
-    Attributes
-    ----------
-    heads : tuple of tuple of str
-        One for all heads, or one each: for each query a string of 0 and 1, 1 where a key is hidden. Cells missing at
-        the end are visible.
-    """
-
+    # one for all heads, or one each: for each query a string in which 1 hides a key; missing cells are visible
     heads: tuple[tuple[str, ...], ...]
 
     @classmethod
@@ -129,15 +119,9 @@ class CustomMask:
 
     @classmethod
     def parse(cls, text: str) -> CustomMask:
-        """Read a mask from an address.
-
-        Raises
-        ------
-        SettingsError
-            If the text is not a mask.
-        """
+        """Read a mask from an address."""
         if len(text) > MAX_CUSTOM_MASK:
-            raise SettingsError(f"{_RULE}; got {len(text):,}. Paint fewer cells, or a shorter sentence.")
+            raise SettingsError(f"{_RULE}; got {len(text):,}. Hide fewer keys, or shorten the sentence.")
         if not _TEXT.fullmatch(text):
             raise SettingsError(f"{_RULE}; got {text[:40]!r}.")
         return cls(tuple(_trimmed(head.split(".")) for head in text.split("|")))

@@ -120,7 +120,7 @@ def onnx_attention(
     )
     n_past = 0
     if past_key is not None or past_value is not None:
-        past_key, past_value = _kept(past_key, past_value, nonpad_kv_seqlen)
+        past_key, past_value = _cached(past_key, past_value, nonpad_kv_seqlen)
         given, n_past = given.after(past_key, past_value, ("past_key", "past_value")), past_key.shape[2]
     masks = batch_masks(
         "attn_mask", _padded(attn_mask, given.n_keys), (len(given.q), given.n_heads, given.n_queries, given.n_keys)
@@ -166,7 +166,7 @@ def _split(name: str, array: np.ndarray, n_heads: int | None, rows: str, columns
     return array.reshape(n_sentences, n_rows, n_heads, width // n_heads).swapaxes(1, 2)
 
 
-def _kept(
+def _cached(
     past_key: np.ndarray | None, past_value: np.ndarray | None, lengths: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     if past_key is None or past_value is None:

@@ -1,4 +1,4 @@
-"""Order: which stage follows which, and what a layer may have. `LAYER` has a row for each stage of a layer."""
+"""Order: which stage follows which, and the options of a layer. `LAYER` has a row for each stage of a layer."""
 
 from __future__ import annotations
 
@@ -43,88 +43,37 @@ ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
 
 @dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
 class LayerConfig:
-    """What a layer has, apart from its arrays.
+    """The options of a layer, apart from its arrays."""
 
-    Attributes
-    ----------
-    n_heads : int
-        How often x is repeated where no matrix projects it.
-    d_k : int or None
-        The length of a query; None if it isn't known, and scores can't be scaled.
-    scale : float, optional
-        The factor of the scores; 1 / sqrt(d_k) by default.
-    normalise : type of Operation
-        Turns masked scores into attention weights.
-    unprojected : bool
-        Whether x itself serves as the queries, keys or values that have no matrix.
-    attn_norm, mlp_norm : Norm, optional
-        The norms before attention and before the MLP.
-    residual : bool
-        Whether outputs are added to the layer's input (a residual stream).
-    activation : Activation
-        The function between the two matrices of the MLP.
-    qk_norm : RMSNorm, optional
-        The norm of each query and each key.
-    rotation : Rotation, optional
-        RoPE.
-    softcap : float, optional
-        The largest score that is possible.
-    alibi : bool
-        Whether scores fall with the distance of the key.
-    block_size : int, optional
-        How many keys a query reads at once (FlashAttention); by default all of them.
-    latent_norm : RMSNorm
-        The norm of the latents that keys and values, or queries, are made from.
-    expanded, absorbed : bool
-        Whether keys and values are made from latents (naive), or their matrices are applied to queries and to the
-        heads' outputs instead (absorbed).
-    decoupled : bool
-        Whether queries and keys have a separate part for positions, whose scores are added.
-    """
-
-    n_heads: int
-    d_k: int | None = None
-    scale: float | None = None
-    normalise: type[Operation] = Softmax
-    unprojected: bool = True
-    attn_norm: Norm | None = None
-    mlp_norm: Norm | None = None
-    residual: bool = False
-    activation: Activation = RELU
-    qk_norm: RMSNorm | None = None
-    rotation: Rotation | None = None
-    softcap: float | None = None
-    alibi: bool = False
-    block_size: int | None = None
-    latent_norm: RMSNorm = RMS_NORM
-    expanded: bool = True
-    absorbed: bool = False
-    decoupled: bool = False
+    n_heads: int  # how often x is repeated where no matrix projects it
+    d_k: int | None = None  # the length of a query; None if it isn't known, and scores can't be scaled
+    scale: float | None = None  # the factor of the scores; 1 / sqrt(d_k) by default
+    normalise: type[Operation] = Softmax  # turns masked scores into attention weights
+    unprojected: bool = True  # whether x itself serves as the queries, keys or values that have no matrix
+    attn_norm: Norm | None = None  # before attention
+    mlp_norm: Norm | None = None  # before the MLP
+    residual: bool = False  # whether outputs are added to the layer's input (a residual stream)
+    activation: Activation = RELU  # the function between the two matrices of the MLP
+    qk_norm: RMSNorm | None = None  # the norm of each query and each key
+    rotation: Rotation | None = None  # RoPE
+    softcap: float | None = None  # the largest score that is possible
+    alibi: bool = False  # whether scores fall with the distance of the key
+    block_size: int | None = None  # how many keys a query reads at once (FlashAttention); by default all of them
+    latent_norm: RMSNorm = RMS_NORM  # the norm of the latents that keys and values, or queries, are made from
+    expanded: bool = True  # with latents: whether keys and values are computed from them
+    absorbed: bool = False  # or their matrices are applied to queries and to the heads' outputs instead
+    decoupled: bool = False  # whether queries and keys have a separate part for positions, whose scores are added
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity: the stages to make are cached by their specs
 class StageSpec:
-    """How one stage is made.
-
-    Attributes
-    ----------
-    name : str
-        The stage.
-    reads : str
-        The stages it is made from, all of them required; of "context|x" the first that exists.
-    operation : callable
-        Returns the operation for a config and the stages read; raises ArrayError if these don't fit each other.
-    adds : str
-        Optional parameters that it also reads.
-    option : str
-        The attribute of a config without which there is no such stage.
-    """
+    """How one stage is made."""
 
     name: str
-    reads: str
-    operation: Callable[..., Operation]
-    adds: str = ""
-    option: str = ""
+    reads: str  # the stages it is computed from, all of them required; of "context|x" the first that exists
+    operation: Callable[..., Operation]  # for a config and the stages read; ArrayError if these don't fit each other
+    adds: str = ""  # optional parameters that it also reads
+    option: str = ""  # the attribute of a config without which there is no such stage
 
     def inputs(self, names: Container[str]) -> tuple[str, ...]:
         """The stages it reads, out of those that exist; none if one is missing."""
@@ -205,7 +154,7 @@ def _scores(config: LayerConfig, one: Stage, other: Stage) -> Operation:
     return _ADDED if one.shape == other.shape and one.axes[-1] == "key" else _dot_products(config, one, other)
 
 
-def _of_head(*, transposed: bool = False) -> Callable[..., Operation]:
+def _head_projection(*, transposed: bool = False) -> Callable[..., Operation]:
     def of_head(config: LayerConfig, x: Stage, w: Stage) -> Operation:
         if x.shape[-1] != w.shape[2 if transposed else 1]:
             raise ArrayError(f"{w.name} doesn't fit {x.name}: its axes {w.axes} are {w.shape}; got {x.name} {x.shape}.")
@@ -232,9 +181,9 @@ def _shared_by(heads: Stage, groups: Stage) -> int:
     return heads.shape[0] // groups.shape[0]
 
 
-def _turned(config: LayerConfig, x: Stage) -> Operation:
+def _rotation(config: LayerConfig, x: Stage) -> Operation:
     assert config.rotation is not None
-    return config.rotation.of(x.shape[-1])
+    return config.rotation.for_length(x.shape[-1])
 
 
 def _scale(config: LayerConfig, scores: Stage) -> Operation:
@@ -257,12 +206,12 @@ def _contributions(config: LayerConfig, heads: Stage, w_o: Stage) -> Operation:
 
 def _residual(config: LayerConfig, x: Stage, output: Stage) -> Operation:
     if output.shape != x.shape:
-        raise ArrayError(UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
+        raise ArrayError(RESIDUAL_MISMATCH.format(x=x.shape, came=f"an output of {output.shape}"))
     return Addition()
 
 
-UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
-# made once, as those of a small pass take a twentieth of its time to make
+RESIDUAL_MISMATCH = "A residual stream needs an output of the shape of x{x}; got {came}."
+# created once: in a small pass creating them takes a twentieth of the time
 _CONTRIBUTIONS, _HIDE, _ADDED, _ADD_MASK = Contributions(), Hide(), Addition(), Addition(hides=True)
 _LAST_QUOTIENT = LastQuotient()
 _over_root, _products, _sums = (lru_cache(maxsize=128)(each) for each in (Scale, DotProducts, WeightedSum))
@@ -276,23 +225,21 @@ LAYER: tuple[StageSpec, ...] = (
     StageSpec("q_latent", "q_compressed", _norm("latent_norm"), adds="g_q_latent"),
     StageSpec("q", "q_latent w_uq", _projection("query")),
     *_projected("q", "attn_norm|x", "query"),
-    StageSpec("k", "latent w_uk", _of_head(), option="expanded"),
+    StageSpec("k", "latent w_uk", _head_projection(), option="expanded"),
     *_projected("k", "context|attn_norm|x", "key"),
-    StageSpec("v", "latent w_uv", _of_head(), option="expanded"),
+    StageSpec("v", "latent w_uv", _head_projection(), option="expanded"),
     *_projected("v", "context|attn_norm|x", "key"),
     StageSpec("q_r", "q_latent|attn_norm|x w_qr", _projection("query")),
     StageSpec("k_r", "context|attn_norm|x w_kr", _projection("key")),
     StageSpec("q_normed", "q", _norm("qk_norm"), adds="g_q_norm", option="qk_norm"),
     StageSpec("k_normed", "k", _norm("qk_norm"), adds="g_k_norm", option="qk_norm"),
-    StageSpec("q_absorbed", "q w_uk", _of_head(transposed=True), option="absorbed"),
-    StageSpec("q_rotated", "q_r|q_normed|q", _turned, option="rotation"),
-    StageSpec("k_rotated", "k_r|k_normed|k", _turned, option="rotation"),
+    StageSpec("q_absorbed", "q w_uk", _head_projection(transposed=True), option="absorbed"),
+    StageSpec("q_rotated", "q_r|q_normed|q", _rotation, option="rotation"),
+    StageSpec("k_rotated", "k_r|k_normed|k", _rotation, option="rotation"),
     StageSpec("position_scores", "q_rotated|q_r k_rotated|k_r", _dot_products, option="decoupled"),
     StageSpec("content_scores", "q_absorbed|q_normed|q k_normed|k|latent", _dot_products, option="decoupled"),
     StageSpec(
-        "scores",
-        "content_scores|q_absorbed|q_rotated|q_normed|q position_scores|k_rotated|k_normed|k|latent",
-        _scores,
+        "scores", "content_scores|q_absorbed|q_rotated|q_normed|q position_scores|k_rotated|k_normed|k|latent", _scores
     ),
     StageSpec("scaled", "scores", _scale, option="d_k"),
     StageSpec("capped", "scaled", lambda config, _: Softcap(config.softcap), option="softcap"),
@@ -305,7 +252,7 @@ LAYER: tuple[StageSpec, ...] = (
     StageSpec("running_output", "masked running_max v|latent", _running_output, option="block_size"),
     StageSpec("latent_heads", "running_output running_sum", _always(_LAST_QUOTIENT), option="absorbed"),
     StageSpec("latent_heads", "attention latent", _weighted_sum, option="absorbed"),
-    StageSpec("heads", "latent_heads w_uv", _of_head(), option="absorbed"),
+    StageSpec("heads", "latent_heads w_uv", _head_projection(), option="absorbed"),
     StageSpec("heads", "running_output running_sum", _always(_LAST_QUOTIENT)),
     StageSpec("heads", "attention v", _weighted_sum),
     StageSpec("concat", "heads", _always(Concatenation())),

@@ -15,48 +15,20 @@ Kind = Literal["given", "drawn", "learnt", "built"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the parameters of a pass come from, and what they are for.
-
-    Attributes
-    ----------
-    kind : {"given", "drawn", "learnt", "built"}
-        Chosen for an example; drawn at random, as at the start of training; learnt in training; or built by hand.
-    title : str
-        The name of the model; empty where there is none.
-    question : str
-        What the model answers, with `{sentence}` for the words.
-    task : str
-        What it was trained or built for, in one or two sentences.
-    read : {"", "last", "each"}
-        At which tokens its answer is read: none, the last, or each.
-    right : tuple of str or None
-        The right answer for each token; None if there is no question or the answer is unknown.
-    layers : tuple of str
-        What each of several layers contributes, in one sentence each.
-    looks : tuple of (int, int)
-        For each of these layers a query that shows it, and the key it attends to; empty if unknown.
-    is_open : bool
-        Whether it predicts what may come next, so that no answer is the right one.
-    spoken : str
-        The text to read aloud, if it is not the words with spaces between them.
-    unit : str
-        What a token is: a word, or a letter.
-    rows : tuple of int
-        For each token its row in the model's embedding matrix, however it is labelled.
-    """
+    """Where the parameters of a pass come from, and what they are for."""
 
     kind: Kind = "given"
-    title: str = ""
-    question: str = ""
-    task: str = ""
-    read: Literal["", "last", "each"] = ""
-    right: tuple[str | None, ...] = ()
-    layers: tuple[str, ...] = ()
-    looks: tuple[tuple[int, int], ...] = ()
-    is_open: bool = False
-    spoken: str = ""
-    unit: str = "word"
-    rows: tuple[int, ...] = ()
+    title: str = ""  # the name of the model; empty where there is none
+    question: str = ""  # what the model answers, with `{sentence}` for the words
+    task: str = ""  # what it was trained or built for, in one or two sentences
+    read: Literal["", "last", "each"] = ""  # at which tokens its answer is read: none, the last, or each
+    right: tuple[str | None, ...] = ()  # the right answer for each token; None if there is none or it is unknown
+    layers: tuple[str, ...] = ()  # what each of several layers contributes, in one sentence each
+    looks: tuple[tuple[int, int], ...] = ()  # for each layer a query that shows this, and its key; empty if unknown
+    is_open: bool = False  # whether it predicts what may come next, so that no answer is the right one
+    spoken: str = ""  # the text to read aloud, if it is not the words with spaces between them
+    unit: str = "word"  # what a token is: a word, or a letter
+    rows: tuple[int, ...] = ()  # for each token its row in the model's embedding matrix, however it is labelled
 
 
 GIVEN = Origin()
@@ -111,8 +83,8 @@ _OF_GROUPS = {"w_k", "w_v", "b_k", "b_v"}
 class Parameters:
     """Projection matrices and biases of multi-head attention, and of the rest of its layer; any may be absent.
 
-    Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
-    each head; without `w_o` the pass ends with the concatenation. With `w_hidden` and `w_mlp` an MLP follows attention.
+    Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of each head; without `w_o` the pass ends
+    with the concatenation. With `w_hidden` and `w_mlp` an MLP follows attention.
 
     The arrays are copied once; passes share the read-only copies.
 
@@ -215,9 +187,7 @@ class Parameters:
         axes_of = ALL_AXES | LATENT_AXES if self.has_latents else ALL_AXES
         given = ((name, getattr(self, name), axes) for name, axes in axes_of.items())
         made = {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
-        if (
-            self.w_qr is not None
-        ):  # beside those of positions, queries and keys have d_n numbers of content: d_n + d_r = d_k
+        if self.w_qr is not None:  # queries and keys have d_n numbers of content and d_r of positions: d_n + d_r = d_k
             for name in {"w_q", "b_q", "w_uk", "w_uq"} & made.keys():
                 made[name] = replace(made[name], axes=(*made[name].axes[:-1], "d_n"))
             if self.w_dq is not None:
@@ -297,11 +267,11 @@ class Parameters:
             raise ArrayError(f"{name} must have axes {ALL_AXES[name]} of lengths {expected}; got {b.shape}.")
 
 
-def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:
+def split_heads(matrix: np.ndarray, n_heads: int) -> np.ndarray:
     """Cut a matrix (d_in, heads * d) into one band of columns for each head, (heads, d_in, d).
 
-    The heads' small matrices are one big matrix cut: `x @ matrix` holds every
-    head's projection, side by side. The bands are views of it.
+    The heads' small matrices are one big matrix cut: `x @ matrix` holds every head's projection, side by side. The
+    bands are views of it.
     """
     d_in, columns = matrix.shape
     return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1)

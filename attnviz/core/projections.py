@@ -11,27 +11,17 @@ import numpy as np
 from attnviz.core.arrays import as_numpy, real
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
-from attnviz.core.tokens import cleaned, labels
+from attnviz.core.tokens import clean, labels
 from attnviz.core.trace import Trace
 
 
 def visible_keys(
     n_queries: int, n_keys: int, offset: int = 0, *, left: int | None = None, right: int | None = None
 ) -> np.ndarray:
-    """Which keys each query sees if query i stands at key `offset` + i.
+    """Which keys each query sees, (queries, keys), if query i stands at key `offset` + i.
 
-    Parameters
-    ----------
-    n_queries, n_keys, offset : int
-    left, right : int, optional
-        How many keys a query sees before and after its own place; all by default. A `right` of 0 is a causal mask.
+    `left` and `right` are how many keys it sees before and after its own place; all by default.
 
-    Returns
-    -------
-    ndarray of bool (queries, keys)
-
-    Examples
-    --------
     >>> visible_keys(2, 4, 1, left=1, right=0).astype(int)
     array([[1, 1, 0, 0],
            [0, 1, 1, 0]])
@@ -55,18 +45,7 @@ def restrict_mask(mask: np.ndarray | None, seen: np.ndarray) -> np.ndarray:
 def batch_masks(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, int]) -> list[np.ndarray | None]:
     """The mask of each sentence: (queries, keys) if all heads share it, else (heads, queries, keys).
 
-    Parameters
-    ----------
-    name : str
-        For errors.
-    mask : ndarray, optional
-        Boolean or float, of a shape that broadcasts to `shape`.
-    shape : (batch, heads, queries, keys)
-
-    Raises
-    ------
-    ArrayError
-        If it doesn't broadcast.
+    `shape` is (batch, heads, queries, keys), to which the mask must broadcast; `name` is for errors.
     """
     n_sentences, n_heads, n_queries, n_keys = shape
     if mask is None:
@@ -89,21 +68,12 @@ Tokens = Sequence[str] | tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """Queries, keys and values.
+    """Queries, keys and values."""
 
-    Attributes
-    ----------
-    q : ndarray (batch, heads, queries, d_k)
-    k : ndarray (batch, groups, keys, d_k)
-    v : ndarray (batch, groups, keys, d_v)
-    names : tuple of str
-        The caller's names of the three, for errors.
-    """
-
-    q: np.ndarray
-    k: np.ndarray
-    v: np.ndarray
-    names: tuple[str, str, str]
+    q: np.ndarray  # (batch, heads, queries, d_k)
+    k: np.ndarray  # (batch, groups, keys, d_k)
+    v: np.ndarray  # (batch, groups, keys, d_v)
+    names: tuple[str, str, str]  # the caller's names of the three, for errors
 
     def __post_init__(self) -> None:
         q, k, v = self.names
@@ -155,13 +125,7 @@ class Projections:
 
 
 def with_batch_axes(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
-    """A float64 array (batch, heads, rows, columns); missing axes of batch and heads are added.
-
-    Raises
-    ------
-    ArrayError
-        If its axes or numbers are unfit.
-    """
+    """A float64 array (batch, heads, rows, columns); missing axes of batch and heads are added."""
     axes = ("batch", "heads", rows, columns)
     n_axes = getattr(array, "ndim", None)
     array = real(name, array, axes[-n_axes:] if n_axes in (2, 3) else axes).array
@@ -169,18 +133,7 @@ def with_batch_axes(name: str, array: np.ndarray, rows: str, columns: str) -> np
 
 
 def with_tokens(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int) -> Trace:
-    """The trace with words along its queries and keys.
-
-    Parameters
-    ----------
-    tokens : sequence of str, or two of them
-        A word for each key, of which the last are the queries'; or a pair, words of the queries and of the keys.
-
-    Raises
-    ------
-    ArrayError
-        If their number or type is wrong.
-    """
+    """The trace with words along its queries and keys."""
     if tokens is None:
         return trace
     rule = (
@@ -194,5 +147,5 @@ def with_tokens(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int
         raise ArrayError(f"{rule}; got {next(type(each).__name__ for each in (*of_queries, *of_keys))} among them.")
     if (len(of_queries), len(of_keys)) != (n_queries, n_keys):
         raise ArrayError(f"{rule}; got {f'{len(of_queries)} and ' if pair else ''}{len(of_keys)}.")
-    words = [labels([cleaned(each) or each for each in map(str, words)]) for words in (of_queries, of_keys)]
+    words = [labels([clean(each) or each for each in map(str, words)]) for words in (of_queries, of_keys)]
     return trace.labelled(query=words[0], key=words[1])

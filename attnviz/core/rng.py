@@ -21,9 +21,8 @@ _ZEROS: Any = _Zeros()  # NumPy's stubs accept only SeedSequence
 def stream(name: str, seed: int) -> np.random.RandomState:
     """The random stream that belongs to `name` and `seed`.
 
-    blake2b rather than Python's `hash`, which differs between
-    processes; `RandomState` rather than `Generator`, whose numbers may change
-    with a NumPy release (NEP 19 freezes only the former).
+    blake2b rather than Python's `hash`, which differs between processes; `RandomState` rather than `Generator`, whose
+    numbers may change with a NumPy release (NEP 19 freezes only the former).
     """
     digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=32).digest()
     random = np.random.RandomState(np.random.MT19937(_ZEROS))
@@ -34,8 +33,7 @@ def stream(name: str, seed: int) -> np.random.RandomState:
 def torch_seeded(seed: int) -> np.random.RandomState:
     """The stream after `torch.manual_seed(seed)`.
 
-    Torch seeds MT19937 by init_genrand, as RandomState does for a single number
-    (an array seeds otherwise).
+    Torch seeds MT19937 by init_genrand, as RandomState does for a single number (an array seeds otherwise).
     """
     return np.random.RandomState(seed)
 
@@ -43,8 +41,6 @@ def torch_seeded(seed: int) -> np.random.RandomState:
 def torch_rand(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
     """Torch's float32 `torch.rand(shape)`: 24 random bits times 2^-24, exact in float64 too.
 
-    Examples
-    --------
     >>> torch_rand(torch_seeded(123), (2,)).round(4)
     array([0.2961, 0.5166])
     """
@@ -54,9 +50,8 @@ def torch_rand(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndar
 def torch_uniform(random: np.random.RandomState, bound: float, shape: tuple[int, ...]) -> np.ndarray:
     """Torch's float32 `tensor.uniform_(-bound, bound)`, as float64 numbers of the same value.
 
-    Torch maps `rand` to the range with one fused multiply-add. Here product and
-    sum are exact in float64 (24 bits times 24 bits), so that rounding to float32
-    is the only rounding, as in torch.
+    Torch maps `rand` to the range with one fused multiply-add. Here product and sum are exact in float64 (24 bits times
+    24 bits), so that rounding to float32 is the only rounding, as in torch.
     """
     bound = np.float64(np.float32(bound))
     return (torch_rand(random, shape) * (2 * bound) - bound).astype(np.float32).astype(np.float64)

@@ -24,28 +24,15 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Selection:
-    """Where a person is looking, on every axis at once, counted from 0.
-
-    Attributes
-    ----------
-    head, query, key : int
-    feature : int
-        A place on d_k or d_v, within a head.
-    dimension : int
-        A place on d_model.
-    answer : int
-        A place among a model's answers.
-    neuron : int
-        A place among the numbers between the two matrices of an MLP, or among those of a latent.
-    """
+    """Where a person is looking, on every axis at once, counted from 0."""
 
     head: int = 0
     query: int = 1
     key: int = 2
-    feature: int = 0
-    dimension: int = 0
-    answer: int = 0
-    neuron: int = 0
+    feature: int = 0  # a place on d_k or d_v, within a head
+    dimension: int = 0  # a place on d_model
+    answer: int = 0  # a place among a model's answers
+    neuron: int = 0  # a place among the numbers between the two matrices of an MLP, or among those of a latent
 
     def within(self, trace: Measured) -> Selection:
         """The selection with each coordinate clamped to the longest axis of the trace."""
@@ -59,13 +46,7 @@ class Selection:
 
     @classmethod
     def parse(cls, text: str) -> Selection:
-        """The selection that `str` wrote.
-
-        Raises
-        ------
-        SettingsError
-            If the text is not five to seven whole numbers from 1 on.
-        """
+        """The selection that `str` wrote."""
         parts = text.split(".", 7)
         if len(parts) not in (5, 6, 7) or not all(re.fullmatch(PLACE, part) for part in parts):
             raise SettingsError(
@@ -77,20 +58,12 @@ class Selection:
 
 
 _COORDINATES = {
-    "head": "head",
-    "group": "head",
-    "query": "query",
-    "token": "query",
-    "key": "key",
-    "context token": "key",
-    "d_k": "feature",
-    "d_v": "feature",
-    "d_c": "neuron",  # as a matrix has d_model or d_k beside it
-    "d_cq": "neuron",
-    "d_n": "feature",
-    "d_r": "feature",
+    **dict.fromkeys(("head", "group"), "head"),
+    **dict.fromkeys(("query", "token"), "query"),
+    **dict.fromkeys(("key", "context token"), "key"),
+    **dict.fromkeys(("d_k", "d_v", "d_n", "d_r"), "feature"),
+    **dict.fromkeys(("neuron", "d_c", "d_cq"), "neuron"),  # the other axis of a latent's matrix is d_model or d_k
     "d_model": "dimension",
-    "neuron": "neuron",
     "answer": "answer",
 }
 _HEADS = "heads * "
@@ -100,20 +73,6 @@ _HEADS = "heads * "
 class Axis:
     """One axis of a stage.
 
-    Attributes
-    ----------
-    name : str
-        What it counts, such as "query", or "heads * d_v" for the heads' bands of d_v side by side.
-    length : int
-    labels : tuple of str
-        The name of each place.
-    coordinates : tuple of (str, int)
-        The coordinates of a selection that lie on it, with their lengths, outermost first:
-        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v". If these are more places than the
-        axis has, neighbours share one: (("head", 4),) for two groups of two heads each.
-
-    Examples
-    --------
     >>> concatenated = Axis.of("heads * d_v", 8, n_heads=2)
     >>> concatenated.place(Selection(head=1, feature=3))
     7
@@ -121,24 +80,16 @@ class Axis:
     {'head': 1, 'feature': 1}
     """
 
-    name: str
+    name: str  # what it counts, such as "query", or "heads * d_v" for the heads' bands of d_v side by side
     length: int
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the name of each place
+    # the coordinates of a selection that lie on it, outermost first: (("head", 2), ("feature", 4)) for "heads * d_v";
+    # several places share one if there are more of them than the axis has: (("head", 4),) for two groups
     coordinates: tuple[tuple[str, int], ...]
 
     @classmethod
     def of(cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None) -> Axis:
-        """The axis of that name.
-
-        Parameters
-        ----------
-        name : str
-        length : int
-        n_heads : int
-            How many heads lie on an axis of all heads, in bands of equal width.
-        words : sequence of str, optional
-            The labels; without them places are counted from 1.
-        """
+        """The axis of that name."""
         inner = name.removeprefix(_HEADS)
         coordinates: tuple[tuple[str, int], ...] = ((_COORDINATES[inner], n_heads if name == "group" else length),)
         if inner != name:

@@ -17,23 +17,12 @@ from attnviz.core.tokens import tokenize
 
 @dataclass(frozen=True)
 class Option:
-    """A setting: its values, label and help.
-
-    Attributes
-    ----------
-    default : int, str or bool
-    allowed : range or tuple
-        (A number of heads must also divide `d_model`.)
-    label : str
-        Its name on the screen.
-    help : str
-        What it does, if the label doesn't tell.
-    """
+    """A setting: its values, label and help."""
 
     default: int | str | bool
-    allowed: Sequence[int | str | bool]
-    label: str
-    help: str = ""
+    allowed: Sequence[int | str | bool]  # a number of heads must also divide `d_model`
+    label: str  # its name on the screen
+    help: str = ""  # what it does, if the label doesn't tell
 
     @property
     def rule(self) -> str:
@@ -94,8 +83,8 @@ class Settings:
     Parameters
     ----------
     sentence : str
-        1 to 64 tokens, at most 2,000 characters. Queries come from it, and keys
-        and values too unless `context` is given.
+        1 to 64 tokens, at most 2,000 characters. Queries come from it, and keys and values too unless `context` is
+        given.
     context : str, optional
         The sentence that keys and values come from (cross-attention).
     d_model : int
@@ -108,8 +97,8 @@ class Settings:
     seed : int
         0 to 2**32 - 1.
     initialiser : {"normal", "xavier", "uniform", "standard normal", "pytorch", "whole"}
-        "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
-        of its own.
+        "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale of
+        its own.
     positions : {"none", "sinusoidal"}
     layers : int
         1 to 6, with `layers * d_model` at most 128. Several form a residual stream: each adds its output to its input.
@@ -126,8 +115,8 @@ class Settings:
     qk_norm : bool
         Whether queries and keys are normed; with latents, those are normed instead.
     rope : {"none", "neighbours", "halves"}
-        Which dimensions form the pairs that are rotated by their positions. Without latents it needs a `d_model` of
-        at least 2 for each head.
+        Which dimensions form the pairs that are rotated by their positions. Without latents it needs a `d_model` of at
+        least 2 for each head.
     rope_base : {"10", "100", "10000", "500000", "1000000"}
     rope_base_global : {"same", "10", "100", "10000", "500000", "1000000"}
         The base in global layers, if `window_in` has any.
@@ -240,7 +229,7 @@ class Settings:
     )
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
     softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
-    alibi: bool = _option(False, (False, True), "Take a slope times the distance from scores (ALiBi)")
+    alibi: bool = _option(False, (False, True), "Penalise distant words (ALiBi)")
     window_in: str = _option(
         "every layer",
         GLOBAL_LAYERS,
@@ -301,7 +290,7 @@ class Settings:
         return self.sharing in LATENTS
 
     @property
-    def n_turned(self) -> int:
+    def n_rotated(self) -> int:
         """How many dimensions of queries and keys RoPE rotates; with latents these are additional."""
         d_k = self.d_model // self.n_heads
         turned = max(2, d_k // ROPE_PARTS[self.rope_part] // 2 * 2)
@@ -313,7 +302,7 @@ class Settings:
             return None
         is_global = self.mask_in_layer(layer) != self.mask
         base = self.rope_base_global if is_global and self.rope_base_global != "same" else self.rope_base
-        return Rotation(float(base), self.rope, self.n_turned or None)
+        return Rotation(float(base), self.rope, self.n_rotated or None)
 
     def mask_in_layer(self, layer: int) -> str:
         """The name of the mask in a layer, counted from 1."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.core.arrays import MAX_SAFE_NUMBER, ROUNDING, Numbers
+from attnviz.core.arrays import MAX_SQUARED_NUMBER, ROUNDING, Numbers
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.operation import GIVEN, Operation, Source
 from attnviz.core.terms import Cell
@@ -20,10 +20,10 @@ from attnviz.core.terms import Cell
 _NUMBERED = re.compile(r"(?P<name>.+)_(?P<layer>[1-9][0-9]*)")
 
 
-def layered(name: str, layer: int) -> str:
+def name_in_layer(name: str, layer: int) -> str:
     """The name of a stage in a layer, counted from 1; layer 0 is for a single layer, and for what layers share.
 
-    >>> layered("scores", 2), layered("scores", 0)
+    >>> name_in_layer("scores", 2), name_in_layer("scores", 0)
     ('scores_2', 'scores')
     """
     return f"{name}_{layer}" if layer else name
@@ -39,16 +39,16 @@ def split_layer(name: str) -> tuple[str, int]:
     return (match["name"], int(match["layer"])) if match else (name, 0)
 
 
-def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
+def single_layer_names(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
     """Map the name of each stage to the one it would have if this layer were the only one.
 
     The input of the layer becomes `x`; stages of other layers keep their names.
 
-    >>> names_in_layer(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
+    >>> single_layer_names(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
     {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
     """
     layer_names = {name: base if of == layer else name for name in names for base, of in (split_layer(name),)}
-    return layer_names if enters == "x" else layer_names | {"x": layered("x", 1), enters: "x"}
+    return layer_names if enters == "x" else layer_names | {"x": name_in_layer("x", 1), enters: "x"}
 
 
 _NAME = attrgetter("name")
@@ -72,8 +72,7 @@ class Stage:
     inputs : tuple of str
         The names of the stages that the operation reads.
     overridden : frozenset of tuple of int
-        The cells that hold a number set by hand: their indices, or the beginnings of indices
-        (see `Trace.with_change`).
+        The cells that hold a number set by hand: their indices, or the beginnings of indices (see `Trace.with_change`).
     overridden_by : str
         The source of these numbers (see `Trace.with_stages`); empty for numbers set by hand.
     """
@@ -104,7 +103,7 @@ class Stage:
             If a number is too large for float64.
         """
         bound = operation.bound(*inputs)
-        if bound < MAX_SAFE_NUMBER:
+        if bound < MAX_SQUARED_NUMBER:
             numbers = Numbers(bound, (operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
@@ -220,13 +219,12 @@ def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.nda
     arrays = [stage.value for stage in inputs]
     with np.errstate(over="ignore", invalid="ignore"):
         values = operation.compute(*arrays)
-    hidden = _hidden(arrays) & np.isneginf(values) if operation.hides else False
+    hidden: np.ndarray | bool = False
+    if operation.hides:  # an input hides the key, and no sum overflowed to -inf
+        hiding = (
+            ~array if array.dtype == bool else np.isneginf(array) for array in arrays if array.ndim > 1
+        )  # no sinks
+        hidden = reduce(np.logical_or, hiding) & np.isneginf(values)
     if not (np.isfinite(values) | hidden).all():
         raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
     return values
-
-
-def _hidden(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Where an input hides a key, as opposed to a sum that overflows to -inf."""
-    hiding = [~array if array.dtype == bool else np.isneginf(array) for array in arrays if array.ndim > 1]  # no sinks
-    return reduce(np.logical_or, hiding)

@@ -1,14 +1,10 @@
-"""Terms: how one cell of a stage was computed from earlier cells, recomputed in plain Python floats.
-
-Sums, copies and given numbers serve several operations; other terms are in the
-modules of their operations.
-"""
+"""Terms: how one cell of a stage was computed from earlier cells, recomputed in plain Python floats."""
 
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 CELL = r"(?P<stage>[a-z][a-z0-9_]{0,31})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
 """The pattern of a cell in an address, or of all cells whose index begins with it."""
@@ -26,29 +22,11 @@ class Cell(NamedTuple):
         return f"{self.stage}[{','.join(map(str, self.index))}]"
 
 
-class Terms(Protocol):
-    """How one cell was computed."""
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The cells it was computed from, in the order of the lines."""
-
-    def total(self) -> float:
-        """The cell's number, recomputed."""
-
-    def rounding(self) -> float:
-        """How far a rounding can move its numbers (see `rounding_of`); 0 if nothing is rounded."""
-        return 0.0
-
-
 def exact_sum(products: Iterable[Sequence[float]]) -> float:
     """The exact sum of rounded products.
 
-    It is right even if a product or partial sum exceeds float64: the products are
-    then scaled by 2^-64.
+    It is right even if a product or partial sum exceeds float64: the products are then scaled by 2^-64.
 
-    Examples
-    --------
     >>> exact_sum([(1e308, 1.5), (1e308, 1.5), (-1e308, 1.5)])
     1.5e+308
     """
@@ -67,76 +45,15 @@ def rounding_of(*values: float) -> float:
 
 
 @dataclass(frozen=True)
-class Sum(Terms):
-    """A sum of products of cells: projections, dot products, weighted sums, additions."""
+class Terms:
+    """How one cell was computed from earlier cells: the lines of its rule, and the number that they give."""
 
-    products: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return tuple(cell for product in self.products for cell in product)
-
-    def total(self) -> float:
-        return exact_sum([cell.value for cell in product] for product in self.products)
-
-    def rounding(self) -> float:
-        return rounding_of(*map(_product, self.products))
-
-
-@dataclass(frozen=True)
-class FromOne(Terms):
-    """A number computed from one other; subclasses define `total`."""
-
-    cell: Cell
+    lines: tuple[tuple[Cell, ...], ...]  # none if the number was given
+    total: float  # recomputed in Python floats
+    rounding: float = 0.0  # how far rounding can move it
+    recipe: str = ""  # the source of a given number
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        return (self.cell,)
-
-    def rounding(self) -> float:
-        return rounding_of(self.total())
-
-
-@dataclass(frozen=True)
-class FromRow(Terms):
-    """A number at one place of a row, computed from a whole row; subclasses define `total`."""
-
-    row: tuple[Cell, ...]
-    place: int
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
-
-    def rounding(self) -> float:
-        return rounding_of(self.total())
-
-
-@dataclass(frozen=True)
-class Copy(FromOne):
-    """The same number as an earlier cell."""
-
-    def total(self) -> float:
-        return self.cell.value
-
-    def rounding(self) -> float:
-        return 0.0
-
-
-@dataclass(frozen=True)
-class Given(Terms):
-    """A given number; `recipe` states its source."""
-
-    value: float
-    recipe: str
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return ()
-
-    def total(self) -> float:
-        return self.value
-
-
-def _product(cells: tuple[Cell, ...]) -> float:
-    return math.prod(cell.value for cell in cells)
+        """The cells of all lines, in their order."""
+        return tuple(cell for line in self.lines for cell in line)

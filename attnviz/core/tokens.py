@@ -14,7 +14,7 @@ MAX_LABEL_CHARACTERS = 24
 _UNSEEN = ("Zs", "Zl", "Zp", "Cc", "Cf")
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """`text` in NFC, without control or direction-override characters; a lone surrogate becomes U+FFFD."""
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     kept = (
@@ -25,21 +25,18 @@ def cleaned(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))  # last: a letter's mark may come to it only now
 
 
-@lru_cache(maxsize=64)  # one run asks for the same sentence again and again
+@lru_cache(maxsize=64)  # a request tokenizes the same sentence many times
 def tokenize(text: str) -> tuple[str, ...]:
     """Split `text` into words and punctuation marks.
 
-    A combining mark stays with its letter, an emoji sequence stays whole, an
-    apostrophe inside a word and a point inside a number stay inside; each
-    Chinese character is a token of its own, since no spaces separate them;
-    so is "[PAD]", with which texts of one batch are filled up.
+    A combining mark stays with its letter, an emoji sequence stays whole, an apostrophe inside a word and a point
+    inside a number stay inside; each Chinese character is a token of its own, since no spaces separate them; so is
+    "[PAD]", with which texts of one batch are filled up.
 
-    Examples
-    --------
     >>> tokenize("Don't stop, at 3.5!")
     ("Don't", 'stop', ',', 'at', '3.5', '!')
     """
-    clusters = _clusters(cleaned(text))
+    clusters = _clusters(clean(text))
     tokens: list[str] = []
     grows = False
     for position, cluster in enumerate(clusters):
@@ -54,20 +51,13 @@ def tokenize(text: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def swapped(text: str, one: int, other: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
-    """`text` with two tokens in each other's place, counted from its first; what stands between tokens stays.
+def swap_tokens(text: str, one: int, other: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
+    """`text` with two tokens swapped, counted from 0; the characters between tokens stay.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the tokens of a text, whose letters are all those of the text but the spaces.
-
-    Examples
-    --------
-    >>> swapped("The  cat, the dog", 1, 4)
+    >>> swap_tokens("The  cat, the dog", 1, 4)
     'The  dog, the cat'
     """
-    text, tokens = cleaned(text), list(read(text))
+    text, tokens = clean(text), list(read(text))
     one, other = sorted((one, other))
     (start, end), (from_, to) = (_span(text, tokens, place) for place in (one, other))
     tokens[one], tokens[other] = tokens[other], tokens[one]
@@ -75,15 +65,13 @@ def swapped(text: str, one: int, other: int, read: Callable[[str], Sequence[str]
     return swapped if list(read(swapped)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
 
 
-def replaced(text: str, word: str, by: str) -> str:
-    """`text` with another word wherever a word stands, in any case; what stands between tokens stays.
+def replace_word(text: str, word: str, by: str) -> str:
+    """`text` with every occurrence of a word replaced, in any case; the characters between tokens stay.
 
-    Examples
-    --------
-    >>> replaced("The dragon, the Dragon", "dragon", "cat")
+    >>> replace_word("The dragon, the Dragon", "dragon", "cat")
     'The cat, the cat'
     """
-    text, tokens = cleaned(text), tokenize(text)
+    text, tokens = clean(text), tokenize(text)
     places = [place for place, token in enumerate(tokens) if token.lower() == word]
     spans = [_span(text, tokens, place) for place in places]
     replaced = text
@@ -93,16 +81,14 @@ def replaced(text: str, word: str, by: str) -> str:
     return replaced if tokenize(replaced) == expected else " ".join(expected)
 
 
-def leading(text: str, most: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
+def first_tokens(text: str, most: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
     """`text` as far as its first tokens, at most so many; `read` as in `swapped`.
 
-    Examples
-    --------
-    >>> leading("The cat, the dog", 3)
+    >>> first_tokens("The cat, the dog", 3)
     'The cat,'
     """
     tokens = read(text)
-    return text if len(tokens) <= most else cleaned(text)[: _span(cleaned(text), tokens, most - 1)[1]]
+    return text if len(tokens) <= most else clean(text)[: _span(clean(text), tokens, most - 1)[1]]
 
 
 def _span(text: str, tokens: Sequence[str], place: int) -> tuple[int, int]:
@@ -117,10 +103,10 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
     taken: dict[str, None] = {}  # a set in order
     for token in tokens:
         shown = token if len(token) <= MAX_LABEL_CHARACTERS else token[: MAX_LABEL_CHARACTERS - 1] + "…"
-        if len(token) == 1 and unicodedata.category(token) in _UNSEEN:  # a letter of somebody's own model
+        if len(token) == 1 and unicodedata.category(token) in _UNSEEN:  # a letter of a user's model
             shown = "␣" if token == " " else f"U+{ord(token):04X}"
         if any(unicodedata.bidirectional(character) in ("R", "AL") for character in shown):
-            shown = f"\u2068{shown}\u2069"  # else it would turn round what stands beside it, as in q[head 1, …, 3]
+            shown = f"\u2068{shown}\u2069"  # isolated, or it would reverse the text around it, as in q[head 1, …, 3]
         numbered = (f"{shown} ({n})" for n in count(2))
         taken[next(label for label in chain([shown], numbered) if label not in taken)] = None
     return tuple(taken)
@@ -154,11 +140,8 @@ def _is_flag_half(character: str) -> bool:
 
 def _in_word(cluster: str) -> bool:
     first = cluster[0]
-    return (first == "_" or unicodedata.category(first)[0] in "LN") and not _is_ideograph(first)
-
-
-def _is_ideograph(character: str) -> bool:
-    return unicodedata.name(character, "").startswith("CJK UNIFIED")
+    is_ideograph = unicodedata.name(first, "").startswith("CJK UNIFIED")
+    return (first == "_" or unicodedata.category(first)[0] in "LN") and not is_ideograph
 
 
 def _bridges(word: str, cluster: str, following: str) -> bool:

@@ -60,8 +60,8 @@ def scaled_dot_product_attention(
     enable_gqa : bool
         Whether `key` and `value` may have fewer heads, each of which is shared by a group of neighbouring query heads.
     causal_corner : {"upper left", "lower right"}
-        If queries and new keys differ in number: whether the first of both are aligned, as in PyTorch, or the last,
-        as in FlashAttention since 2.1.
+        If queries and new keys differ in number: whether the first of both are aligned, as in PyTorch, or the last, as
+        in FlashAttention since 2.1.
     softcap : float, optional
         c for c tanh(scaled / c), before the mask (Gemma 2).
     window : int, optional
@@ -108,7 +108,10 @@ def scaled_dot_product_attention(
     given = _projections(query, key, value, enable_gqa)
     n_new = given.n_keys
     if past is not None:
-        given = given.after(*_kept(past), names=("past[0]", "past[1]"))
+        if not isinstance(past, (tuple, list)) or len(past) != 2:
+            raise ArrayError(f"past must be a pair, kept keys and kept values; got {type(past).__name__}.")
+        k, v = (with_batch_axes(f"past[{n}]", past[n], "keys", d) for n, d in enumerate(("d_k", "d_v")))
+        given = given.after(k, v, names=("past[0]", "past[1]"))
     masks = batch_masks("attn_mask", attn_mask, (len(given.q), given.n_heads, given.n_queries, given.n_keys))
     if is_causal or window is not None:
         offset = _offset(causal_corner, given, n_new)
@@ -134,12 +137,6 @@ def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_g
             "Set enable_gqa=True for groups of heads that share them."
         )
     return given
-
-
-def _kept(past: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    if not isinstance(past, (tuple, list)) or len(past) != 2:
-        raise ArrayError(f"past must be a pair, kept keys and kept values; got {type(past).__name__}.")
-    return with_batch_axes("past[0]", past[0], "keys", "d_k"), with_batch_axes("past[1]", past[1], "keys", "d_v")
 
 
 def _offset(corner: str, given: Projections, n_new: int) -> int:

@@ -6,13 +6,14 @@ import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from attnviz.core.operations.operation import Source
 from attnviz.core.operations.rule import Rule, Run
 from attnviz.core.selection import Axis, Selection
-from attnviz.core.stage import Stage, layered, names_in_layer, split_layer
-from attnviz.core.terms import Cell, Given, Terms
+from attnviz.core.stage import Stage, name_in_layer, single_layer_names, split_layer
+from attnviz.core.terms import Cell, Terms
 from attnviz.core.variation import StageGraph
 
 
@@ -34,30 +35,28 @@ MAX_TEMPLATES = 32
 def cached_on_trace(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Cache a function's result on the trace.
 
-    The result must not refer to the trace: it would not be freed before the next
-    collection of reference cycles.
+    The result must not refer to the trace: it would not be freed before the next collection of reference cycles.
     """
-    return _kept(ask, vars)
+    return _cached(ask, vars)
 
 
 def cached_by_template(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Cache a function's result for all traces of a template, or on the trace if it has none.
 
-    The result must follow from the template alone, whatever the numbers are, and
-    must not be modified.
+    The result must follow from the template alone, whatever the numbers are, and must not be modified.
     """
-    return _kept(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
+    return _cached(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
 
 
-def _kept(ask: Callable[[Traced], Result], where: Callable[[Traced], dict]) -> Callable[[Traced], Result]:
+def _cached(ask: Callable[[Traced], Result], where: Callable[[Traced], dict]) -> Callable[[Traced], Result]:
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
     def cached(trace: Traced) -> Result:
-        kept = where(trace)
-        if name not in kept:
-            kept[name] = ask(trace)
-        return kept[name]
+        results = where(trace)
+        if name not in results:
+            results[name] = ask(trace)
+        return results[name]
 
     return cached
 
@@ -94,8 +93,8 @@ class Trace(StageGraph):
     origin : Origin
         Where its parameters come from.
     template : hashable, optional
-        Decides everything about the trace except its numbers: traces of one template have the same stages, words,
-        rules and texts. None if unknown, and for traces made from another one.
+        Decides everything about the trace except its numbers: traces of one template have the same stages, words, rules
+        and texts. None if unknown, and for traces made from another one.
     batch : tuple of Trace
         The traces of all sentences of a batch, if this is the first; else empty.
     """
@@ -139,17 +138,13 @@ class Trace(StageGraph):
         return next(layer for layer in reversed(self.layers) if layer.names.get(base) == name)
 
     def _layer(self, number: int) -> Layer:
-        names = names_in_layer(self._by_name, number, enters=self._enters(number))
+        enters = name_in_layer("q", number)
+        while split_layer(enters)[1] == number:  # follow the inputs of its queries until one is outside the layer
+            enters = self[enters].inputs[0]
+        names = single_layer_names(self._by_name, number, enters)
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
         return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
-
-    def _enters(self, number: int) -> str:
-        """The stage that enters a layer: follow the inputs of its queries until one is outside the layer."""
-        read = layered("q", number)
-        while split_layer(read)[1] == number:
-            read = self[read].inputs[0]
-        return read
 
     @property
     @cached_by_template
@@ -212,14 +207,16 @@ class Trace(StageGraph):
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
         if stage.is_overridden(index):
-            return Given(stage.cell(index).value, stage.overridden_by or "set by you")
+            return Terms((), stage.cell(index).value, recipe=stage.overridden_by or "set by you")
         if isinstance(stage.operation, Source):
-            return Given(stage.cell(index).value, stage.operation.recipe)
+            return Terms((), stage.cell(index).value, recipe=stage.operation.recipe)
         read = read or self.read
-        reads: list[Cells] = []
-        for runs in self._rules[name].runs(index):
-            reads += zip(*(read(stage.inputs[int(run.source)], run) for run in runs), strict=True)
-        return stage.operation.terms(index, tuple(reads))
+        lines = [
+            list(zip(*(read(stage.inputs[int(run.source)], run) for run in runs), strict=True))
+            for runs in self._rules[name].runs(index)
+        ]
+        numbers = ([tuple([cell.value for cell in cells]) for cells in line] for line in lines)
+        return Terms(tuple(chain(*lines)), *stage.operation.recomputed(index, *numbers))
 
     def read(self, name: str, run: Run) -> Cells:
         """The cells of a run along the stage `name`."""
@@ -263,19 +260,8 @@ class Trace(StageGraph):
 
 @dataclass(frozen=True)
 class Layer:
-    """A pass as seen from one of its layers, for the texts and pictures of that layer.
+    """A pass as seen from one of its layers, for the texts and pictures of that layer."""
 
-    Attributes
-    ----------
-    number : int
-        Counted from 1.
-    trace : Trace
-        The pass with this layer's stages under their single-layer names and its input as `x`; stages of other layers
-        keep their names.
-    names : mapping of str to str
-        From each name in `trace` to the name in the whole pass.
-    """
-
-    number: int
-    trace: Trace
-    names: Mapping[str, str]
+    number: int  # counted from 1
+    trace: Trace  # with this layer's stages under their single-layer names, and its input as `x`
+    names: Mapping[str, str]  # from each name in `trace` to the name in the whole pass

@@ -59,8 +59,8 @@ class StageGraph:
     def with_changes(self, *changes: Change) -> Self:
         """The trace with some numbers set by hand, and everything that depends on them recomputed.
 
-        Stages that no change reaches are the same objects. A cell that is set keeps its
-        number when its stage is recomputed; of two changes to one cell the later holds.
+        Stages that no change reaches are the same objects. A cell that is set keeps its number when its stage is
+        recomputed; of two changes to one cell the later holds.
 
         Raises
         ------

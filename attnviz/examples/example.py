@@ -16,26 +16,13 @@ from attnviz.examples.printout import Agreement, Number, PrintOut
 
 @dataclass(frozen=True)
 class Variant:
-    """One pass of a worked example.
+    """One pass of a worked example."""
 
-    Attributes
-    ----------
-    id : str
-        Short, for addresses.
-    title : str
-    description : str
-        One sentence.
-    make : callable
-        Makes the pass, without arguments.
-    ours : bool
-        True for a pass that the notebook does not have.
-    """
-
-    id: str
+    id: str  # short, for addresses
     title: str
-    description: str
-    make: Callable[[], Trace]
-    ours: bool = False
+    description: str  # one sentence
+    make: Callable[[], Trace]  # makes the pass, without arguments
+    ours: bool = False  # true for a pass that the notebook does not have
 
     @cached_property
     def trace(self) -> Trace:
@@ -75,26 +62,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake in a notebook: something it does or says that is wrong.
-
-    Attributes
-    ----------
-    title : str
-    explanation : str
-    variant : Variant
-        The pass to look at.
-    stage : str
-        The stage of it where wrong and right diverge.
-    wrong, right : Side
-        Their numbers differ; where a shape is in dispute, they are the shapes.
-    """
+    """A mistake in a notebook: something it does or says that is wrong."""
 
     title: str
     explanation: str
-    variant: Variant
-    stage: str
-    wrong: Side
-    right: Side
+    variant: Variant  # the pass to look at
+    stage: str  # the stage of it where wrong and right diverge
+    wrong: Side  # their numbers differ; where a shape is in dispute, they are the shapes
+    right: Side  # their numbers differ; where a shape is in dispute, they are the shapes
 
 
 def unshifted_softmax(scores: ArrayLike) -> np.ndarray:
@@ -105,48 +80,21 @@ def unshifted_softmax(scores: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Example:
-    """A notebook, worked through.
+    """A notebook, worked through."""
 
-    Attributes
-    ----------
-    id : str
-        The number of the notebook, "000" to "004".
-    title : str
-        What it teaches, in a few words.
-    summary : str
-        The same in one sentence.
-    description : str
-        What it shows, and where to look.
-    step : str
-        The id of the step that this speaks of.
-    source : str
-        Whose facts and figures these are, and what had to be rebuilt of them.
-    variants : tuple of Variant
-    print_outs : tuple of PrintOut
-    mistakes : tuple of Mistake
-    selection : Selection
-        The number that the description speaks of.
-    """
-
-    id: str
-    title: str
-    summary: str
-    description: str
-    step: str
-    source: str
+    id: str  # the number of the notebook, "000" to "004"
+    title: str  # what it teaches, in a few words
+    summary: str  # the same in one sentence
+    description: str  # what it shows, and where to look
+    step: str  # the id of the step that this speaks of
+    source: str  # whose facts and figures these are, and what had to be rebuilt of them
     variants: tuple[Variant, ...]
     print_outs: tuple[PrintOut, ...]
     mistakes: tuple[Mistake, ...]
-    selection: Selection = field(default_factory=Selection)
+    selection: Selection = field(default_factory=Selection)  # the number that the description speaks of
 
     def variant(self, id: str) -> Variant:
-        """The variant of that id.
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
+        """The variant of that id."""
         for variant in self.variants:
             if variant.id == id:
                 return variant

@@ -24,9 +24,8 @@ V_ERROR = 2.5e-7
 def rebuilt_v() -> np.ndarray:
     """V: its first 14 numbers as printed, the other 18 from the printed product of attention and V.
 
-    The notebook sets no seed, and its export cuts V off. But attention times V is
-    printed whole, and attention follows from Q and K: each column of V is the
-    solution of 4 equations, by least squares as some of its numbers are known.
+    The notebook sets no seed, and its export cuts V off. But attention times V is printed whole, and attention follows
+    from Q and K: each column of V is the solution of 4 equations, by least squares as some of its numbers are known.
     """
     attention = attend_projected(Q[None], K[None], np.zeros((1, *SHAPE)))["attention"].value[0]
     printed = published("001", "v")
@@ -70,10 +69,7 @@ def _batch() -> np.ndarray:
 
 WITHOUT = Variant("without", "Without the mask", "Every word sees every word.", lambda: _pass(None))
 WITH = Variant(
-    "with",
-    "With the mask",
-    "A word sees itself and the words before it.",
-    lambda: _pass(np.where(VISIBLE, 0, -np.inf)),
+    "with", "With the mask", "A word sees itself and the words before it.", lambda: _pass(np.where(VISIBLE, 0, -np.inf))
 )
 
 EXAMPLE = Example(

@@ -21,26 +21,13 @@ Kind = Literal["computed", "input", "label"]
 
 @dataclass(frozen=True)
 class Number:
-    """A published number and the computed one.
+    """A published number and the computed one."""
 
-    Attributes
-    ----------
-    published : str
-        As it was printed.
-    computed : float
-    last_place : int
-        The power of ten of the last digit that was printed, or left out as a zero.
-    slack : float
-        What is allowed beyond half a unit of it; 0 but for the print-outs that say why.
-    kind : str
-        One of `Kind`.
-    """
-
-    published: str
+    published: str  # as it was printed
     computed: float
-    last_place: int
-    slack: float
-    kind: Kind = "computed"
+    last_place: int  # the power of ten of the last digit that was printed, or left out as a zero
+    slack: float  # what is allowed beyond half a unit of it; 0 but for the print-outs that say why
+    kind: Kind = "computed"  # one of `Kind`
 
     @property
     def agrees(self) -> bool:
@@ -66,43 +53,20 @@ class Number:
 
 @dataclass(frozen=True)
 class PrintOut:
-    """A print-out of a notebook, and what it is checked against.
+    """A print-out of a notebook, and what it is checked against."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, in the words of this project.
-    where : str
-        The cell of the notebook, and the notebook's own name for it.
-    published : tuple of str
-        The numbers as printed.
-    decimals : int or None
-        To how many the notebook rounded (a print may leave out zeros at the end);
-        None where every number shows its own digits, as in 8.32207466e-07.
-    computed : callable
-        Gives the numbers in the same order, perhaps more of them than the export
-        of the notebook holds. A `Cells` also knows its variant and stage.
-    note : str
-    slack : float
-        What is allowed beyond half a unit of the last digit.
-    why : str
-        The reason for it.
-    kinds : str
-        What its numbers are, separated by spaces and from the start again where there are more numbers.
-    of : str
-        The name of another print-out, if these are numbers of it, checked in a second way: they are counted there.
-    """
-
-    name: str
-    where: str
-    published: tuple[str, ...]
-    decimals: int | None
-    computed: Callable[[], ArrayLike]
+    name: str  # what it is, in the words of this project
+    where: str  # the cell of the notebook, and the notebook's own name for it
+    published: tuple[str, ...]  # the numbers as printed
+    decimals: int | None  # of all numbers; None where each shows its own digits, as in 8.32207466e-07
+    computed: Callable[
+        [], ArrayLike
+    ]  # the same numbers in order, perhaps more of them than the notebook's export holds
     note: str = ""
-    slack: float = 0.0
-    why: str = ""
-    kinds: str = "computed"
-    of: str = ""
+    slack: float = 0.0  # what is allowed beyond half a unit of the last digit
+    why: str = ""  # the reason for it
+    kinds: tuple[Kind, ...] = ("computed",)  # of its numbers, from the start again where there are more numbers
+    of: str = ""  # the print-out that counts these numbers, if they check it in a second way
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -111,7 +75,7 @@ class PrintOut:
         pairs = zip(self.published, computed, strict=True)
         return tuple(
             Number(text, float(value), self._last_place(text), self.slack, kind)
-            for (text, value), kind in zip(pairs, cycle(self.kinds.split()), strict=False)
+            for (text, value), kind in zip(pairs, cycle(self.kinds), strict=False)
         )
 
     @property
@@ -120,29 +84,18 @@ class PrintOut:
         return all(number.agrees for number in self.numbers)
 
     def _last_place(self, text: str) -> int:
-        return Decimal(text).as_tuple().exponent if self.decimals is None else -self.decimals
+        return int(Decimal(text).as_tuple().exponent) if self.decimals is None else -self.decimals
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of some published numbers with the computed ones, as counts.
-
-    Attributes
-    ----------
-    n_numbers : int
-    n_to_the_digit : int
-        Those that agree to the last digit printed.
-    n_within_slack : int
-        Those that agree only as closely as the rounded numbers allow that they are recomputed from.
-    n_inputs, n_labels : int
-        Those of each kind, which agree to the last digit.
-    """
+    """The agreement of some published numbers with the computed ones, as counts."""
 
     n_numbers: int
-    n_to_the_digit: int
-    n_within_slack: int
-    n_inputs: int
-    n_labels: int
+    n_to_the_digit: int  # those that agree to the last digit printed
+    n_within_slack: int  # those that agree within the slack
+    n_inputs: int  # those of each kind, which agree to the last digit
+    n_labels: int  # those of each kind, which agree to the last digit
 
     @classmethod
     def of(cls, numbers: Iterable[Number]) -> Agreement:
@@ -155,7 +108,7 @@ class Agreement:
 
     @property
     def n_agree(self) -> int:
-        """Those that agree, either way."""
+        """Those that agree to the digit or within the slack."""
         return self.n_to_the_digit + self.n_within_slack
 
     @property
@@ -178,6 +131,10 @@ def published(example: str, name: str) -> np.ndarray:
 def print_outs(example: str, computed: Mapping[str, Callable[[], ArrayLike]]) -> tuple[PrintOut, ...]:
     """The recorded print-outs of an example, each with what computes it."""
     return tuple(
-        PrintOut(computed=computed[each["name"]], **{**each, "published": tuple(each["published"].split())})
+        PrintOut(
+            computed=computed[each["name"]],
+            **each
+            | {"published": tuple(each["published"].split()), "kinds": tuple(each.get("kinds", "computed").split())},
+        )
         for each in recorded(example)
     )

@@ -1,6 +1,7 @@
 """Worked example 002: self-attention without parameters, with random ones, as nn.Linear; and two more of ours."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def _pass(parameters: Parameters, recipe: str = "", mask: np.ndarray | None = No
 
 def _products(trace: Trace, stage: str, *index: int) -> list[float]:
     """The terms of a cell that are added up."""
-    return [math.prod(cell.value for cell in product) for product in trace.terms(stage, index).products]
+    return [math.prod(cell.value for cell in product) for product in trace.terms(stage, index).lines]
 
 
 def _word_products() -> list[tuple[float, ...]]:
@@ -146,7 +147,7 @@ EXAMPLE = Example(
             "output of query 2": SOFTMAX.cells("concat", 1),
             "vector of word 1": SOFTMAX.cells("x", 0),
             "attention of query 2 to word 1": SOFTMAX.cells("attention", 0, 1, 0),
-            **{f"word {i + 1}'s part of the output of query 2": lambda i=i: _part(i) for i in range(len(WORDS))},
+            **{f"word {i + 1}'s part of the output of query 2": partial(_part, i) for i in range(len(WORDS))},
             "scores, by loops": SOFTMAX.cells("scores"),
             "scores, by matrix product": SOFTMAX.cells("scores"),
             "attention, softmax": SOFTMAX.cells("attention"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from attnviz.core.graph import leading_to
+from attnviz.core.graph import ancestors
 from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Layer, Trace
@@ -82,7 +82,7 @@ def _sizes(trace: Trace, stage: Stage) -> np.ndarray:
     An operation of several inputs without terms of its own is a sum of their products, so applying it to their absolute
     values gives that sum.
     """
-    is_sum = len(stage.inputs) > 1 and type(stage.operation).terms is Operation.terms
+    is_sum = len(stage.inputs) > 1 and type(stage.operation).recomputed is Operation.recomputed
     inputs = [np.where(np.isfinite(each.value), np.abs(each.value), 0) for each in trace.inputs(stage.name)]
     with np.errstate(over="ignore"):
         values = stage.operation.compute(*inputs) if is_sum else stage.value
@@ -123,11 +123,8 @@ def compared(name, made, rows=slice(None)):
 def torch_script(trace: Trace) -> str | None:
     """The pass as a PyTorch script, which checks attention and output of each layer against the file of `arrays`.
 
-    Returns
-    -------
-    str or None
-        None if `torch.nn.MultiheadAttention` can't compute the pass: without projections or a softmax, with other
-        widths, or with computed numbers set by hand.
+    None if `torch.nn.MultiheadAttention` can't compute the pass: without projections or a softmax, with other widths,
+    or with computed numbers set by hand.
     """
     if any(stage.overridden and not stage.is_given for stage in trace.stages) or not all(map(_can, trace.layers)):
         return None
@@ -151,9 +148,9 @@ def _can(layer: Layer) -> bool:
 
 def _computed(trace: Trace) -> Iterator[Stage]:
     """The computed stages from the input of a layer's attention to its output."""
-    entering = leading_to(trace.stages, trace["q"].inputs[0]) + leading_to(trace.stages, trace["k"].inputs[0])
+    entering = ancestors(trace.stages, trace["q"].inputs[0]) + ancestors(trace.stages, trace["k"].inputs[0])
     before = {stage.name for stage in entering}
-    return (each for each in leading_to(trace.stages, "output") if each.inputs and each.name not in before)
+    return (each for each in ancestors(trace.stages, "output") if each.inputs and each.name not in before)
 
 
 def _layer_lines(layer: Layer) -> list[str]:
@@ -218,12 +215,7 @@ def _biases(trace: Trace, names: Mapping[str, str], times: str) -> list[str]:
         for b in ("b_q", "b_k", "b_v")
     ]
     out = f'tensor("{names["b_o"]}")' if "b_o" in trace else f"torch.zeros({length}, dtype=torch.float64)"
-    return [
-        "mha.in_proj_bias.copy_(",
-        f"    torch.cat([{', '.join(parts)}])",
-        ")",
-        f"mha.out_proj.bias.copy_({out})",
-    ]
+    return ["mha.in_proj_bias.copy_(", f"    torch.cat([{', '.join(parts)}])", ")", f"mha.out_proj.bias.copy_({out})"]
 
 
 def _mask(trace: Trace, name: str) -> list[str]:

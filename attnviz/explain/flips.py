@@ -1,11 +1,11 @@
-"""Sentences on flips: the change of one number per stage that changes an answer, or the order of two shares."""
+"""Sentences on flips: one number per stage whose change turns an answer, or the order of two attention weights."""
 
 import math
 from collections.abc import Sequence
 
 from attnviz.analysis.flips import BELOW, TRIAL_SIZES, Flip, StageFlip
 from attnviz.analysis.row_ranking import RowRanking
-from attnviz.core.graph import leading_to
+from attnviz.core.graph import ancestors
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
 from attnviz.explain.wording import percent
@@ -31,7 +31,7 @@ def headline(trace: Trace, contest: RowRanking) -> str:
     if _is_answer(trace, contest):
         return f"{where} the answer is {leader}, with {percent(shares[contest.leader])}. {each}"
     first, second = (percent(shares[place]) for place in (contest.leader, contest.rivals[0]))
-    return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
+    return f"{where} {leader} has a larger attention weight, {first}, than {rival}, {second}. {each}"
 
 
 def sentences(trace: Trace, contest: RowRanking, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
@@ -51,7 +51,7 @@ def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
     if (
         not one.flip
         or not other.flip
-        or one.stage not in {stage.name for stage in leading_to(trace.stages, other.stage)}
+        or one.stage not in {stage.name for stage in ancestors(trace.stages, other.stage)}
     ):
         return False
     changes = [each.flip.turns - each.flip.cell.value for each in (one, other)]
@@ -68,8 +68,6 @@ def _same(others: Sequence[StageFlip]) -> list[str]:
 def sentence(trace: Trace, contest: RowRanking, stage_flip: StageFlip) -> str:
     """A sentence on the change that flips a contest in one stage and on the last value that doesn't; or on none.
 
-    Examples
-    --------
     >>> from attnviz.analysis.row_ranking import ranking_of
     >>> from attnviz.analysis.flips import flips
     >>> from attnviz.models import MODELS
@@ -87,7 +85,7 @@ def sentence(trace: Trace, contest: RowRanking, stage_flip: StageFlip) -> str:
     if not stage_flip.most:
         return f"{title}: too large to try each of its numbers."
     scale = entry(stage_flip.stage).scale
-    tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
+    tried = {"flag": "hiding or showing one key", "share": "a value from 0 to 1"}
     sizes = f"changes of {len(TRIAL_SIZES)} sizes, up to {stage_flip.most:g}"
     return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
 

@@ -36,11 +36,7 @@ _GENERAL = (
         r"\bKV cache\b",
         "Memory for the keys and values of earlier {unit}s, so that a new one needs to compute its own alone.",
     ),
-    Term(
-        "layer",
-        r"\blayers?\b",
-        "One round of attention, and of an MLP where the model has one.",
-    ),
+    Term("layer", r"\blayers?\b", "One round of attention, and of an MLP where the model has one."),
     Term("loss", r"\bloss\b", "The mean of −ln of the probability that the right answer had: less is better."),
     Term("nats", r"\bnats?\b", "The unit of a loss: e to it is the number of answers one is as unsure between."),
     Term("held-out", r"\bheld[- ]out\b", "Kept out of training, to see what was learnt and not learnt by heart."),
@@ -68,16 +64,7 @@ def explained(label: str) -> str:
 
 
 def measured(n_layers: int, training: Mapping | None, seed: int | None) -> dict[str, str]:
-    """Sentences on terms, by their ids, with numbers that the browser can't find in a pass.
-
-    Parameters
-    ----------
-    n_layers : int
-    training : mapping or None
-        As `attnviz.models` gives it.
-    seed : int or None
-        The seed of the parameters; None if no seed is on the screen.
-    """
+    """Sentences on terms, by their ids, with numbers that the browser can't find in a pass."""
     always = {"layer": f"Layers of this pass: {n_layers}."} | ({} if seed is None else {"seed": f"Here it is {seed}."})
     if not training:
         return always

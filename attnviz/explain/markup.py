@@ -30,8 +30,6 @@ _MARKED = re.compile(
 def runs(text: str, **words: str | list) -> Runs:
     """Parse markup into runs, and fill each slot with a word that the user typed, or with a run.
 
-    Examples
-    --------
     >>> runs("each :blue[**query**] of $X$")
     [['', 'each '], ['q', 'query'], ['', ' of '], ['math', 'X']]
     >>> runs("what “{word}” asks", word="*cat*")

@@ -139,11 +139,8 @@ _REPEATED = re.compile(r" \(\d+\)$")
 def script(trace: Trace) -> str | None:
     """The pass as a script in microgpt's style; it reads the file of `numbers` and prints how far its logits are off.
 
-    Returns
-    -------
-    str or None
-        None if microgpt can't compute the pass: with other norms, residuals or masks than its own, or with computed
-        numbers set by hand.
+    None if microgpt can't compute the pass: with other norms, residuals or masks than its own, or with computed numbers
+    set by hand.
     """
     if not is_microgpt(trace):
         return None

@@ -14,15 +14,13 @@ from attnviz.core.trace import Stage, Trace
 from attnviz.explain.steps import AXES, entry, full_title
 from attnviz.explain.wording import length, precise
 
-SATURATED_SHARE = 0.99
-"""A row of a softmax with a larger share than this hardly moves."""
+SATURATED = 0.99
+"""A row of a softmax with a larger number than this hardly moves."""
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
     """How a stage changed, in one line: the row that moved furthest, by how much, and how many rows didn't.
 
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
@@ -77,16 +75,6 @@ def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[s
     A word's slope is the length of its row of derivatives: the most that a step of length 1 along any direction can do.
     A parameter's is its derivative.
 
-    Parameters
-    ----------
-    trace : Trace
-    name, index
-        The cell.
-    gradients : mapping of stage names to ndarray
-        Its gradients.
-
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> from attnviz.analysis.gradients import gradients
     >>> trace = trace_of(Settings("the cat sat", mask="causal"))
@@ -96,7 +84,9 @@ def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[s
     given = [trace[each] for each in gradients if each != name and not trace[each].inputs]
     parameters = [_parameter(trace, stage, gradients) for stage in given if entry(stage.name).kind == "parameter"]
     words = [
-        _word(trace, stage, gradients) for stage in given if entry(stage.name).kind != "parameter" and _has_words(stage)
+        _word(trace, stage, gradients)
+        for stage in given
+        if entry(stage.name).kind != "parameter" and stage.axes[-1] != "key"
     ]
     most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
     movers = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
@@ -108,10 +98,10 @@ def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[s
 
 
 def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
-    """Why every slope of a share is small if one share of its row is nearly 1; else nothing.
+    """Why every slope of an attention weight is small if one of its row is nearly 1; else nothing.
 
-    The slope of a share a by its own score is a (1 - a), by the score of a share b it is -a b. None is larger in size
-    than that of the largest share by its own score.
+    The slope of a weight a by its own score is a (1 - a), by the score of a weight b it is -a b. None is larger in size
+    than that of the largest weight by its own score.
     """
     stage = trace[name]
     if not isinstance(stage.operation, Softmax) or stage.is_overridden(index):
@@ -120,7 +110,7 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
     shares = stage.operation.compute(*(each.value for each in (scores, *sinks)))[index[:-1]]  # as if nothing were set
     place = int(shares.argmax())
     most, rest = float(shares[place]), math.fsum(np.delete(shares, place))
-    if most <= SATURATED_SHARE or (not sinks and np.isfinite(scores.value[index[:-1]]).sum() == 1):
+    if most <= SATURATED or (not sinks and np.isfinite(scores.value[index[:-1]]).sum() == 1):
         return ""
     if sinks:
         rest += float(trace[trace.layer_of(name).names["sink_share"]].value[index[:-1]])
@@ -128,7 +118,7 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
     others = f"all other {AXES[axis]}{' and the sink' if sinks else ''} together {precise(rest)}"
     parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, {others}"
     return (
-        f"This row is saturated: {parts}. No score moves a share of the row faster than the product of the two, "
+        f"This row is saturated: {parts}. No score moves a number of the row faster than the product of the two, "
         f"{precise(most * rest)}; what comes earlier acts through the scores."
     )
 
@@ -148,10 +138,6 @@ def _word(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tu
     relative = [length(row / unit) for row in rows]  # the lengths themselves may overflow
     steepest = int(np.argmax(relative))
     return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{trace.label(axis, steepest)}”"
-
-
-def _has_words(stage: Stage) -> bool:
-    return stage.axes[-1] != "key"  # a row of a mask is not a word
 
 
 def _hides(stage: Stage) -> np.ndarray:

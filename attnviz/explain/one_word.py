@@ -17,7 +17,7 @@ from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.markup import Runs, runs
-from attnviz.explain.step import Step
+from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import BAND_TEXTS, ENTERING, entry, stories_of, symbol
 from attnviz.explain.steps.scaling import is_unscaled, scale_in_words
 from attnviz.explain.steps.tokens import TOKENS
@@ -29,14 +29,8 @@ _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     """The sentence beside the band of a stage; the stage's own stories if no step has one.
 
-    Parameters
-    ----------
-    trace : Trace
-    name : str
-    shows : str, optional
-        What is shown instead of the stage itself: an array of its rule, a sum, its sources.
-    **slots : str
-        The stages of further slots in its stories: `sum` is what a matrix's products add up to.
+    `shows` is what is shown instead of the stage: an array of its rule, a sum, its sources. `slots` are the stages of
+    further slots in its stories: `sum` is what a matrix's products add up to.
     """
     layer = trace.layer_of(name)
     names = layer.names | slots
@@ -46,10 +40,8 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     filled = {"{unit}": trace.origin.unit, "{scaling}": scale_in_words(layer.trace) if base == "scaled" else ""}
     for slot, words in filled.items():
-        text, stories = (
-            text.replace(slot, words),
-            [dataclasses.replace(each, text=each.text.replace(slot, words)) for each in stories],
-        )
+        text = text.replace(slot, words)
+        stories = [dataclasses.replace(each, text=each.text.replace(slot, words)) for each in stories]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
     of = layer.names["heads"] if base == "concat" else name  # whose numbers it copies side by side
     return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=of))
@@ -65,11 +57,13 @@ def marks(stage: Stage) -> str:
 def norm_bands(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The row before the norm, its squares with their sum, and the row after."""
     read, kind = stage.inputs[0], type(stage.operation).__name__
-    after = "" if kind == "RMSNorm" else kind
-    yield Band([], entry(read).title, row_matrix(trace[read]))
-    squares = sentence(trace, stage.name, "#square" + f" of {after}" * bool(after))
+    yield _row_band(trace[read], [])
+    if kind == "RMSNorm":
+        squares, after = sentence(trace, stage.name, "#square"), ""
+    else:
+        squares, after = sentence(trace, stage.name, f"#square of {kind}"), kind
     yield Band(squares, "squares", row_matrix(stage, sums=True), array="#square")
-    yield Band(sentence(trace, stage.name, after, left=read), entry(stage.name).title, row_matrix(stage))
+    yield _row_band(stage, sentence(trace, stage.name, after, left=read))
 
 
 def product_band(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
@@ -87,8 +81,7 @@ def contribution_bands(trace: Trace, stage: Stage) -> Iterator[Band]:
     if not has_several_heads(trace, stage):
         return
     yield Band(sentence(trace, stage.name), entry(stage.name).title, Matrix(stage.name, 0, 2))
-    bias = trace.layer_of(stage.name).names.get("b_o")
-    if bias:
+    if bias := trace.layer_of(stage.name).names.get("b_o"):
         yield Band([], entry(bias).title, Matrix(bias, None, 0))
 
 
@@ -112,29 +105,25 @@ def follows_its_factors(trace: Trace, stage: Stage) -> bool:
     if stage not in parts or len(parts) == 1:
         return True
     order = list(trace.keys()).index
-    first, last = (
-        min(parts, key=lambda each: order(each.name)),
-        max(parts, key=lambda each: max(map(order, each.inputs))),
-    )
+    first = min(parts, key=lambda part: order(part.name))
+    last = max(parts, key=lambda part: max(map(order, part.inputs)))
     return stage is first is last
 
 
 def comparison_after(trace: Trace, stage: Stage) -> Stage | None:
     """The comparison whose last input is this stage."""
-    order = list(trace.keys())
-    return next(
-        (each for each in dot_products_of(trace, stage) if max(each.inputs, key=order.index) == stage.name), None
-    )
+    order = list(trace.keys()).index
+    comparisons = dot_products_of(trace, stage)
+    return next((each for each in comparisons if max(each.inputs, key=order) == stage.name), None)
 
 
 def is_query_or_key(trace: Trace, stage: Stage) -> bool:
     """Whether a stage is queries or keys, compared as they are or after further stages."""
-    stages = tuple(each for scores in dot_products_of(trace, stage) for each in trace.inputs(scores.name)[:2])
-    while stages and stage not in stages:
-        stages = tuple(
-            each for after in stages for each in trace.inputs(after.name)[:1] if each.axes[:2] == after.axes[:2]
-        )
-    return bool(stages)
+    compared = [each for scores in dot_products_of(trace, stage) for each in trace.inputs(scores.name)[:2]]
+    while compared and stage not in compared:
+        inputs = [(after, before) for after in compared for before in trace.inputs(after.name)[:1]]
+        compared = [before for after, before in inputs if before.axes[:2] == after.axes[:2]]
+    return bool(compared)
 
 
 def is_product(stage: Stage) -> bool:
@@ -152,6 +141,11 @@ def is_output(stage: Stage) -> bool:
     return split_layer(stage.name)[0] == "output"
 
 
+def _row_band(stage: Stage, text: Runs, **more: object) -> Band:
+    """The row of a stage under its title."""
+    return Band(text, entry(stage.name).title, row_matrix(stage), **more)
+
+
 def row_matrix(stage: Stage, *, sums: bool = False) -> Matrix:
     """The row of a stage."""
     return Matrix(stage.name, None, len(stage.axes) - 1, sums=sums)
@@ -167,20 +161,20 @@ def transposed_matrix(stage: Stage) -> Matrix:
     return Matrix(stage.name, len(stage.axes) - 1, len(stage.axes) - 2)
 
 
-def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
+def sources(trace: Trace, step: ShownStep) -> tuple[Source, ...]:
     """Where the queries, keys and values of a step come from, and the output of several heads.
 
     Only what a matrix makes has a source.
     """
     names = trace.layers[step.layer - 1].names
-    made = (
-        [trace[names[name]] for name in _NAMES if name in names] if _first_compared(trace, names) in step.stages else []
-    )
-    joined = [trace[name] for name in step.stages if is_output(trace[name]) and has_several_heads(trace, trace[name])]
-    return (
-        *(_source(trace, stage) for stage in made if is_product(stage)),
-        *(_join(trace, stage) for stage in joined if is_product(stage)),
-    )
+    found = []
+    if _first_compared(trace, names) in step.stages:
+        made = [trace[names[name]] for name in _NAMES if name in names]
+        found = [_source(trace, stage) for stage in made if is_product(stage)]
+    for stage in map(trace.__getitem__, step.stages):
+        if is_output(stage) and has_several_heads(trace, stage) and is_product(stage):
+            found.append(_source_of_output(trace, stage))
+    return tuple(found)
 
 
 def formula(trace: Trace, stage: Stage) -> str:
@@ -202,22 +196,20 @@ def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
     return tuple(band for band in _source(trace, stage).bands if band not in first_query_bands(trace))
 
 
-def _join(trace: Trace, output: Stage) -> Source:
-    """The source of the output: the heads side by side, times the output parameters."""
-    layer = trace.layer_of(output.name)
+def _source_of_output(trace: Trace, output: Stage) -> Source:
+    """The heads side by side, times the output parameters."""
+    contributions = trace[trace.layer_of(output.name).names["contributions"]]
     concat, w_o = trace.inputs(output.name)[:2]
+    text = sentence(trace, w_o.name, "w_o of heads", sum=output.name)
     return Source(
         entry(w_o.name).title.lower(),
         "query",
         sentence(trace, output.name, "output from"),
         formula(trace, output),
         (
-            replace(
-                product_band(trace, w_o, concat, output),
-                sentence=sentence(trace, w_o.name, "w_o of heads", sum=output.name),
-            ),
-            *contribution_bands(trace, trace[layer.names["contributions"]]),
-            Band(sentence(trace, output.name), entry(output.name).title, row_matrix(output)),
+            replace(product_band(trace, w_o, concat, output), sentence=text),
+            *contribution_bands(trace, contributions),
+            _row_band(output, sentence(trace, output.name)),
         ),
     )
 
@@ -228,12 +220,12 @@ def _source(trace: Trace, stage: Stage) -> Source:
     is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or is_norm(enters))
     added = enters.inputs if is_sum else []
     bands = (
-        *(_norm_alone(trace, enters) if is_norm(enters) else ()),
-        *(Band([], entry(name).title, row_matrix(trace[name])) for name in added),
-        *((Band([], entry(enters.name).title, row_matrix(enters)),) if added else ()),
+        *(replace(band, sentence=[]) for band in (norm_bands(trace, enters) if is_norm(enters) else ())),
+        *(_row_band(trace[name], []) for name in added),
+        *((_row_band(enters, []),) if added else ()),
         product_band(trace, matrix, enters, stage),
-        *(Band([], entry(each.name).title, row_matrix(each)) for each in bias),
-        Band(sentence(trace, stage.name, f"{base} sum"), entry(stage.name).title, row_matrix(stage), factors=True),
+        *(_row_band(each, []) for each in bias),
+        _row_band(stage, sentence(trace, stage.name, f"{base} sum"), factors=True),
         *(band for each in _stages_before_scores(trace, stage) for band in _changed_row(trace, each)),
     )
     word = stage.axes[-2]
@@ -273,24 +265,12 @@ def _changed_row(trace: Trace, stage: Stage) -> Iterator[Band]:
     elif is_product(stage):
         left, matrix = trace.inputs(stage.name)
         yield product_band(trace, matrix, left, stage)
-        yield Band(
-            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"),
-            entry(stage.name).title,
-            row_matrix(stage),
-            factors=True,
-        )
+        yield _row_band(stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"), factors=True)
     else:
-        yield Band(
-            sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"), entry(stage.name).title, row_matrix(stage)
-        )
+        yield _row_band(stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"))
 
 
-def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
-    """The bands of a norm, without sentences."""
-    return (replace(band, sentence=[]) for band in norm_bands(trace, stage))
-
-
-def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
+def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
     """The bands that a step adds to the One word view, if any."""
     if step.id == TOKENS.id:
         return first_query_bands(trace)
@@ -299,7 +279,7 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
 
-def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
+def page(trace: Trace, step: ShownStep, of_step: Sequence[Band]) -> str:
     """The page of the One word view that has the bands of a step.
 
     A layer has one for its words and one for joining heads. Before them come pages for the first query and for latents:
@@ -319,20 +299,20 @@ def page(trace: Trace, step: Step, of_step: Sequence[Band]) -> str:
         return f"mlp-{layer}"
     if "logits" in names and "mlp" in trace.layers[-1].trace:
         return f"answer-{layer}"
-    is_of_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
-    return f"{'words' if is_of_words else 'join'}-{layer}"
+    has_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
+    return f"{'words' if has_words else 'join'}-{layer}"
 
 
 _OF_QUERY_LATENT = {"q_compressed", "q_latent"}
 _OF_NEURONS, _OF_MLP = {"mlp_norm", "hidden", "active"}, {"mlp", "mlp_residual"}
 
 
-def _is_of_sources(step: Step) -> bool:
+def _is_of_sources(step: ShownStep) -> bool:
     """Whether the step is the norm before queries, keys and values, which is shown with their sources."""
     return {split_layer(name)[0] for name in step.stages} == {"attn_norm"}
 
 
-def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+def _bands(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
     base, _ = split_layer(stage.name)
     if comparison := comparison_after(trace, stage):
         yield _comparison(trace, comparison)
@@ -372,7 +352,7 @@ def _shows(keys: Stage, comparison: Stage) -> str:
     return base if base == "k" else f"{base} compared"
 
 
-def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+def _row(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
     """The selected query's row of a stage, after what it is computed from if that isn't shown yet."""
     is_summed = is_product(stage) and not (has_several_heads(trace, stage) and is_output(stage))
     if is_summed and stage.axes[-1] != "key":
@@ -388,17 +368,12 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         yield Band([], "what came in", row_matrix(trace[stage.inputs[0]]))
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
-            yield Band(
-                sentence(trace, stage.name, bar.array),
-                "exp(score − max)",
-                row_matrix(stage, sums=len(stage.inputs) == 1),
-                array=bar.array,
-            )
-    sums = entry(stage.name).scale == "share"
+            text, row = sentence(trace, stage.name, bar.array), row_matrix(stage, sums=len(stage.inputs) == 1)
+            yield Band(text, "exp(score − max)", row, array=bar.array)
     yield Band(
         sentence(trace, stage.name, **slots),
         _label(stage),
-        row_matrix(stage, sums=sums),
+        row_matrix(stage, sums=entry(stage.name).scale == "share"),
         leftover=_sink_share(trace, stage),
         factors=is_added_up,
     )
@@ -420,15 +395,11 @@ def _weighted_sum(trace: Trace, stage: Stage) -> Band:
 
 def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The attention weights of each of several heads, with its output on the right."""
-    if has_several_heads(trace, stage):
-        layer = trace.layer_of(stage.name)
-        heads, shares = trace[stage.inputs[0]], trace[layer.names["attention"]]
-        yield Band(
-            sentence(trace, stage.name),
-            entry(shares.name).title,
-            Matrix(shares.name, 0, 2),
-            right=Matrix(heads.name, 0, 2),
-        )
+    if not has_several_heads(trace, stage):
+        return
+    attention, heads = trace.layer_of(stage.name).names["attention"], stage.inputs[0]
+    text = sentence(trace, stage.name)
+    yield Band(text, entry(attention).title, Matrix(attention, 0, 2), right=Matrix(heads, 0, 2))
 
 
 def _reads_shares(trace: Trace, stage: Stage) -> bool:

@@ -11,22 +11,14 @@ from msgspec import UNSET, convert
 from attnviz.contract import stages as steps
 from attnviz.contract.models import Model, Training
 from attnviz.contract.stages import Axis as SentAxis
-from attnviz.contract.stages import (
-    RuleArray,
-    RuleLine,
-    RuleNumbers,
-    RuleShape,
-    RuleVariant,
-    StageNumbers,
-    StageShape,
-)
+from attnviz.contract.stages import RuleArray, RuleLine, RuleNumbers, RuleShape, RuleVariant, StageNumbers, StageShape
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.microgpt_script import names_in_microgpt
 from attnviz.explain.one_word import bands, formula, marks, page, sources
 from attnviz.explain.pictures import pictures
-from attnviz.explain.step import Step
+from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import AXES, entry, steps_of, stories_of, symbol
 from attnviz.explain.steps.answer import verdict
 from attnviz.explain.wording import percent
@@ -42,19 +34,10 @@ class Sent(NamedTuple):
 
 
 def chunks(values: np.ndarray, sent: Sequence[Collection[int] | None] = ()) -> Chunks:
-    """Encode an array in pieces that can be sent one by one.
+    """Encode an array in pieces that can be sent one by one: one for each index on the first `len(sent)` axes.
 
-    Parameters
-    ----------
-    values : ndarray
-        Of float64, or booleans, which become 1 and 0.
-    sent : sequence of collections of int or None
-        For each of the first axes the indices to encode, None for all; there is a piece per index.
-
-    Returns
-    -------
-    list of str or None
-        Each piece, its first number alone if all have the same bits; None if it is not encoded.
+    `sent` has the indices to encode on each of these axes, None for all. A piece is None if it is not encoded, and its
+    first number alone if all its numbers have the same bits.
     """
     return [
         _chunk(values[places]) if all(of is None or at in of for at, of in zip(places, sent, strict=True)) else None
@@ -118,13 +101,13 @@ def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt:
         meaning=words.meaning,
         one=words.one or words.title.lower(),
         role=words.role,
-        scale=_scale(stage),
+        scale="signed" if words.scale == "flag" and stage.value.dtype != bool else words.scale,
         step=shown_in.get(stage.name, words.step),
         axes=[
             SentAxis(name=axis.name, title=AXES[axis.name], labels=axis.labels, coordinates=axis.coordinates)
             for axis in trace.axes(stage.name)
         ],
-        hidden_by=_hidden_by(trace, stage.name),
+        hidden_by=trace.layer_of(stage.name).names["masked"] if split_layer(stage.name)[0] in HIDES else "",
         rule=None if rule is None else _rule(stage, rule),
         stories=[(story.when, story.text) for story in stories_of(trace, stage.name)],
         in_microgpt=in_microgpt,
@@ -148,17 +131,6 @@ def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
     """The cells whose index begins so: the flat index of the first, and their count."""
     n = math.prod(shape[len(index) :])
     return int(np.ravel_multi_index(index, shape[: len(index)])) * n, n
-
-
-def _hidden_by(trace: Trace, name: str) -> str:
-    """The stage whose -inf hides cells of this one; empty if none does."""
-    return trace.layer_of(name).names["masked"] if split_layer(name)[0] in HIDES else ""
-
-
-def _scale(stage: Stage) -> str:
-    """The colour scale of a stage: that of its entry, except for a mask of numbers."""
-    named = entry(stage.name).scale
-    return "signed" if named == "flag" and stage.value.dtype != bool else named
 
 
 def _rule(stage: Stage, rule: Rule) -> RuleShape:
@@ -188,35 +160,8 @@ def _arrays(rule: Rule, sent: Sent) -> dict[str, RuleArray]:
     }
 
 
-def _head_sentence(head: int, looks: Mapping[str, float], *, over: str, loss: float, without: float) -> str:
-    """A sentence on where a head looks, largest first, and on the model's loss without it.
-
-    Parameters
-    ----------
-    head : int
-        Counted from 1.
-    looks : mapping of str to float
-        The mean share of its attention, by what it looks at.
-    over : str
-        What the means are over.
-    loss, without : float
-        The model's loss on these texts, with and without this head.
-    """
-    most_first = sorted(looks.items(), key=lambda each: -each[1])
-    shares = ", ".join(f"{percent(share)} to {what}" for what, share in most_first)
-    change = "is" if abs(without - loss) >= 0.0005 else "stays"
-    then = f"{without:.3f} nats a letter, not {loss:.3f}" if change == "is" else f"{loss:.3f} nats a letter"
-    return f"On average over {over}, head {head} gives {shares}. Without it the loss {change} {then}."
-
-
 def model_data(trace: Trace, training: dict | None) -> Model | None:
-    """The model behind a pass, for the viewer; None if the pass belongs to no model that answers.
-
-    Parameters
-    ----------
-    training : dict or None
-        As `attnviz.models` gives it; None for a model that was built by hand.
-    """
+    """The model behind a pass, for the viewer; None if the pass belongs to no model that answers."""
     origin = trace.origin
     if not origin.read:
         return None
@@ -232,16 +177,21 @@ def model_data(trace: Trace, training: dict | None) -> Model | None:
 
 
 def _heads(training: dict) -> list[str]:
-    """A sentence on each head; none if that was not measured."""
-    parts, over = training["heads"], f"{training['heldOut']:,} {training['over']}"
-    heads = parts["heads"] if parts else []
-    return [
-        _head_sentence(number, head["looks"], over=over, loss=parts["loss"], without=head["loss"])
-        for number, head in enumerate(heads, start=1)
-    ]
+    """A sentence on where each head looks, largest first, and on the loss without it; none if that was not measured."""
+    if not training["heads"]:
+        return []
+    loss, sentences = training["heads"]["loss"], []
+    for number, head in enumerate(training["heads"]["heads"], start=1):
+        most_first = sorted(head["looks"].items(), key=lambda each: -each[1])
+        gives = ", ".join(f"{percent(weight)} to {what}" for what, weight in most_first)
+        is_same = abs(head["loss"] - loss) < 0.0005
+        then = f"stays {loss:.3f} nats a letter" if is_same else f"is {head['loss']:.3f} nats a letter, not {loss:.3f}"
+        over = f"{training['heldOut']:,} {training['over']}"
+        sentences.append(f"On average over {over}, head {number} gives {gives}. Without it the loss {then}.")
+    return sentences
 
 
-def step_data(trace: Trace, step: Step) -> steps.Step:
+def step_data(trace: Trace, step: ShownStep) -> steps.Step:
     """A step of a trace for the viewer.
 
     Its attention and heads are those of its layer, or of the last layer for a step outside layers.
@@ -255,9 +205,9 @@ def step_data(trace: Trace, step: Step) -> steps.Step:
         heads=names["heads"],
         title=step.title,
         heading=step.heading,
-        why=step.reason if of_sheet else [],
+        why=step.why if of_sheet else [],
         text=step.text,
-        notes=[note.text for note in step.notes],
+        notes=step.notes,
         stages=step.stages,
         subject=step.subject or (step.stages or [trace.output.name])[-1],
         pictures=pictures(trace, step.stages),

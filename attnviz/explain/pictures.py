@@ -17,7 +17,7 @@ from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.one_word import is_product
-from attnviz.explain.step import Step
+from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import entry
 from attnviz.explain.steps.output import adds_up
 
@@ -126,7 +126,7 @@ def _result(stage: Stage, sign: str = "") -> Matrix:
     return _matrix(stage, sign=sign, result=True, sums=are_shares)
 
 
-def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
+def limits(trace: Trace, steps: Sequence[ShownStep]) -> dict[str, float]:
     """The end of each stage's colour scale: the largest finite size of the stages that share it, 1 if all are zero.
 
     Stages share a scale if they are computed cell by cell from each other (scores and scaled scores, so that dividing
@@ -165,7 +165,7 @@ def _place_by_place(trace: Trace) -> Iterable[set[str]]:
             yield {name for name in (stage.name, *read) if entry(name).scale == "signed"}
 
 
-def _side_by_side(trace: Trace, steps: Sequence[Step]) -> Iterable[set[str]]:
+def _side_by_side(trace: Trace, steps: Sequence[ShownStep]) -> Iterable[set[str]]:
     if trace.origin.kind == "built":
         return
     for step in steps:
@@ -180,7 +180,7 @@ def _largest(stage: Stage) -> float:
     return float(np.abs(finite).max(initial=0.0))
 
 
-def map_of(trace: Trace, steps: Sequence[Step]) -> Map:
+def map_of(trace: Trace, steps: Sequence[ShownStep]) -> Map:
     """The map: each step with its stages, and arrows between stages, also by way of stages that are not shown."""
     columns = [MapColumn(step=step.id, title=step.title, layer=step.layer, stages=step.stages) for step in steps]
     shown = {name: None for column in columns for name in column.stages}

@@ -6,7 +6,7 @@ labels; `{value}` is the number itself, and the name of any stage is that stage'
 number at the selected index. A format may follow:
 
     :percent    the number in per cent, as in 36 %
-    :rank       its rank among the visible numbers of its row: highest, second, ..., tied for lowest
+    :rank       its rank in its row's visible numbers: the highest, the second highest, ..., tied for the lowest
     :count      how many visible numbers its row has, in words
     :part       the term of its sum with the largest absolute value
     :part.place the source of that term: dimension 2, neuron 5, or a word
@@ -65,14 +65,19 @@ def both(*conditions: Condition) -> Condition:
     return lambda trace: all(condition(trace) for condition in conditions)
 
 
-def one_head(trace: Trace) -> bool:
-    """Whether a trace has a single head."""
-    return trace["heads"].shape[0] == 1
+def unless(condition: Condition) -> Condition:
+    """Build the condition that this one doesn't hold."""
+    return lambda trace: not condition(trace)
+
+
+def computed_from(name: str, source: str) -> Condition:
+    """Build the condition that a stage is computed from another."""
+    return lambda trace: source in trace[name].inputs
 
 
 def several_heads(trace: Trace) -> bool:
     """Whether a trace has several heads."""
-    return not one_head(trace)
+    return trace["heads"].shape[0] > 1
 
 
 def origin(*kinds: Kind) -> Condition:
@@ -85,19 +90,9 @@ def of_model(trace: Trace) -> bool:
     return bool(trace.origin.title)
 
 
-def of_no_model(trace: Trace) -> bool:
-    """Whether the trace belongs to no model."""
-    return not of_model(trace)
-
-
 def hides(trace: Trace) -> bool:
     """Whether the mask hides any key from any query."""
     return bool(np.isneginf(trace["masked"].value).any())
-
-
-def hides_none(trace: Trace) -> bool:
-    """Whether the mask hides no key."""
-    return not hides(trace)
 
 
 When = Literal["set", "unseeing", "hidden", "given", ""]
@@ -105,20 +100,10 @@ When = Literal["set", "unseeing", "hidden", "given", ""]
 
 @dataclass(frozen=True)
 class Story:
-    """A sentence or two on a number, for one case.
+    """A sentence or two on a number, for one case."""
 
-    Attributes
-    ----------
-    text : str
-        With slots.
-    when : {"set", "unseeing", "hidden", "given", ""}
-        The case: the number is set by hand; its query sees no key in its head; its key is hidden from its query; the
-        number is given; or any.
-    of : callable
-        The condition on the trace.
-    """
-
-    text: str
+    text: str  # with slots
+    # the number is set by hand; its query sees no key in its head; its key is hidden from its query; it is given; any
     when: When = ""
     of: Condition = always
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from attnviz.analysis.pairing import pairing
 from attnviz.analysis.stream import multiplications
-from attnviz.checks.causes.masks import mask_mistakes_by_id
-from attnviz.checks.explain.nodes import FULLY_MASKED, attention_with, exact_nodes, filled
+from attnviz.checks.causes.masks import mask_mistakes
+from attnviz.checks.explain.passes import FULLY_MASKED, filled, nodes_of, values_of
 from attnviz.core.numerals import short
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
@@ -79,14 +79,15 @@ def with_mistake(trace: Trace, mistake: str, word: str) -> MistakenRow:
         nature, sentence, library = OF_AN_EMPTY_ROW[mistake]
         if not hidden.all():
             raise LessonError(f"{mistake} is of a word that sees no key; “{word}” sees some.")
-        nodes = {"attention": filled(exact_nodes(trace)["attention"], nature, "scaled")}
+        nodes = {"attention": filled(nodes_of(trace)["attention"], nature, "scaled")}
     else:
         id, sentence = OF_THE_MASK[mistake]
-        mistakes = mask_mistakes_by_id(trace)
+        mistakes = mask_mistakes(trace)
         if id not in mistakes:
             raise LessonError("A mistake with the mask needs one that hides something; this hides nothing.")
         nodes = mistakes[id].nodes
-    return MistakenRow(sentence, query, hidden, attention[0, query], attention_with(trace, nodes)[0, query], library)
+    wrong = values_of({**nodes_of(trace), **nodes}, {"attention"})["attention"]
+    return MistakenRow(sentence, query, hidden, attention[0, query], wrong[0, query], library)
 
 
 def mistaken_figure(name: str, trace: Trace) -> float:

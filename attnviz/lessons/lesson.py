@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Meta, Struct
 
-from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
+from attnviz.analysis.sweep import N_PAIRS, REACHES, SweepResult, sweep
 from attnviz.contract import lesson as contract
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
 from attnviz.lessons.figures import MISTAKES, with_mistake
@@ -84,7 +84,7 @@ class SweepPicture(PictureSource, tag="sweep", frozen=True):
         )
 
 
-def _histograms(swept: Swept) -> dict[str, list]:
+def _histograms(swept: SweepResult) -> dict[str, list]:
     return {"counts": swept.counts.tolist(), "shares": swept.shares.tolist()}
 
 

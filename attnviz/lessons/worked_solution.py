@@ -45,7 +45,7 @@ def rounding(ref: Reference, form: Form) -> float:
         rounded = ((cell, form(cell.value).replace("−", "-").replace("∞", "inf")) for cell in ref.trace.read(name, run))
         return tuple(cell._replace(value=float(text)) for cell, text in rounded)
 
-    return abs(ref.trace.terms(ref.stage.name, ref.index, read).total() - ref.cell.value)
+    return abs(ref.trace.terms(ref.stage.name, ref.index, read).total - ref.cell.value)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.core.operations.linear import DotProducts, repeat_groups
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.reference import Reference, noun
 from attnviz.lessons.slots import softmax
 
@@ -25,7 +25,7 @@ def wrong_answers(ref: Reference) -> list[WrongAnswer]:
 
 def _of_scores(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
     head, query, key = ref.index
-    yield ref.trace[layered("scaled", layer)].value[ref.index], "That is the score after scaling."
+    yield ref.trace[name_in_layer("scaled", layer)].value[ref.index], "That is the score after scaling."
     if query < ref.stage.shape[2] and key < ref.stage.shape[1]:
         one, other = ref.label(1, key), ref.label(2, query)
         yield (
@@ -40,7 +40,7 @@ def _of_scores(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
 
 
 def _of_scaled(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
-    score = ref.trace[layered("scores", layer)].value[ref.index]
+    score = ref.trace[name_in_layer("scores", layer)].value[ref.index]
     yield score, "That is the score before scaling."
     scale = ref.stage.operation
     if isinstance(scale, Scale) and scale.factor is None:
@@ -62,7 +62,7 @@ def _of_attention(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
             text = "That would be its part of the column. The weights of a word are a row, which adds up to 1."
             yield softmax(masked[:, key])[query], text
         if _is_divided_alone(ref, layer):
-            raw = ref.trace[layered("scores", layer)].value[head, query]
+            raw = ref.trace[name_in_layer("scores", layer)].value[head, query]
             unscaled = np.where(visible, raw, -np.inf)
             yield softmax(unscaled)[key], "That is the weight from scores that are not divided by √$d_k$."
     weights = ref.stage.value[head, query]
@@ -74,17 +74,17 @@ def _is_divided_alone(ref: Reference, layer: int) -> bool:
     """Whether nothing but the division by √d_k and the mask lies between scores and masked scores."""
     before, mask = ref.trace.inputs(ref.stage.inputs[0])
     is_divided = isinstance(before.operation, Scale) and before.operation.factor is None
-    return is_divided and before.name == layered("scaled", layer) and mask.value.dtype == bool
+    return is_divided and before.name == name_in_layer("scaled", layer) and mask.value.dtype == bool
 
 
 def _of_heads(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
     head, query, feature = ref.index
-    if layered("v", layer) not in ref.trace:
+    if name_in_layer("v", layer) not in ref.trace:
         return  # absorbed: no value is made
-    weights, values = (ref.trace[layered(each, layer)].value for each in ("attention", "v"))
+    weights, values = (ref.trace[name_in_layer(each, layer)].value for each in ("attention", "v"))
     weights, v = weights[head], repeat_groups(values, len(weights) // len(values))[head]
     most = int(weights[query].argmax())
-    word = ref.trace.axes(layered("v", layer))[1].label(most)
+    word = ref.trace.axes(name_in_layer("v", layer))[1].label(most)
     yield v[most, feature], f"That is the value of “{word}” itself, before it is multiplied by its weight."
     yield v[:, feature].sum(), "That is the sum of all values, as if each weight were 1."
     yield v[:, feature].mean(), "That is the mean of all values, as if all weights were alike."

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 
@@ -50,41 +49,6 @@ def reading(block: slice, matrix: np.ndarray) -> np.ndarray:
     return rows
 
 
-def previous_word() -> Parameters:
-    """Layer 1: each place looks at the one before it and copies its word into the block of the previous word."""
-    return Parameters(
-        w_q=reading(PLACE, rotation(-1))[None],
-        w_k=reading(PLACE, SHARPNESS * np.eye(6))[None],
-        w_v=reading(WORD, np.eye(5))[None],
-        w_o=reading(PREVIOUS, np.eye(5)).T,
-    )
-
-
-def following_word() -> Parameters:
-    """Layer 2: each word looks at the place whose previous word is the same, and copies the word there."""
-    return Parameters(
-        w_q=reading(WORD, np.eye(5))[None],
-        w_k=reading(PREVIOUS, SHARPNESS * np.eye(5))[None],
-        w_v=reading(WORD, np.eye(5))[None],
-        w_o=reading(WORD, np.eye(5)).T,
-    )
-
-
-def embedding() -> np.ndarray:
-    """The vector (5, 16) of each word: a single 1, in its block."""
-    return reading(WORD, np.eye(5)).T
-
-
-def positions() -> np.ndarray:
-    """The vector (16, 16) of each place: its waves, in its block."""
-    return reading(PLACE, waves(np.arange(N_PLACES)).T).T
-
-
-def unembedding() -> np.ndarray:
-    """The matrix (16, 5) that reads the answer off the word's block, sharply."""
-    return reading(WORD, SHARPNESS * np.eye(5))
-
-
 class Following(Task):
     """The letter after the last one, where that came before exactly once."""
 
@@ -93,7 +57,7 @@ class Following(Task):
         "Every parameter was chosen. Layer 1 notes the letter before each letter; layer 2 finds what followed the last "
         "letter."
     )
-    question = "In “{sentence}”, what followed the last letter the time before?"
+    question = "In “{sentence}”, what came after this letter last time?"
     about = (
         "No parameter of this model was learnt: each was chosen, so that the right answer has a probability of "
         "exactly 1."
@@ -102,7 +66,7 @@ class Following(Task):
         "This layer is built so that each letter looks at the letter before it, and notes it.",
         "This layer is built so that the last letter finds the position that noted the same letter in layer 1.",
     )
-    words_by_kind: ClassVar = {"begin of text": WORDS[:1], "letters": WORDS[1:]}
+    words_by_kind: Mapping[str, tuple[str, ...]] = {"begin of text": WORDS[:1], "letters": WORDS[1:]}
     answers = WORDS
     examples = (("b, after an a", "a b c a"), ("c, after a b", "a b c a b"), ("twice in a row", "b a a"))
     read = "last"
@@ -123,10 +87,23 @@ class Following(Task):
 
 MODEL = Model(
     Following(),
-    embedding=embedding(),
-    layers=(previous_word(), following_word()),
-    unembedding=unembedding(),
-    positions=positions(),
+    embedding=reading(WORD, np.eye(5)).T,
+    layers=(
+        Parameters(  # each place looks at the one before it and copies its word into the block of the previous word
+            w_q=reading(PLACE, rotation(-1))[None],
+            w_k=reading(PLACE, SHARPNESS * np.eye(6))[None],
+            w_v=reading(WORD, np.eye(5))[None],
+            w_o=reading(PREVIOUS, np.eye(5)).T,
+        ),
+        Parameters(  # each word looks at the place whose previous word is the same, and copies the word there
+            w_q=reading(WORD, np.eye(5))[None],
+            w_k=reading(PREVIOUS, SHARPNESS * np.eye(5))[None],
+            w_v=reading(WORD, np.eye(5))[None],
+            w_o=reading(WORD, np.eye(5)).T,
+        ),
+    ),
+    unembedding=reading(WORD, SHARPNESS * np.eye(5)),
+    positions=reading(PLACE, waves(np.arange(N_PLACES)).T).T,
     residual=(True, False),
     causal=True,
     kind="built",
@@ -136,25 +113,15 @@ MODEL = Model(
 
 @dataclass(frozen=True)
 class Idea:
-    """A change of some parameters, and what it shows.
-
-    Attributes
-    ----------
-    title : str
-    summary : str
-        Why some strings break, or why none does.
-    purposes : mapping of str to str
-        The new purpose of each changed parameter.
-    changes : tuple of Change
-    """
+    """A change of some parameters, and what it shows."""
 
     title: str
-    summary: str
-    purposes: Mapping[str, str]
+    summary: str  # why some strings break, or why none does
+    purposes: Mapping[str, str]  # the new purpose of each changed parameter
     changes: tuple[Change, ...]
 
 
-def setting(name: str, at: tuple[int | slice, ...], numbers: np.ndarray | float) -> tuple[Change, ...]:
+def changes_setting(name: str, at: tuple[int | slice, ...], numbers: np.ndarray | float) -> tuple[Change, ...]:
     """The changes that set part of a parameter to `numbers`, one for each number that differs."""
     built = MODEL.arrays[name]
     changed = built.copy()
@@ -163,7 +130,7 @@ def setting(name: str, at: tuple[int | slice, ...], numbers: np.ndarray | float)
     return tuple(Change(name, index, float(changed[index]) + 0.0) for index in differ)  # + 0.0: no number is -0
 
 
-def parameters_with(changes: tuple[Change, ...]) -> Arrays:
+def changed_parameters(changes: tuple[Change, ...]) -> Arrays:
     """The model's parameters with some numbers changed."""
     parameters = dict(MODEL.arrays)
     for change in changes:
@@ -184,44 +151,44 @@ IDEAS = (
             "w_k_2": "Reads the previous word, times a sharpness of **5**: I come after that word.",
             "w_u": "Reads the word, times a sharpness of **5**: its softmax leaks a little into the other answers.",
         },
-        setting("w_k_1", (0, PLACE), 5 * np.eye(6))
-        + setting("w_k_2", (0, PREVIOUS), 5 * np.eye(5))
-        + setting("w_u", (WORD,), 5 * np.eye(5)),
+        changes_setting("w_k_1", (0, PLACE), 5 * np.eye(6))
+        + changes_setting("w_k_2", (0, PREVIOUS), 5 * np.eye(5))
+        + changes_setting("w_u", (WORD,), 5 * np.eye(5)),
     ),
     Idea(
         "A sharpness of 2 in layer 2",
         "The right position still gets the largest share, but the other positions get the rest. In a long string one "
         "wrong letter can stand at so many of them that together they outvote the right position.",
         {"w_k_2": "Reads the previous word, times a sharpness of **2**: I come after that word."},
-        setting("w_k_2", (0, PREVIOUS), 2 * np.eye(5)),
+        changes_setting("w_k_2", (0, PREVIOUS), 2 * np.eye(5)),
     ),
     Idea(
         "No rotation in layer 1",
         "Each position asks for itself, not for the position before. So the block “previous word” holds the word "
         "itself, and the model repeats the last letter: right only where that letter came twice in a row.",
         {"w_q_1": "Reads the position, **and turns nothing**: I ask for my own position."},
-        setting("w_q_1", (0, PLACE), rotation(0)),
+        changes_setting("w_q_1", (0, PLACE), rotation(0)),
     ),
     Idea(
         "One wave instead of three",
         "Nothing breaks: one slow wave tells the positions apart. In layer 1 the right position gets all of the "
         "attention; the largest other share is 1e-27, where three waves leave exactly 0.",
         {"w_q_1": "Reads **one wave** of the position alone, turned back by one step: I ask for the one before mine."},
-        setting("w_q_1", (0, slice(PLACE.start + 2, PLACE.stop)), 0.0),
+        changes_setting("w_q_1", (0, slice(PLACE.start + 2, PLACE.stop)), 0.0),
     ),
     Idea(
         "Layer 1 says b for a",
         "A position after an a now says that it comes after a b. A last letter a finds no such position and looks at "
         "all positions alike; a last letter b may find several.",
         {"w_v_1": "Reads the word, but **a as b**: this is what I pass on."},
-        setting("w_v_1", (0, A), np.eye(5)[B]),
+        changes_setting("w_v_1", (0, A), np.eye(5)[B]),
     ),
     Idea(
         "Layer 1 does not pass on c",
         "A position after a c has an empty block “previous word”. A last letter c finds no such position and looks at "
         "all positions alike. The most frequent letter wins, which is right only by chance.",
         {"w_v_1": "Reads the word, **but not c**: this is what I pass on."},
-        setting("w_v_1", (0, C), 0.0),
+        changes_setting("w_v_1", (0, C), 0.0),
     ),
 )
 
@@ -232,26 +199,13 @@ LENGTHS = range(2, 8)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome for one string.
-
-    Attributes
-    ----------
-    string : str
-    right : str
-        The letter that followed the last letter's earlier occurrence.
-    answered : tuple of str
-        The most probable words; several if tied.
-    probability : float
-        Of the right answer.
-    is_exact : bool
-        Whether output and probabilities are exactly one 1, at the right answer, and otherwise 0.
-    """
+    """The outcome for one string."""
 
     string: str
-    right: str
-    answered: tuple[str, ...]
-    probability: float
-    is_exact: bool
+    right: str  # the letter that followed the last letter's earlier occurrence
+    answered: tuple[str, ...]  # the most probable words; several if tied
+    probability: float  # of the right answer
+    is_exact: bool  # whether output and probabilities are exactly one 1, at the right answer, and otherwise 0
 
     @property
     def is_right(self) -> bool:
@@ -260,7 +214,7 @@ class Outcome:
 
 
 @cache
-def of_length(length: int) -> tuple[str, ...]:
+def strings_of_length(length: int) -> tuple[str, ...]:
     """The strings of that length whose last letter came before exactly once."""
     strings = map("".join, product(LETTERS, repeat=length))
     return tuple(string for string in strings if string[:-1].count(string[-1]) == 1)
@@ -268,20 +222,14 @@ def of_length(length: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def outcomes(changes: tuple[Change, ...]) -> tuple[Outcome, ...]:
-    """The outcome for all strings, shortest first, with some of the model's parameters changed.
-
-    Parameters
-    ----------
-    changes : tuple of Change
-        Of the parameters that all strings share.
-    """
-    parameters = parameters_with(changes)
+    """The outcome for all strings, shortest first, with some of the model's parameters changed."""
+    parameters = changed_parameters(changes)
     return tuple(each for length in LENGTHS for each in _tried(length, parameters))
 
 
 def _tried(length: int, parameters: Arrays) -> Iterator[Outcome]:
     """The strings of that length, as one batch through the operations of a pass."""
-    strings, batch, answers = of_length(length), _batch(length), MODEL.task.answers
+    strings, batch, answers = strings_of_length(length), _batch(length), MODEL.task.answers
     with np.errstate(over="ignore", invalid="ignore"):  # a number beyond float64 is no answer
         arrays = forward_batch(MODEL.trace(strings[0]).stages, parameters, batch)
     right = batch.answers[:, -1]
@@ -296,8 +244,8 @@ def _tried(length: int, parameters: Arrays) -> Iterator[Outcome]:
 
 @cache
 def _batch(length: int) -> Batch:
-    """The strings of that length, with what is asked at their last letters."""
-    texts = [MODEL.tokens(string) for string in of_length(length)]
+    """The strings of that length as a batch, with targets at their last letters."""
+    texts = [MODEL.tokens(string) for string in strings_of_length(length)]
     tokens = np.array([[MODEL.task.words.index(token) for token in tokens] for tokens in texts])
     answers, is_target = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
     answers[:, -1] = [MODEL.task.answers.index(MODEL.task.right(tokens)[-1]) for tokens in texts]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from attnviz.models.model import Model
 from attnviz.models.task import Batch
 from attnviz.models.training import forward_batch, stages_for
 
-OFFERED = {
+SAMPLING_CHOICES = {
     "temperature": (0.25, 0.5, 0.75, 1.0, 1.5, 2.0),
     "top_k": (0, 1, 2, 3, 5, 10),
     "top_p": (1.0, 0.95, 0.9, 0.75, 0.5),
@@ -23,41 +22,22 @@ OFFERED = {
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """How the next token is sampled.
+class Sampling:
+    """How the next token is sampled."""
 
-    Attributes
-    ----------
-    temperature : float
-        The divisor of the logits; below 1 it sharpens the distribution, above 1 it flattens it.
-    top_k : int
-        The number of most probable tokens to keep; 0 for all.
-    top_p : float
-        Keep the fewest most probable tokens that together have this probability.
-    seed : int
-    """
-
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
+    temperature: float = 1.0  # the divisor of the logits; below 1 it sharpens the distribution, above 1 it flattens it
+    top_k: int = 0  # the number of most probable tokens to keep; 0 for all
+    top_p: float = 1.0  # keep the fewest most probable tokens that together have this probability
     seed: int = 0
 
 
-def filtered_probabilities(probabilities: np.ndarray, drawing: Drawing) -> np.ndarray:
+def filtered_probabilities(probabilities: np.ndarray, drawing: Sampling) -> np.ndarray:
     """The sampling probabilities: temperature, then top-k, then top-p, normalised to a sum of 1.
 
-    Top-k is from Fan et al. 2018 (arXiv:1805.04833), top-p from Holtzman et al. 2020 (arXiv:1904.09751). Of tokens
-    that are equally probable the earlier ones stay.
+    Top-k is from Fan et al. 2018 (arXiv:1805.04833), top-p from Holtzman et al. 2020 (arXiv:1904.09751). Of tokens that
+    are equally probable the earlier ones stay.
 
-    Parameters
-    ----------
-    probabilities : (tokens,) array
-        May be all 0 if set by hand; then the result is too.
-    drawing : Drawing
-
-    Examples
-    --------
-    >>> filtered_probabilities(np.array([0.5, 0.3, 0.2]), Drawing(top_k=2)).round(3).tolist()
+    >>> filtered_probabilities(np.array([0.5, 0.3, 0.2]), Sampling(top_k=2)).round(3).tolist()
     [0.625, 0.375, 0.0]
     """
     given = np.clip(probabilities, 0.0, None)
@@ -72,16 +52,8 @@ def filtered_probabilities(probabilities: np.ndarray, drawing: Drawing) -> np.nd
     return weights / (weights.sum() or 1.0)
 
 
-def drawn_token(probabilities: np.ndarray, drawing: Drawing | None, place: int) -> int:
-    """The next token: sampled, or without a drawing the most probable (the first if several are).
-
-    Parameters
-    ----------
-    probabilities : (tokens,) array
-    drawing : Drawing or None
-    place : int
-        The number of tokens before it; the draw depends only on this and the seed.
-    """
+def sample_token(probabilities: np.ndarray, drawing: Sampling | None, place: int) -> int:
+    """The next token: sampled, or without a drawing the most probable (the first if several are)."""
     if drawing is None:
         return int(probabilities.argmax())
     weights = filtered_probabilities(probabilities, drawing)
@@ -91,55 +63,31 @@ def drawn_token(probabilities: np.ndarray, drawing: Drawing | None, place: int) 
     return min(int(np.searchsorted(np.cumsum(weights), point, side="right")), int(np.flatnonzero(weights)[-1]))
 
 
-def names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
+def sample_texts(model: Model, drawing: Sampling, count: int) -> tuple[str, ...]:
     """`count` sampled texts from consecutive seeds, each identical to sampling it alone.
 
     All texts grow by one token per step, so a batch has one length; finished texts leave it.
-
-    Parameters
-    ----------
-    model : Model
-        A model of an open task, whose last answer is the end.
-    drawing : Drawing
-    count : int
-
-    Raises
-    ------
-    ArrayError
-        If numbers overflow float64 while sampling.
     """
-    try:
-        with np.errstate(over="raise", invalid="raise"):
-            return _names(model, drawing, count)
-    except FloatingPointError:
-        raise ArrayError(
-            "A text that it writes has numbers beyond float64 (1.8e308); give smaller parameters."
-        ) from None
-
-
-def _names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
-    words, end = model.task.words, len(model.task.answers) - 1
-    tokens, texts = np.full((count, 1), words.index(model.task.begin)), [""] * count
-    going = list(range(count))
+    task, end = model.task, len(model.task.answers) - 1
+    tokens, texts, unfinished = np.full((count, 1), task.words.index(task.begin)), [""] * count, list(range(count))
     for place in range(model.longest - 1):
         batch = Batch(tokens, tokens, np.ones(tokens.shape, dtype=bool))
-        rows = forward_batch(stages_for(model, batch), model.arrays, batch)["probabilities"][:, -1]
+        try:
+            with np.errstate(over="raise", invalid="raise"):
+                rows = forward_batch(stages_for(model, batch), model.arrays, batch)["probabilities"][:, -1]
+        except FloatingPointError:
+            raise ArrayError(
+                "A text that it writes has numbers beyond float64 (1.8e308); give smaller parameters."
+            ) from None
         drawn = [
-            drawn_token(row, replace(drawing, seed=drawing.seed + number), place)
-            for number, row in zip(going, rows, strict=True)
+            sample_token(row, replace(drawing, seed=drawing.seed + number), place)
+            for number, row in zip(unfinished, rows, strict=True)
         ]
-        tokens, going = _longer(tokens, going, drawn, texts, model.task.answers, end)
-        if not going:
+        continued = [at for at, answer in enumerate(drawn) if answer != end]
+        for at in continued:
+            texts[unfinished[at]] += task.answers[drawn[at]]
+        if not continued:
             break
+        tokens = np.column_stack([tokens[continued], [drawn[at] for at in continued]])
+        unfinished = [unfinished[at] for at in continued]
     return tuple(texts)
-
-
-def _longer(
-    tokens: np.ndarray, going: list[int], drawn: list[int], texts: list[str], answers: Sequence[str], end: int
-) -> tuple[np.ndarray, list[int]]:
-    """The texts that continue, each with its new token."""
-    on = [at for at, answer in enumerate(drawn) if answer != end]
-    for at in on:
-        texts[going[at]] += answers[drawn[at]]
-    longer = np.concatenate([tokens[on], np.array([[drawn[at]] for at in on]).reshape(-1, 1)], axis=1)
-    return longer, [going[at] for at in on]

@@ -16,8 +16,8 @@ from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.parameters import Kind, Origin, Parameters
-from attnviz.core.stage import layered
-from attnviz.core.tokens import labels, leading
+from attnviz.core.stage import name_in_layer
+from attnviz.core.tokens import first_tokens, labels
 from attnviz.core.trace import Trace
 from attnviz.models.task import Task
 
@@ -35,38 +35,18 @@ MAX_NAMED_WORDS = 8
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Layers of attention between the vectors of words and a number for each answer.
-
-    Attributes
-    ----------
-    task : Task
-    embedding : ndarray (words, d_model)
-    layers : tuple of Parameters
-    unembedding : ndarray (d_model, answers)
-    positions : ndarray (places, d_model), optional
-        The vector added at each position; without it word order is invisible.
-    residual : bool, or one for each layer
-        Whether a layer adds its output to what entered it.
-    causal : bool
-        Whether tokens only see earlier tokens and themselves.
-    norm : RMSNorm or LayerNorm, optional
-        The norm after the embeddings, before attention and before each MLP.
-    activation : ReLU or GELU
-        The activation of the MLPs.
-    kind : {"drawn", "learnt", "built"}
-        Where the parameters are from.
-    """
+    """Layers of attention between the vectors of words and a number for each answer."""
 
     task: Task
-    embedding: np.ndarray
+    embedding: np.ndarray  # (words, d_model)
     layers: tuple[Parameters, ...]
-    unembedding: np.ndarray
-    positions: np.ndarray | None = None
-    residual: bool | tuple[bool, ...] = False
-    causal: bool = False
-    norm: Norm | None = None
-    activation: Activation = RELU
-    kind: Kind = "learnt"
+    unembedding: np.ndarray  # (d_model, answers)
+    positions: np.ndarray | None = None  # (places, d_model): added at each position; without them order is invisible
+    residual: bool | tuple[bool, ...] = False  # whether a layer adds its output to what entered it
+    causal: bool = False  # whether tokens only see earlier tokens and themselves
+    norm: Norm | None = None  # the norm after the embeddings, before attention and before each MLP
+    activation: Activation = RELU  # the activation of the MLPs
+    kind: Kind = "learnt"  # where the parameters are from
 
     @property
     def d_model(self) -> int:
@@ -76,7 +56,7 @@ class Model:
     @property
     def n_heads(self) -> int:
         """The number of heads of each layer."""
-        return len(self.layers[0].w_q)
+        return self.layers[0].n_heads
 
     @property
     def n_neurons(self) -> int:
@@ -120,13 +100,13 @@ class Model:
         """All parameters by stage name; of embeddings and positions a text uses some rows."""
         given = {"embeddings": self.embedding, "positions": self.positions}
         for number, layer in enumerate(self.layers, start=len(self.layers) > 1):
-            given |= {layered(field.name, number): getattr(layer, field.name) for field in fields(layer)}
+            given |= {name_in_layer(field.name, number): getattr(layer, field.name) for field in fields(layer)}
         return {name: array for name, array in (given | {"w_u": self.unembedding}).items() if array is not None}
 
     def with_arrays(self, arrays: Mapping[str, np.ndarray], kind: Kind) -> Model:
         """The model with other parameters, by the names of their stages."""
         layers = tuple(
-            Parameters(**{field.name: arrays.get(layered(field.name, number)) for field in fields(Parameters)})
+            Parameters(**{field.name: arrays.get(name_in_layer(field.name, number)) for field in fields(Parameters)})
             for number, _ in enumerate(self.layers, start=len(self.layers) > 1)
         )
         return replace(
@@ -139,13 +119,7 @@ class Model:
         )
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        """The words of a text, after the one that all begin with.
-
-        Raises
-        ------
-        SettingsError
-            If there are no words, too many, or unknown ones.
-        """
+        """The words of a text, after the one that all begin with."""
         if not isinstance(text, str):
             raise SettingsError(f"sentence must be text; got {type(text).__name__}.")
         if len(text) > MAX_CHARACTERS:
@@ -162,7 +136,7 @@ class Model:
         """A text as far as the model has places for its tokens."""
         typed, most = self.typed(text), self.room(text)
         is_spoken = self.task.spoken(typed) == text  # then each of its characters is a token
-        return self.task.spoken(typed[:most]) if is_spoken else leading(text, most, self.typed)
+        return self.task.spoken(typed[:most]) if is_spoken else first_tokens(text, most, self.typed)
 
     def unknown(self, text: str) -> tuple[str, ...]:
         """The words of a text that the model doesn't know, in lower case, each once."""
@@ -194,13 +168,7 @@ class Model:
             )
 
     def trace(self, text: str) -> Trace:
-        """The pass of a text, from its words to a probability for each answer.
-
-        Raises
-        ------
-        SettingsError
-            As in `tokens`.
-        """
+        """The pass of a text, from its words to a probability for each answer."""
         return self.read(self.tokens(text))
 
     def read(self, tokens: tuple[str, ...]) -> Trace:
@@ -235,17 +203,10 @@ class Model:
 
 
 class PickableModel(Protocol):
-    """A model that a person can pick: all its seeds and checkpoints.
-
-    Attributes
-    ----------
-    task : Task
-    seeds : sequence of int
-        The seeds that it was trained from; a single 0 without training.
-    """
+    """A model that a person can pick: all its seeds and checkpoints."""
 
     task: Task
-    seeds: Sequence[int]
+    seeds: Sequence[int]  # the seeds that it was trained from; a single 0 without training
 
     def checkpoints(self, seed: int) -> Sequence[int]:
         """The training steps of each checkpoint; a single 0 without training."""

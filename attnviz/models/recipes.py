@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,11 +27,10 @@ class Mirror(Learnable):
         f"This model was trained to reverse texts of {LENGTH} random digits: each position answers with the digit "
         "at the mirrored position."
     )
-    words_by_kind: ClassVar = {"digits": tuple("0123456789")}
+    words_by_kind: Mapping[str, tuple[str, ...]] = {"digits": tuple("0123456789")}
     answers = words_by_kind["digits"]
     examples = (("in order", "1 2 3 4 5 6 7 8"), ("one of a kind", "0 0 0 7 0 0 0 0"), ("π", "3 1 4 1 5 9 2 6"))
     read = "each"
-    kinds = None
 
     def right(self, tokens: Sequence[str]) -> Answers:
         return tuple(reversed(tokens)) if len(tokens) == LENGTH else (None,) * len(tokens)
@@ -53,7 +51,7 @@ WHO_IS_IT = Reference(
     title="Who is “it”?",
     summary="Animals are tired, streets are wide: in five of six sentences or more the last word looks most at the "
     "noun that it fits, and in all of them it answers with that noun.",
-    question="Whom or what does “it” stand for in “{sentence}”?",
+    question="What does “it” refer to in “{sentence}”?",
     about=(
         f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences. At the last word it answers: does “tired” "
         "fit the animal or the street? It ignores word order: shuffle the other words and the answer stays."

@@ -3,21 +3,22 @@
 import json
 import math
 import os
+import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_MODEL_LAYERS
-from attnviz.core.order import ACTIVATIONS, NORMS, Activation, Norm
-from attnviz.core.parameters import Parameters, banded
+from attnviz.core.order import ACTIVATIONS, NORMS
+from attnviz.core.parameters import Parameters, split_heads
 from attnviz.models.model import Model
-from attnviz.models.task import Task
-from attnviz.models.tasks.names import Letters
+from attnviz.models.tasks.names import END, Letters
 
 MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
 
@@ -25,7 +26,7 @@ MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING *
 """In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
 
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
-"""The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
+"""The matrices of a layer by microgpt's names; their prefixes are `layer0.`, `layer1.` and so on."""
 
 Matrices = dict[str, np.ndarray]
 
@@ -99,17 +100,10 @@ def matrix(name: str, rows: object, shape: tuple[int, int]) -> np.ndarray:
         lengths = "" if odd is None else f", one of {odd:,}" if odd >= 0 else ", one that is no list"
         raise OwnArraysError(f"{name} must have {n_rows} rows of {width} numbers; got {got}{lengths}.")
     for row in rows:
-        wrong = [number for number in row if type(number) not in (int, float) or not _is_finite(number)]
+        wrong = [number for number in row if type(number) not in (int, float) or not abs(number) <= MAX_NUMBER]
         if wrong:
             raise OwnArraysError(f"{name} must hold finite numbers; got {shown(wrong[0])}.")
     return np.array(rows, dtype=float)
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number beyond float64
-        return False
 
 
 def n_layers(state: Matrices) -> int:
@@ -131,25 +125,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-class OwnLetters(Letters, Task):
-    """The task of an uploaded microgpt: the next letter of a text.
-
-    Parameters
-    ----------
-    letters : tuple of str
-        In the order of their rows in `wte`.
-    checked : str
-        A sentence on whether its logits were compared with the file's check.
-    longest : int
-        The number of positions.
-    """
+class OwnLetters(Letters):
+    """The task of an uploaded microgpt: the next letter of a text."""
 
     title = "Your microgpt"
     summary = "Your own language model, number by number."
     question = "After “{sentence}”, what comes next?"
 
     def __init__(self, letters: tuple[str, ...], checked: str, longest: int):
-        self.letters = letters
+        self.letters, self.answers = letters, (*letters, END)
         self.about = f"You gave this model, and whatever it has learnt. {checked}"
         self.checked = checked
         self.words_by_kind = {"letters": letters}
@@ -157,6 +141,7 @@ class OwnLetters(Letters, Task):
         self.examples = (("first letters" if text else "no letters yet", text),)
 
 
+MAX_NUMBER = sys.float_info.max
 AGREEMENT = 1e-4
 """The largest error of a check's logits, relative to the largest of them: float32 is within, another model isn't."""
 
@@ -165,31 +150,27 @@ _MANY = 100
 UNCHECKED = "The file has no check, so nothing tells whether its logits are those of the model that wrote it."
 WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
 
-OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
+OPTIONS: dict[str, Mapping[str, Any]] = {"activation": ACTIVATIONS, "norm": NORMS}
 
 
 def checked(model: Model, how: Mapping[str, str], given: object) -> Model:
     """The model, if it gives the logits of a check."""
-    check = _check(given, model.task.letters, model.longest)
+    check = _check(given, model.task.words[:-1], model.longest)
     text, furthest = "".join(check[0]), _furthest(model, check)
     if furthest <= AGREEMENT:
         agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
-        return replace(model, task=OwnLetters(model.task.letters, agrees, model.longest - 1))
+        return replace(model, task=OwnLetters(model.task.words[:-1], agrees, model.longest - 1))
     ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
     agreeing = [way for way in ways if _furthest(replace(model, **operations(way)), check) <= AGREEMENT]
     advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
+    factor = f"{furthest:.2g}" if furthest < _MANY else f"more than {_MANY:,}"
     raise OwnArraysError(
         f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
-        f"up to {_times(furthest)} the largest of them. {advice}"
+        f"up to {factor} times the largest of them. {advice}"
     )
 
 
-def _times(factor: float) -> str:
-    """A factor, before what it is multiplied by."""
-    return f"{factor:.2g} times" if factor < _MANY else f"more than {_MANY:,} times"
-
-
-def operations(how: Mapping[str, str]) -> dict[str, Activation | Norm]:
+def operations(how: Mapping[str, str]) -> dict[str, Any]:
     """The operations of a model, by the names that a file has for them."""
     return {name: OPTIONS[name][value] for name, value in how.items()}
 
@@ -247,30 +228,14 @@ json.dump(written, open("microgpt.json", "w"))
 
 
 def microgpt(path: str | os.PathLike) -> Model:
-    """Read an uploaded microgpt.
+    """Read your own microgpt from a JSON file; OwnArraysError, a ValueError, if it is none.
 
-    Parameters
-    ----------
-    path : path of a JSON file
-        An object with `uchars`, the letters in the order of their rows in `wte`, whose last row is BOS; and
-        `state_dict`, matrices as lists of rows by microgpt's own names. It may have up to 127 letters, an n_embd of at
-        most 64, a block_size of at most 32 and 4 layers. Unless it says otherwise, `n_head` is 4, `activation` "relu"
-        (or "relu2", its square; or "gelu") and `norm` "rmsnorm" (or "layernorm"), right after the embeddings and
-        before attention and MLP, without parameters, with 1e-5 under the root; without `lm_head` the logits are made
-        with `wte`. A `check`, [letters, logits], is compared: the logits after these letters. The lines in
-        `attnviz.models.statefile.SAVING`, at the end of microgpt, write such a file.
-
-    Returns
-    -------
-    Model
-        `microgpt(path).trace("emma")` is a pass of it.
-
-    Raises
-    ------
-    OwnArraysError
-        If the file is no such object, or its model gives other logits than its check, in one sentence; a ValueError.
-    OSError
-        If there is no such file.
+    The file is an object with `uchars`, the letters in the order of their rows in `wte` (whose last row is BOS), and
+    `state_dict`, matrices as lists of rows by microgpt's names: at most 127 letters, n_embd 64, block_size 32 and 4
+    layers. By default `n_head` is 4, `activation` "relu" (or "relu2", its square; or "gelu") and `norm` "rmsnorm" (or
+    "layernorm"), without parameters, right after the embeddings and before attention and MLP; without `lm_head` the
+    logits use `wte`. A `check`, [letters, logits], is compared with the logits after these letters. The lines of
+    `SAVING`, added to the end of microgpt, write such a file.
     """
     file = Path(path)
     size = file.stat().st_size
@@ -309,7 +274,7 @@ def read(content: bytes) -> Model:
 def to_json(model: Model) -> bytes:
     """A microgpt as a state file: `read` gives it back, to the last bit."""
     parts = {
-        "uchars": list(model.task.letters),
+        "uchars": list(model.task.words[:-1]),
         "n_head": model.n_heads,
         "state_dict": state_dict(model.arrays, len(model.layers)),
         "activation": _name_among(ACTIVATIONS, model.activation),
@@ -324,7 +289,7 @@ def _name_among(choices: Mapping[str, object], chosen: object) -> str:
 
 def _layer(state: Matrices, n_heads: int) -> Parameters:
     """A layer's parameters: microgpt's matrices have a row for each number that comes out, ours a column."""
-    q, k, v = (banded(state[f"attn_w{name}"].T, n_heads) for name in "qkv")
+    q, k, v = (split_heads(state[f"attn_w{name}"].T, n_heads) for name in "qkv")
     return Parameters(
         w_q=q, w_k=k, w_v=v, w_o=state["attn_wo"].T, w_hidden=state["mlp_fc1"].T, w_mlp=state["mlp_fc2"].T
     )
@@ -339,7 +304,7 @@ def _parts(content: bytes) -> dict:
     """The content of a file."""
     if len(content) > MAX_FILE_BYTES:
         raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(content):,}.")
-    n_values = sum(map(content.count, (b",", b"[", b"{")))  # one of these stands before each, however nested
+    n_values = sum(map(content.count, (b",", b"[", b"{")))  # one of these precedes each, however nested
     if n_values > 2 * MAX_NUMBERS:
         raise OwnArraysError(f"A state file holds at most {MAX_NUMBERS:,} numbers; this one has {n_values:,} values.")
     try:

@@ -1,10 +1,9 @@
-"""Task: what a model is asked, and in which words."""
+"""Task: a model's question and vocabulary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -12,10 +11,10 @@ import numpy as np
 from attnviz.core.tokens import tokenize
 
 Answers = tuple[str | None, ...]
-"""The right answer for each token; None where nothing is asked or it is unknown."""
+"""The right answer for each token; None where there is no question or the answer is unknown."""
 
 Looks = tuple[tuple[int, int], ...]
-"""For each of several layers the place of a query, and that of the key which it looks at for the layer's purpose."""
+"""For each of several layers a query and the key it attends to, as examples of the layer's purpose."""
 
 
 def most_probable(shares: np.ndarray) -> np.ndarray:
@@ -25,46 +24,22 @@ def most_probable(shares: np.ndarray) -> np.ndarray:
 
 
 class Task(Protocol):
-    """The question that a model is asked, and its words.
+    """The question that a model is asked, and its words."""
 
-    Attributes
-    ----------
-    title : str
-        The name of the task.
-    summary : str
-        What its attention shows, in one sentence.
-    question : str
-        What a model answers, with `{sentence}` for the words.
-    about : str
-        What a model was trained or built for, in one or two sentences.
-    layers : tuple of str
-        What each of several layers does for it, in one sentence each.
-    words_by_kind : mapping of str to tuple of str
-        All words that there are, in small letters.
-    answers : tuple of str
-    examples : tuple of (label, sentence)
-    read : {"last", "each"}
-        At which tokens the answer is read.
-    begin : str
-        The word that every text begins with, whether typed or not; empty if there is none.
-    unit : str
-        The noun for a token.
-    is_open : bool
-        Whether it asks for the next token, so that no answer is right or wrong.
-    """
-
-    title: str
-    summary: str
-    question: str
-    about: str
-    layers: tuple[str, ...] = ()
-    words_by_kind: Mapping[str, tuple[str, ...]]
+    title: str  # the name of the task
+    summary: str  # what its attention shows, in one sentence
+    question: str  # what a model answers, with `{sentence}` for the words
+    about: str  # what a model was trained or built for, in one or two sentences
+    layers: tuple[str, ...] = ()  # what each of several layers does for it, in one sentence each
+    words_by_kind: Mapping[str, tuple[str, ...]]  # all words that there are, in small letters
     answers: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]
-    read: Literal["last", "each"]
-    begin: str = ""
-    unit: str = "word"
-    is_open: bool = False
+    read: Literal["last", "each"]  # at which tokens the answer is read
+    begin: str = ""  # the word that every text begins with, whether typed or not; empty if there is none
+    unit: str = "word"  # the noun for a token
+    is_open: bool = False  # whether it asks for the next token, so that no answer is right or wrong
+    # kinds of words whose mean scores are compared, if these are the same in every text
+    kinds: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -94,23 +69,21 @@ class Task(Protocol):
         """The query and key that each layer's purpose is about; empty if unknown."""
         return ()
 
+    def met(self, text: str) -> str:
+        """What is known of a sampled text; empty if nothing is."""
+        return ""
+
+    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
+        """Means over the attention to a batch, by name; each of the stages' `arrays` begins with the axis of texts."""
+        return {}
+
 
 class Batch(NamedTuple):
-    """Texts of the same length, shorter ones with anything after their end, and what is asked of them.
+    """Texts of one length (what follows the end of a shorter one is ignored), their answers and targets."""
 
-    Attributes
-    ----------
-    tokens : ndarray (texts, tokens) of int
-        Places among the words.
-    answers : ndarray (texts, tokens) of int
-        Places among the answers; 0 where nothing is asked.
-    is_target : ndarray (texts, tokens) of bool
-        Whether an answer is asked for there.
-    """
-
-    tokens: np.ndarray
-    answers: np.ndarray
-    is_target: np.ndarray
+    tokens: np.ndarray  # (texts, tokens): places among the words
+    answers: np.ndarray  # (texts, tokens): places among the answers; 0 where there is no target
+    is_target: np.ndarray  # (texts, tokens): where an answer is expected
 
     def picked(self, texts: np.ndarray | slice) -> Batch:
         """Some of the texts."""
@@ -118,30 +91,17 @@ class Batch(NamedTuple):
 
 
 class Learnable(Task, Protocol):
-    """A task that a model is trained for.
+    """A task that a model is trained for."""
 
-    Attributes
-    ----------
-    kinds : pair of (kinds of queries, kinds of keys), or None
-        Kinds of words whose mean scores are compared, if these are the same in every text.
-    yardsticks : mapping of str to float
-        Baseline losses on held-out texts, by name.
-    measured : str
-        What patterns are averaged over.
-    """
+    measured: str = "held-out texts"  # what patterns are averaged over
 
-    kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
-    yardsticks: Mapping[str, float] = MappingProxyType({})
-    measured: str = "held-out texts"
+    @property
+    def yardsticks(self) -> Mapping[str, float]:
+        """Baseline losses on held-out texts, by name."""
+        return {}
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         """Texts to train with."""
 
     def held_out(self) -> Batch:
         """Texts to measure with, always the same; random training texts may repeat some by chance."""
-
-    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
-        """Means over the attention to a batch: their names and values.
-
-        `arrays` are those of the stages, each with the axis of the texts before all others.
-        """

@@ -12,24 +12,25 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.core.errors import SettingsError
-from attnviz.models.continuation import Drawing, names
+from attnviz.models.continuation import Sampling, sample_texts
 from attnviz.models.model import Model, PickableModel
 from attnviz.models.task import Batch
+from attnviz.models.tasks.names import Names
 from attnviz.models.training import (
     FILE,
     MUTED,
     Recipe,
     accuracy,
+    batch_stream,
     batches,
     first_step_below,
     forward_batch,
     loss,
-    muted,
-    random_of,
     recorded_parts,
     stages_for,
     train,
     without_head,
+    without_part,
 )
 
 
@@ -66,50 +67,36 @@ def table(model: Model) -> dict | None:
 def first_steps(recipe: Recipe, seed: int) -> Mapping[str, int]:
     """The step in which each name is first trained on; without those that are never drawn.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Of a task that draws names (`Names`).
-    seed : int
-
-    Examples
-    --------
     >>> from attnviz.models.recipes import OWN_MICROGPT
     >>> steps = first_steps(OWN_MICROGPT, 0)
     >>> len(steps), max(steps.values())
     (981, 1000)
     """
-    names, random = recipe.task.names, random_of(recipe, seed)
-    recipe.task.drawn(random, 1)  # which no step has
-    drawn = recipe.task.drawn(random, recipe.steps * recipe.batch)
-    steps = np.zeros(len(names), dtype=int)
+    task, random = recipe.task, batch_stream(recipe, seed)
+    assert isinstance(task, Names)
+    task.drawn(random, 1)  # which no step has
+    drawn = task.drawn(random, recipe.steps * recipe.batch)
+    steps = np.zeros(len(task.names), dtype=int)
     steps[drawn[::-1]] = np.arange(len(drawn))[::-1] // recipe.batch + 1  # of a name that comes twice the first stays
-    return {names[place]: int(steps[place]) for place in np.flatnonzero(steps)}
+    return {task.names[place]: int(steps[place]) for place in np.flatnonzero(steps)}
 
 
 N_WRITTEN = 10
 """The number of texts that each checkpoint writes."""
 
-AS_IN_MICROGPT = Drawing(temperature=0.5)
+AS_IN_MICROGPT = Sampling(temperature=0.5)
 """microgpt's sampling settings, from the first seed."""
 
 FOLDER = Path(__file__).parent / "recordings"
 
 
-def file_of(recipe: Recipe) -> Path:
+def recording_path(recipe: Recipe) -> Path:
     """The file of a recipe's trainings, compressed if they have many decimals."""
     return FOLDER / f"{recipe.id}.json{'.gz' * (recipe.decimals > 1)}"
 
 
 class TrainedModel(PickableModel):
-    """The models trained by a recipe, from several seeds at several checkpoints.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    *others : Recipe
-        Other trainings of the same model; their seeds continue the numbering.
-    """
+    """The models trained by a recipe, from several seeds at several checkpoints."""
 
     def __init__(self, recipe: Recipe, *others: Recipe):
         self.task = recipe.task
@@ -132,17 +119,11 @@ class TrainedModel(PickableModel):
         return self._run(seed)["curve"]
 
     def at(self, seed: int, checkpoint: int | None = None) -> Model:
-        """The model of a checkpoint, counted from 0; the last for None.
-
-        Raises
-        ------
-        SettingsError
-            If there is none of that seed or at that place.
-        """
+        """The model of a checkpoint, counted from 0; the last for None."""
         return self._model(seed, self._place(seed, checkpoint))
 
     def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
-        """The kind of a text that a checkpoint wrote: that it was trained on, or what the task knows."""
+        """Whether a sampled text was trained on by this checkpoint; else what the task knows of it."""
         known = self.task.met(text)
         if known != "in the list":
             return known
@@ -169,7 +150,7 @@ class TrainedModel(PickableModel):
 
     def _names(self, seed: int, place: int) -> list[dict]:
         """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
-        texts = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
+        texts = sample_texts(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
         return [{"text": text, "is": self.met(text, seed, place)} for text in texts]
 
     def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
@@ -210,7 +191,7 @@ class TrainedModel(PickableModel):
     @cached_property
     def _runs(self) -> list[dict]:
         recipes = dict.fromkeys(recipe for recipe, _ in self._trainings)
-        return [run for recipe in recipes for run in _read_runs(file_of(recipe))]
+        return [run for recipe in recipes for run in _read_runs(recording_path(recipe))]
 
 
 def _read_runs(file: Path) -> list[dict]:
@@ -224,18 +205,19 @@ CURVE_POINTS = 50
 def record(recipe: Recipe) -> None:
     """Train a model from all seeds of its recipe, and write its file."""
     runs = [recorded_run(recipe, seed) for seed in range(recipe.seeds)]
-    text, file = json.dumps(runs, separators=(",", ":")) + "\n", file_of(recipe)
+    text, file = json.dumps(runs, separators=(",", ":")) + "\n", recording_path(recipe)
     packed = gzip.compress(text.encode(), mtime=0) if file.suffix == ".gz" else text.encode()
     file.write_bytes(packed)
 
 
 def record_parts(choice: PickableModel) -> None:
-    """Measure what the parts of a choice's models do, and what they lose without each, and write it."""
-    FILE.write_text(json.dumps([parts_of(choice.at(seed)) for seed in choice.seeds]) + "\n", "utf-8")
+    """Measure the parts of a model's trainings, and the loss without each, and write the file."""
+    FILE.write_text(json.dumps([measure_parts(choice.at(seed)) for seed in choice.seeds]) + "\n", "utf-8")
 
 
-def parts_of(model: Model) -> dict:
+def measure_parts(model: Model) -> dict:
     """The content of the file of one model, measured on all that is held out."""
+    assert isinstance(model.task, Names)
     held_out = model.task.held_out()
     arrays = forward_batch(stages_for(model, held_out), model.arrays, held_out)
     looks = model.task.looks_of(arrays, held_out)
@@ -245,7 +227,7 @@ def parts_of(model: Model) -> dict:
 
     return {
         "loss": lost(model),
-        "muted": {what: lost(muted(model, what)) for what in MUTED},
+        "muted": {what: lost(without_part(model, what)) for what in MUTED},
         "heads": [
             {
                 "looks": {what: round(shares[head], 4) for what, shares in looks.items()},
@@ -272,19 +254,19 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
                     {
                         "step": step,
                         "patterns": measured["patterns"],
-                        "parameters": in_tenths(model.arrays, recipe.decimals),
+                        "parameters": as_integers(model.arrays, recipe.decimals),
                     }
                 )
     return {
         "curve": curve,
         "checkpoints": checkpoints,
         "held_out": len(held_out.tokens),
-        "met": n_repeated(recipe, seed),
+        "met": count_repeated(recipe, seed),
         "loss_unrounded": measures(model, held_out)["loss"],
     }
 
 
-def n_repeated(recipe: Recipe, seed: int) -> int:
+def count_repeated(recipe: Recipe, seed: int) -> int:
     """The number of held-out texts that come up in training after all: where texts are drawn at random, a few may."""
     if recipe.task.is_open:
         return 0  # its texts are parted before any is drawn
@@ -304,6 +286,6 @@ def measures(model: Model, batch: Batch) -> dict:
     }
 
 
-def in_tenths(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
+def as_integers(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
     """Parameters as whole numbers: of tenths, at one decimal."""
     return {name: (array * 10**decimals).round().astype(int).tolist() for name, array in arrays.items()}

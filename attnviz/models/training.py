@@ -1,6 +1,4 @@
-"""Training a model on its task: the recipe, Adam, gradients by the core's own backward pass, and baselines to compare
-a loss with.
-"""
+"""Training a model: its recipe, Adam, gradients by the core's backward pass, and baseline losses."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.core.graph import Arrays, backward, forward, leading_to
+from attnviz.core.graph import Arrays, ancestors, backward, forward
 from attnviz.core.order import Norm
 from attnviz.core.parameters import Parameters
 from attnviz.core.rng import stream
@@ -25,24 +23,11 @@ from attnviz.models.task import Batch, Learnable
 Decay = Literal["late", "linear"]
 
 WARM_UP_STEPS = 20  # steps until the full rate: the first means are of few slopes
-SLOWING_DOWN_SHARE = 0.25  # of all steps, at the end: late leaps would undo what has been learnt
+SLOWING_DOWN_PART = 0.25  # of all steps, at the end: large late steps would undo the training
 
 
 class Adam:
-    """Adam: steps along the mean gradient, divided by the root of the mean squared gradient.
-
-    Parameters
-    ----------
-    rate : float
-        The learning rate; towards the last step it falls to
-        nearly 0.
-    last : int
-        How many steps there are.
-    betas : pair of float
-        Decay of the running means of the gradient and of its square.
-    decay : {"late", "linear"}
-        Whether the rate rises in the first 20 steps and falls in the last quarter, or falls from the first step on.
-    """
+    """Adam: steps along the mean gradient, divided by the root of the mean squared gradient."""
 
     def __init__(self, rate: float, last: int, betas: tuple[float, float] = (0.9, 0.999), decay: Decay = "late"):
         self.rate, self.last, self.betas, self.decay = rate, last, betas, decay
@@ -53,13 +38,10 @@ class Adam:
     def moved(self, parameters: Arrays, gradients: Arrays) -> Arrays:
         """The parameters after one more step."""
         self.steps += 1
-        rate = self.rate * self._part()
-        return {name: array - rate * self._direction(name, gradients[name]) for name, array in parameters.items()}
-
-    def _part(self) -> float:
-        """The fraction of the full learning rate at this step."""
         left = (self.last + 1 - self.steps) / self.last
-        return left if self.decay == "linear" else min(1, self.steps / WARM_UP_STEPS, left / SLOWING_DOWN_SHARE)
+        part = left if self.decay == "linear" else min(1, self.steps / WARM_UP_STEPS, left / SLOWING_DOWN_PART)
+        rate = self.rate * part
+        return {name: array - rate * self._direction(name, gradients[name]) for name, array in parameters.items()}
 
     def _direction(self, name: str, slope: np.ndarray) -> np.ndarray:
         of_mean, of_square = self.betas
@@ -72,62 +54,27 @@ class Adam:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe: a model before training, and how it is trained.
+    """A recipe: a model before training, and how it is trained."""
 
-    Attributes
-    ----------
-    id : str
-        The name of the model in addresses and of its file; its random numbers depend on it and the seed alone.
-    task : Learnable
-    d_model : int
-    rate : float
-        Adam's learning rate.
-    checkpoints : tuple of int
-        The steps whose parameters are recorded; the last ends the training.
-    seeds : int
-        How many models are trained, from the seeds 0, 1, ...
-    n_places : int
-        The number of learnt positions; 0 for none.
-    n_layers : int
-    residual, causal : bool
-    n_heads : int
-    n_neurons : int
-        Of the MLP of each layer; 0 for none.
-    norm : RMSNorm or LayerNorm, optional
-        As in `Model`.
-    spread : float, optional
-        The initial standard deviation; by default it depends on the parameter.
-    betas : pair of float
-        Adam's decay of the running means of the gradient and of its square.
-    decay : {"late", "linear"}
-        How Adam's rate falls (see `Adam`).
-    batch : int
-        How many texts a step has.
-    decimals : int
-        The number of recorded decimals.
-    called : str
-        The label of this recipe, if a model has several.
-    """
-
-    id: str
+    id: str  # the name of the model in addresses and of its file; its random numbers depend on it and the seed alone
     task: Learnable
     d_model: int
-    rate: float
-    checkpoints: tuple[int, ...]
-    seeds: int = 1
-    n_places: int = 0
+    rate: float  # adam's learning rate
+    checkpoints: tuple[int, ...]  # the steps whose parameters are recorded; the last ends the training
+    seeds: int = 1  # how many models are trained, from the seeds 0, 1,
+    n_places: int = 0  # the number of learnt positions; 0 for none
     n_layers: int = 1
     residual: bool = False
     causal: bool = False
     n_heads: int = 1
-    n_neurons: int = 0
-    norm: Norm | None = None
-    spread: float | None = None
-    betas: tuple[float, float] = (0.9, 0.999)
-    decay: Decay = "late"
-    batch: int = 64
-    decimals: int = 1
-    called: str = ""
+    n_neurons: int = 0  # of the MLP of each layer; 0 for none
+    norm: Norm | None = None  # as in `Model`
+    spread: float | None = None  # the initial standard deviation; by default it depends on the parameter
+    betas: tuple[float, float] = (0.9, 0.999)  # adam's decay of the running means of the gradient and of its square
+    decay: Decay = "late"  # how Adam's rate falls (see `Adam`)
+    batch: int = 64  # how many texts a step has
+    decimals: int = 1  # the number of recorded decimals
+    called: str = ""  # the label of this recipe, if a model has several
 
     @property
     def steps(self) -> int:
@@ -169,7 +116,7 @@ TINY = np.finfo(float).tiny
 def stages_for(model: Model, batch: Batch) -> tuple[Stage, ...]:
     """The stages that the answers depend on, for texts as long as the batch's."""
     text = tuple(model.task.words[place] for place in batch.tokens[0])
-    return leading_to(model.read(text).stages, "probabilities")
+    return ancestors(model.read(text).stages, "probabilities")
 
 
 def forward_batch(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
@@ -213,14 +160,14 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
     return (probabilities - right) * (batch.is_target / np.count_nonzero(batch.is_target))[..., None]
 
 
-def random_of(recipe: Recipe, seed: int) -> np.random.RandomState:
-    """The random numbers that the texts of a training are drawn with."""
+def batch_stream(recipe: Recipe, seed: int) -> np.random.RandomState:
+    """The random stream from which the training texts are drawn."""
     return stream(f"{recipe.id}, batches", seed)
 
 
 def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
     """The texts of a training: first one that is never trained on, then a batch per step."""
-    random = random_of(recipe, seed)
+    random = batch_stream(recipe, seed)
     yield recipe.task.batch(random, 1)
     for _ in range(recipe.steps):
         yield recipe.task.batch(random, recipe.batch)
@@ -255,21 +202,14 @@ def guessing_loss(n_answers: int) -> float:
 
 
 def bigram_loss(trained_on: Batch, held_out: Batch, n_words: int) -> float:
-    """The loss of a table of how often each token follows the one before, in nats a token.
-
-    Parameters
-    ----------
-    trained_on, held_out : Batch
-    n_words : int
-        The last of which begins texts and, as an answer, ends them.
-    """
+    """The loss of a table of how often each token follows the one before, in nats a token."""
     counts = np.full((n_words, n_words), SMOOTHING)
     np.add.at(counts, (trained_on.tokens[trained_on.is_target], trained_on.answers[trained_on.is_target]), 1)
     shares = counts / counts.sum(axis=1, keepdims=True)
     return float(-np.log(shares[held_out.tokens[held_out.is_target], held_out.answers[held_out.is_target]]).mean())
 
 
-def muted(model: Model, what: str) -> Model:
+def without_part(model: Model, what: str) -> Model:
     """The model whose attention, or whose MLP, writes nothing to the residual stream."""
     without = {
         name: np.zeros_like(each) if name.startswith(MUTED[what]) else each for name, each in model.arrays.items()

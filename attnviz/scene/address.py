@@ -18,11 +18,11 @@ from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
-from attnviz.core.tokens import cleaned
+from attnviz.core.tokens import clean
 from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import STEPS, find
 from attnviz.models import MODELS
-from attnviz.models.continuation import OFFERED, Drawing
+from attnviz.models.continuation import SAMPLING_CHOICES, Sampling
 from attnviz.scene.reading import has_options, normalized
 from attnviz.scene.scene import (
     FIRST_VISIT,
@@ -56,19 +56,19 @@ def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
     return value[-1] if value else ""
 
 
-def drawing_in(message: object) -> Drawing | None:
+def drawing_in(message: object) -> Sampling | None:
     """The sampling settings in a message or an address; ValueError if they are invalid."""
     if message is None:
         return None
-    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
+    if not isinstance(message, dict) or message.keys() != SAMPLING_CHOICES.keys():
         raise ValueError("no drawing")
     values = {}
-    for name, offered in OFFERED.items():
+    for name, offered in SAMPLING_CHOICES.items():
         value = message[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
             raise ValueError("no drawing")
         values[name] = type(offered[0])(value)
-    return Drawing(**values)
+    return Sampling(**values)
 
 
 _CHOICES = {"source": (OWN, OWN_MODEL, *READY_MADE), "notebook": tuple(EXAMPLES)} | CHOICES
@@ -100,7 +100,7 @@ def _value(name: str, text: str, notices: list[str]) -> object:
             return _sentence(name, text, notices)
         case "step":
             if (id_ := find(text)) is None:
-                raise SettingsError(f"There's no step called “{cleaned(text[:40])}”; showing {STEPS[0].title}.")
+                raise SettingsError(f"There's no step called “{clean(text[:40])}”; showing {STEPS[0].title}.")
             return id_
         case "cell":
             return Selection.parse(text)
@@ -132,7 +132,7 @@ def _value(name: str, text: str, notices: list[str]) -> object:
             return None if text == ALL else int(text)
         case "draw":
             try:
-                return drawing_in(dict(zip(OFFERED, map(float, text.split(",")), strict=True)))
+                return drawing_in(dict(zip(SAMPLING_CHOICES, map(float, text.split(",")), strict=True)))
             except ValueError:
                 rule = "draw is a temperature, a top_k, a top_p and a seed that are offered, as 1,0,1,7"
                 raise SettingsError(f"{rule}; got {text[:40]!r}, so the most probable comes next.") from None
@@ -329,7 +329,7 @@ def _begins_talk(scene: Scene) -> bool:
 
 def _unknown(names: Sequence[str]) -> list[str]:
     """A notice on unknown parameter names."""
-    some = ", ".join(f"“{cleaned(name[:40])}”" for name in names[:5])
+    some = ", ".join(f"“{clean(name[:40])}”" for name in names[:5])
     if len(names) > 1:
         return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
     return [f"{some} is no parameter of attnviz, and is left out."] if names else []

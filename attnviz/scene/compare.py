@@ -17,7 +17,7 @@ from attnviz.core.masks import GLOBAL_LAYERS, LEAST_WINDOW, WITHOUT_WINDOW
 from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.movement import described
 from attnviz.explain.steps import full_title
@@ -248,7 +248,7 @@ def _muted(now: Scene) -> Iterator[Pair]:
         return
     for id_, base, label in (("attention", "output", "attention"), ("mlp", "mlp", "the MLP")):
         changes = tuple(
-            Change(layered(base, number), (None,), 0.0)
+            Change(name_in_layer(base, number), (None,), 0.0)
             for number, _ in enumerate(model.layers, start=len(model.layers) > 1)
         )
         yield Pair(id_, f"Without vs with {label}", replace(now, changes=changes), replace(now, changes=()))

@@ -13,7 +13,7 @@ from attnviz.core.integer_example import (
     suits_integer_example,
 )
 from attnviz.core.limits import MAX_TOKENS
-from attnviz.core.tokens import leading, tokenize
+from attnviz.core.tokens import first_tokens, tokenize
 from attnviz.explain.wording import counted
 from attnviz.models.model import Model, PickableModel
 from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene, lacks_file, model_choice
@@ -115,7 +115,7 @@ def _with_integers(scene: Scene) -> tuple[Scene, list[str]]:
     options = scene.options
     if not suits_integer_example(scene.sentence, scene.context):
         normal = Options().initialiser
-        n = len(tokenize(leading(scene.sentence, MAX_TOKENS)))
+        n = len(tokenize(first_tokens(scene.sentence, MAX_TOKENS)))
         notice = f"{INTEGER_RULE}; got {counted(n, 'word')}, using initialiser={normal}."
         return replace(scene, options=replace(options, initialiser=normal)), [notice]
     seed = draw_integer_example(tokenize(scene.sentence), options.d_model, options.seed).seed

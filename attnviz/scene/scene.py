@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
-from attnviz.checks.uploads import LACKING, OwnParameters, OwnStages
+from attnviz.checks.uploads import LACKING, UserParameters, UserStages
 from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
-from attnviz.core.coerce import coerced_integer_example, coerced_rope, nearest_heads, nearest_layers
+from attnviz.core.coerce import coerce_integer_example, coerce_rope, nearest_heads, nearest_layers
 from attnviz.core.masks import CustomMask
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
@@ -16,7 +16,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example, Variant
 from attnviz.explain.steps import STEPS
 from attnviz.models import MODELS
-from attnviz.models.continuation import Drawing
+from attnviz.models.continuation import Sampling
 from attnviz.models.model import PickableModel
 
 OWN = "own-sentence"
@@ -36,7 +36,7 @@ OWN_PARAMETERS = "own-parameters"  # the source of uploaded arrays, which no add
 OWN_MODEL = "own-microgpt"  # the source of an uploaded model, which no address holds
 OWN_CODE = "own-code"  # the key of stages computed by the user's code
 
-Upload = OwnParameters | PickableModel | OwnStages  # arrays, a model, or stages computed by the user's code
+Upload = UserParameters | PickableModel | UserStages  # arrays, a model, or stages computed by the user's code
 READY_MADE = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
 
 SENTENCE = "the cat sat on the mat"
@@ -75,10 +75,10 @@ class Scene:
     other: Scene | None = None  # the compared scene, A; this one is B. Reduced to what decides a pass (see `pinned`)
     compare: str = COMPARISONS[0]  # how the two are compared
     route: str = ROUTES[0]  # where a presenter's remote leads
-    drawing: Drawing | None = None  # how a language model's next token is sampled; None for the most probable
+    drawing: Sampling | None = None  # how a language model's next token is sampled; None for the most probable
     hidden: CustomMask | None = None  # a painted mask, which replaces that of the settings or the model
-    upload: OwnParameters | PickableModel | None = None  # of `OWN_PARAMETERS` or `OWN_MODEL`; no address holds it
-    code: OwnStages | None = None  # stages computed by the user's code, which no address holds either
+    upload: UserParameters | PickableModel | None = None  # of `OWN_PARAMETERS` or `OWN_MODEL`; no address holds it
+    code: UserStages | None = None  # stages computed by the user's code, which no address holds either
 
 
 _SETTINGS = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden")
@@ -92,9 +92,9 @@ def model_choice(scene: Scene) -> PickableModel | None:
 
 def source_of_upload(upload: Upload) -> str:
     """The key of an upload; a tab holds one of each kind."""
-    if isinstance(upload, OwnStages):
+    if isinstance(upload, UserStages):
         return OWN_CODE
-    return OWN_PARAMETERS if isinstance(upload, OwnParameters) else OWN_MODEL
+    return OWN_PARAMETERS if isinstance(upload, UserParameters) else OWN_MODEL
 
 
 def is_uploaded(scene: Scene) -> bool:
@@ -126,10 +126,10 @@ def with_other(scene: Scene, a: Scene, b: Scene) -> Scene:
 def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with new values; others move to the nearest that fit: heads divide `d_model`, RoPE needs pairs."""
     wanted = vars(options) | values
-    wanted |= coerced_integer_example(wanted)
+    wanted |= coerce_integer_example(wanted)
     wanted["n_heads"] = nearest_heads(wanted["n_heads"], wanted["d_model"])
     wanted["layers"] = nearest_layers(wanted["layers"], wanted["d_model"])
-    return replace(options, **wanted | coerced_rope(wanted))
+    return replace(options, **wanted | coerce_rope(wanted))
 
 
 def parts_for_source(source: str) -> dict[str, object]:

@@ -19,7 +19,7 @@ from attnviz.core.masks import CUSTOM_MASK_RECIPE, CustomMask
 from attnviz.core.selection import Selection
 from attnviz.core.settings import Settings
 from attnviz.core.terms import Cell
-from attnviz.core.tokens import leading
+from attnviz.core.tokens import first_tokens
 from attnviz.core.trace import Layer, Trace, cached_on_trace
 from attnviz.explain.steps import STEPS, entry, layer_number, nearest, steps_of, title
 from attnviz.scene.reading import capacity, has_options, is_spoken, join_words, normalized, words_in
@@ -167,7 +167,7 @@ def _without_painted_mask(scene: Scene) -> Trace:
 
 def settings_of(scene: Scene) -> Settings:
     """The settings of a pass with random parameters, for as many tokens as fit."""
-    sentence, context = (leading(text, MAX_TOKENS) for text in (scene.sentence, scene.context))
+    sentence, context = (first_tokens(text, MAX_TOKENS) for text in (scene.sentence, scene.context))
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
 
 
@@ -292,4 +292,4 @@ def swapped(resolved: SceneWithPass, one: int, other: int) -> str | None:
     if is_spoken(scene):
         words[one], words[other] = words[other], words[one]
         return join_words(scene, words)
-    return tokens.swapped(scene.sentence, one, other, lambda text: words_in(replace(scene, sentence=text)))
+    return tokens.swap_tokens(scene.sentence, one, other, lambda text: words_in(replace(scene, sentence=text)))

@@ -25,7 +25,7 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
 _COMMENT = re.compile(r"^ *(?:/\*\* .*\*/|//.*)\n", re.MULTILINE)  # a fifth of what a first visit would fetch
 _VENDOR = "vendor"  # third-party modules, whose comments are their licences
-_LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
+_UNKNOWN_FORM = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
 
 def module(name: str) -> Path:
@@ -37,10 +37,7 @@ def module(name: str) -> Path:
 def bundle(entry: Path) -> str:
     """The text of a module, preceded by its imports, each once.
 
-    Raises
-    ------
-    ValueError
-        If imports form a cycle, an imported name is not exported, or an import or export has an unknown form.
+    Raises ValueError if imports form a cycle, an imported name is not exported, or a form is unknown.
     """
     texts: dict[Path, str] = {}
     _add(entry, (), texts)
@@ -53,8 +50,8 @@ def bundle(entry: Path) -> str:
 def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> None:
     """Add a module after all of its imports, unless it is there already."""
     if path in importers:
-        circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
-        raise ValueError(f"Modules import without circles; got {circle}. Move what both need into a third.")
+        cycle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
+        raise ValueError(f"These modules import each other: {cycle}. Move what both need into a third.")
     if path in texts:
         return
     text = path.read_text("utf-8")
@@ -72,15 +69,11 @@ def _check(path: Path, text: str, texts: dict[Path, str]) -> None:
     for imported in _IMPORT.finditer(text):
         source = _source(path, imported)
         if missing := set(re.findall(r"\w+", imported["names"])) - set(_exported(texts[source])):
-            raise ValueError(
-                f"A module imports what another exports; {path.name} imports {', '.join(sorted(missing))}, which "
-                f"{source.name} does not export. Export or rename it."
-            )
-    if other := _LEFT_OVER.search(_joinable(text)):
-        raise ValueError(
-            'Imports are of the form `import { name } from "../room/module.js";`, exports of functions and constants; '
-            f"{path.name} has {other[0]!r}. Write it so."
-        )
+            names = ", ".join(sorted(missing))
+            raise ValueError(f"{path.name} imports {names}, which {source.name} does not export. Export or rename it.")
+    if other := _UNKNOWN_FORM.search(_joinable(text)):
+        form = 'import { name } from "../folder/module.js";'
+        raise ValueError(f"{path.name} has {other[0]!r}. Write `{form}`, and export functions and constants.")
 
 
 def _exported(text: str) -> list[str]:
@@ -106,8 +99,8 @@ def joined(names: Iterable[str]) -> str:
     return "\n".join(STYLES[each].read_text("utf-8") for each in names)
 
 
-_OF_PAGES_OF_THE_APP = {
-    *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views"),
+_FOR_THE_APP_ALONE = {
+    *("article", "classroom", "handout", "lesson", "numbers", "ownPicture", "ownTalk", "settings", "views")
 }
 THEME = Path(__file__).with_name("shell.css")
 HEAD = """<!doctype html>
@@ -132,15 +125,7 @@ _SHELL_BODY = """<body>
 
 
 def filled(document: bytes, title: str) -> str:
-    """The shell, filled with a document.
-
-    Parameters
-    ----------
-    document : bytes
-        JSON, as `contract.document` declares it.
-    title : str
-        Plain text; it is escaped.
-    """
+    """The shell, filled with a document as JSON and a title in plain text."""
     return _shell().format(document=inert(document), title=html.escape(title))
 
 
@@ -162,7 +147,7 @@ def _shell() -> str:
         f"default-src 'none'; script-src {hash_source(script)}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    style = joined(name for name in STYLES if name not in _OF_PAGES_OF_THE_APP) + THEME.read_text("utf-8")
+    style = joined(name for name in STYLES if name not in _FOR_THE_APP_ALONE) + THEME.read_text("utf-8")
     fixed = {"policy": policy, "styles": f"<style>{style}</style>", "script": script}
     named = {name: text.replace("{", "{{").replace("}", "}}") for name, text in fixed.items()}
     return (HEAD + _SHELL_BODY).format(**named, document="{document}", title="{title}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attnviz.checks.recording.recorded import Recorded, pass_of
 from attnviz.checks.report.report import Comparison
-from attnviz.checks.uploads import OwnStages
+from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
@@ -30,9 +30,9 @@ MAX_TITLE_CHARACTERS = 80
 
 _NUMBERED = re.compile(r" \(\d+\)$")
 _FRAME = (
-    '<iframe title="{named}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
+    '<iframe title="{name}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
     'style="box-sizing: border-box; width: 100%; height: 46rem; border: 1px solid #8888; resize: vertical"></iframe>'
-    "<p>{named}. This output takes {taken} of the notebook. No frame above? Trust the notebook, or write the page to a "
+    "<p>{name}. This output takes {size} of the notebook. No frame above? Trust the notebook, or write the page to a "
     "file: attnviz.page(trace, path).</p>"
 )
 
@@ -66,8 +66,8 @@ class Page:
     @cached_property
     def _framed(self) -> str:
         page = self.html.replace("&", "&amp;").replace('"', "&quot;")
-        named, taken = html.escape(f"attnviz: “{self.title}”"), _size(len(page.encode()))
-        return _FRAME.format(named=named, page=page, taken=taken)
+        name, size = html.escape(f"attnviz: “{self.title}”"), _size(len(page.encode()))
+        return _FRAME.format(name=name, page=page, size=size)
 
 
 def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
@@ -76,14 +76,14 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     Parameters
     ----------
     trace : Trace or Comparison
-        Of a comparison that names a mistake both passes are written, as `show` has them.
+        For a comparison that names a mistake both passes are written, as `show` has them.
     path : str or path
-        Where; a file that is there is overwritten.
+        The file; an existing one is overwritten.
 
     Returns
     -------
     int
-        How many bytes it has. Where those are more than `USUAL_BYTES`, a warning says so before they are written.
+        Its size in bytes. Above `USUAL_BYTES` there is a warning before it is written.
 
     Examples
     --------
@@ -93,8 +93,7 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 700_000
     True
     """
-    made = _page_of(trace)
-    return Path(path).write_bytes(made.html.encode())
+    return Path(path).write_bytes(_page_of(trace).html.encode())
 
 
 def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
@@ -103,15 +102,15 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
     Parameters
     ----------
     trace : Trace, Comparison or Recorded
-        Of a comparison that names a mistake two passes are shown beside each other: A as the code computes it that was
-        compared, B as attnviz does, at the number that is furthest off. Of another, attnviz's pass.
+        For a comparison that names a mistake two passes are shown side by side: A as the compared code computes it, B
+        as attnviz does, at the number that is furthest off. For any other comparison, attnviz's pass.
     layer : int
         Which of the recorded layers, counted from 0 as in their model.
 
     Raises
     ------
     ArrayError, OwnArraysError
-        If it is nothing of these, the comparison has no pass, or the recorded layer computes what attnviz's doesn't.
+        If it is none of these, the comparison has no pass, or attnviz can't compute what the recorded layer does.
 
     Examples
     --------
@@ -124,17 +123,17 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
 
 @guarded("write this page", "the pass, or what made it,")
 def _page_of(trace: Trace | Comparison) -> Page:
-    theirs, code, looks = None, None, {}
+    theirs, code, view_params = None, None, {}
     if isinstance(trace, Comparison):
         comparison, trace, theirs = trace, trace.trace, trace.theirs
         if trace is None:
             raise OwnArraysError(f"These arrays make no pass that the viewer shows. {comparison}")
     if theirs:
-        code, looks = OwnStages(comparison.mistaken, comparison.at), furthest_apart(theirs, trace, comparison.at)
+        code, view_params = UserStages(comparison.mistaken, comparison.at), furthest_apart(theirs, trace, comparison.at)
     if not isinstance(trace, Trace):
         raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)
-    scene = replace(Scene(sentence=title, view="sheet"), **looks)
+    scene = replace(Scene(sentence=title, view="sheet"), **view_params)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
     document = _document(SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True))
     result = Page(title, filled(document, f"{title} – attnviz"))
@@ -148,12 +147,12 @@ def _page_of(trace: Trace | Comparison) -> Page:
 
 
 def _document(resolved: SceneWithPass, notes: ReplyNotes) -> bytes:
-    """The document of a pass, with that of the one beside it, if there is one."""
+    """The document of a pass, with that of the other pass of a pair, if there is one."""
     made, a = body(resolved, notes), resolved.other
     if a is None:
         return document_json(made, resolved)
-    beside = other_pass(a, resolved, document_json(body(a, notes), a))
-    return document_json(made, resolved, other=beside, other_trace=a.trace)
+    other = other_pass(a, resolved, document_json(body(a, notes), a))
+    return document_json(made, resolved, other=other, other_trace=a.trace)
 
 
 def _title(trace: Trace) -> str:

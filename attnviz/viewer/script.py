@@ -13,21 +13,11 @@ from attnviz.viewer.bundle import STYLES, bundle, filled, joined, module
 
 @dataclass(frozen=True)
 class Script:
-    """The script of a component.
-
-    Attributes
-    ----------
-    text : bytes
-        A module: its default export is the component, `styles` are its styles; or the page to download is its `shell`.
-    compressed : bytes
-        The same, gzipped.
-    path : str
-        Its path, with a hash of the text.
-    """
+    """A module: its default export is a component, `styles` its styles; or `shell` is the page to download."""
 
     text: bytes
-    compressed: bytes
-    path: str
+    compressed: bytes  # gzipped
+    path: str  # with a hash of the text
 
     @classmethod
     def of(cls, name: str, styles: Iterable[str], **values: object) -> Script:

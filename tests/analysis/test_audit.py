@@ -1,28 +1,22 @@
 """The audit: it agrees with every right number, and names the first wrong one."""
 
-import inspect
 import math
-import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from cases import covering
-from kinds import OPERATIONS, TERMS
+from operationcases import OPERATIONS
 from page import changes_of
-from passes import ALL_SET, MODELS, MODERN, planted
+from passes import planted
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
-from attnviz.analysis.audit import Audit, tolerance
-from attnviz.core import terms
-from attnviz.core.changes import Change
+from attnviz.analysis.audit import Audit
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.operations.activations import GELU, ReLU
 from attnviz.core.operations.linear import Addition, Concatenation, WeightedSum
-from attnviz.core.operations.norms import LayerNorm, RMSNorm
-from attnviz.core.operations.scores import Hide, Masked, Scale
-from attnviz.core.operations.softmax import Softmax, SumNormalise
+from attnviz.core.operations.scores import Hide, Scale
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.settings import OPTIONS
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
@@ -53,38 +47,6 @@ def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     assert sum(stage.n_made + stage.n_given for stage in summary.stages) == sum(s.value.size for s in trace.stages)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_number_of_every_kind_of_model_agrees(name):
-    summary = audited(MODELS[name])
-    assert summary.n_agree == summary.n_made > 0
-    assert summary.stages[-1].stage == "probabilities"
-
-
-def test_every_kind_of_operation_is_audited():
-    random = np.random.default_rng(3)
-    draw = random.standard_normal
-    parameters = Parameters(
-        w_q=draw((2, 5, 3)), w_v=draw((2, 5, 7)), w_k=draw((2, 5, 3)), w_o=draw((14, 5)),
-        b_q=draw((2, 3)), b_k=draw((2, 3)), b_v=draw((2, 7)), b_o=draw(5),
-    )  # fmt: skip
-    mask = np.where(random.random((2, 4, 4)) < 0.5, draw((2, 4, 4)), -np.inf)
-    everything = attend(draw((4, 5)), parameters=parameters, mask=mask, scale=0.3)
-    bare = attend(draw((4, 5)), parameters=Parameters())
-    mlp = {"w_o": draw((5, 5)), "w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
-    blocks = [
-        attend(draw((4, 5)), parameters=Parameters(**mlp), norm=norm, activation=activation)
-        for norm, activation in ((RMSNorm(), ReLU()), (LayerNorm(), GELU()))
-    ]
-    masked = trace_of(Settings("the cat", **ALL_SET | {"mask": "causal"}))
-    summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
-    seen = set()
-    for trace in (everything, bare, *blocks, masked, summed, *MODERN.values()):
-        summary = audited(trace)
-        assert summary.n_agree == summary.n_made
-        seen |= {type(stage.operation) for stage in trace.stages if not stage.is_given}
-    assert seen == OPERATIONS
-
-
 def test_given_numbers_and_changed_ones_are_counted_apart(trace):
     summary = audited(trace.with_change("heads", (1,), 0.0))
     counts = {stage.stage: (stage.n_given, stage.n_made, stage.n_agree) for stage in summary.stages}
@@ -101,12 +63,6 @@ class Transposed(WeightedSum):
 
 
 @dataclass(frozen=True)
-class OneKeyShort(WeightedSum):
-    def compute(self, attention, v):
-        return attention[..., :-1] @ v[..., :-1, :]
-
-
-@dataclass(frozen=True)
 class WrongDivisor(Scale):
     def compute(self, scores):
         return scores / self.d_k
@@ -119,22 +75,9 @@ class SoftmaxOfQueries(Softmax):
 
 
 @dataclass(frozen=True)
-class SoftmaxUnshiftedInFloat32(Softmax):
-    def compute(self, masked):
-        exponentials = np.exp(masked.astype(np.float32)).astype(np.float64)
-        return exponentials / exponentials.sum(axis=-1, keepdims=True)
-
-
-@dataclass(frozen=True)
 class HidesTheWrongWay(Hide):
     def compute(self, scaled, mask):
         return np.where(mask.T, scaled, -np.inf)
-
-
-@dataclass(frozen=True)
-class AddsMinusABillion(Hide):
-    def compute(self, scaled, mask):
-        return np.where(mask, scaled, -1e9)
 
 
 @dataclass(frozen=True)
@@ -148,15 +91,10 @@ class HeadsInterleaved(Concatenation):
     [
         # row 1 of a causal mask: head 1's first query attends to itself alone, but its column does not
         ("heads", Transposed(), "heads[head 1, the, 1]"),
-        # the last key is hidden from all but the last query
-        ("heads", OneKeyShort(), "heads[head 1, mat, 1]"),
         ("scaled", WrongDivisor(4), "scaled[head 1, the, the]"),
         ("attention", SoftmaxOfQueries(), "attention[head 1, the, the]"),
-        # the first row of a causal mask is 1 in any softmax
-        ("attention", SoftmaxUnshiftedInFloat32(), "attention[head 1, cat, the]"),
         # the first key of the first query is on the diagonal
         ("masked", HidesTheWrongWay(), "masked[head 1, the, cat]"),
-        ("masked", AddsMinusABillion(), "masked[head 1, the, cat]"),
         # feature 1 of head 1 is the first either way
         ("concat", HeadsInterleaved(), "concat[the, 2]"),
     ],
@@ -186,10 +124,6 @@ def test_a_finite_number_where_the_terms_hide_the_key_is_wrong():
     assert summary.largest_difference == math.inf
 
 
-def test_planting_nothing_finds_nothing(trace):
-    assert audited(planted(trace, "heads", WeightedSum())).first is None
-
-
 def test_a_nan_never_agrees(trace):
     value = trace["output"].value.copy()
     value[2, 1] = math.nan
@@ -197,41 +131,9 @@ def test_a_nan_never_agrees(trace):
     assert audited(replace(trace, stages=stages)).first.wrong.index == (2, 1)
 
 
-def test_the_sentence_of_a_trace_in_whole_numbers():
-    trace = attend(np.array([[1.0, 0.0], [0.0, 0.0]]), parameters=Parameters(), scale=1.0)
-    # q, k, v, heads: 4 each; scores, scaled, masked, attention: 4 each; concat: 4
-    assert audited(trace).sentence(trace).startswith("36 of 36 numbers agree, largest difference ")
-
-
 def test_thousands_have_a_comma():
     stage = audit.StageAudit("scores", 0, 1284, 1284, 2.2e-15)
     assert Audit((stage,)).sentence(None) == "1,284 of 1,284 numbers agree, largest difference 2e-15"
-
-
-def test_no_difference_is_a_plain_0():
-    stage = audit.StageAudit("concat", 0, 7, 7, 0.0)
-    assert Audit((stage,)).sentence(None) == "7 of 7 numbers agree, largest difference 0"
-
-
-def test_the_tolerance_is_relative_to_what_is_added_and_not_to_what_comes_of_it():
-    cells = [Cell("a", (0,), value) for value in (1e8, -1e8, 1.0)]
-    cancelling = terms.Sum(tuple((cell,) for cell in cells))
-    assert cancelling.total() == 1.0
-    assert cancelling.rounding() == (2e8 + 1) * sys.float_info.epsilon
-    assert 1e-8 < tolerance(cancelling) < 2e-6
-    assert tolerance(terms.Copy(cells[0])) < 1e-300
-    assert tolerance(Masked(cells[0], Cell("mask", (0,), 1.0))) < 1e-300
-
-
-def test_what_is_too_small_for_normal_numbers_may_be_off_by_the_smallest_of_them():
-    tiny = Cell("a", (0,), 1e-200)
-    underflown = terms.Sum(((tiny, tiny), (tiny, tiny)))
-    assert underflown.rounding() == 0
-    assert tolerance(underflown) == 4 * sys.float_info.min
-    trace = attend(np.full((2, 1), 1e-155), parameters=Parameters(), scale=1.0)
-    off = trace["scores"].holding(trace["scores"].value + 1e-314)
-    assert audited_alone(trace, off).largest_difference > 0
-    assert audited_alone(trace, off).wrong is None
 
 
 TOO_LARGE_ON_THE_WAY = "concat[0,0]=1.1e308;concat[0,1]=-1.1e308;w_o[0,0]=1.5;w_o[1,0]=1.5"
@@ -245,7 +147,7 @@ def test_sums_near_the_largest_float_are_recomputed(changes):
     assert audited(after).first is None
     for stage in after.stages:
         for index in np.ndindex(stage.shape):
-            assert math.isfinite(after.terms(stage.name, index).rounding())
+            assert math.isfinite(after.terms(stage.name, index).rounding)
 
 
 def test_a_mistake_among_the_largest_floats_is_found():
@@ -254,14 +156,6 @@ def test_a_mistake_among_the_largest_floats_is_found():
     value = after["output"].value.copy()
     value[0, 0] += 1e300
     assert audited_alone(after, after["output"].holding(value)).wrong.index == (0, 0)
-
-
-@pytest.mark.parametrize("made", [audit, terms, *sorted(TERMS, key=repr)], ids=lambda each: each.__name__)
-def test_the_second_way_of_computing_knows_no_numpy(made):
-    source = inspect.getsource(made)
-    assert "import numpy" not in source
-    assert "np." not in source
-    assert ".compute(" not in source
 
 
 def test_the_audit_runs_no_operation(trace, monkeypatch):
@@ -295,19 +189,6 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
     while counts.append(0) or next(slices, None):
         assert counts[-1] <= 500
     assert sum(counts) <= audit.n_terms(trace)
-
-
-def test_a_row_that_many_numbers_are_made_from_is_read_once(trace, monkeypatch):
-    read, of = [], Trace.read
-    monkeypatch.setattr(Trace, "read", lambda *row: read.append(row[1:]) or of(*row))
-    audit.audit_of(trace, trace["attention"], np.ndindex(trace["attention"].shape))
-    heads, queries, _ = trace["attention"].shape
-    assert len(read) == len(set(read)) == heads * queries
-
-
-def test_numbers_set_by_hand_make_no_large_audit_look_small(trace):
-    firsts = [(stage.name, (0,) * len(stage.shape)) for stage in trace.stages if not stage.is_given][:16]
-    assert audit.n_terms(trace.with_changes(*(Change(*first, 0.5) for first in firsts))) == audit.n_terms(trace)
 
 
 def test_of_two_slices_with_wrong_numbers_the_first_is_named():

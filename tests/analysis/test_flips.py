@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,17 +12,18 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.flips import Flip, SmallestFlip, StageFlip, flips
-from attnviz.analysis.row_ranking import OneRow, RowRanking, between, ranking_of
+from attnviz.analysis.flips import TRIAL_SIZES, Flip, SmallestFlip, StageFlip, flips
+from attnviz.analysis.row_ranking import OneRow, RowRanking, rank_two, ranking_of
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
-from attnviz.core.graph import leading_to
+from attnviz.core.graph import ancestors
 from attnviz.core.limits import MAX_FLIP_NUMBERS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
 from attnviz.explain.flips import headline, sentence, sentences
 from attnviz.explain.steps import full_title
+from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 
 SENTENCES = [[(name, model.examples[nth][1]) for name, model in MODELS.items()] for nth in (0, 1)]
@@ -81,13 +83,6 @@ def test_of_a_model_s_answer_one_side_of_each_threshold_stays_and_the_other_turn
         last = len(trace["probabilities"].value) - 1
         for query in {last, last // 2} if trace.origin.read == "each" else {last}:
             both_sides_hold(trace, ranking_of(trace, "probabilities", (query, 0)))
-
-
-@of_each("seed", range(8))
-def test_of_two_shares_one_side_of_each_threshold_stays_and_the_other_turns(seed):
-    options = {"n_heads": 2, "context": "le chat noir" if seed % 2 else None, "mask": "none" if seed % 2 else "causal"}
-    trace = trace_of(Settings("the cat sat on the mat", seed=seed, **options))
-    both_sides_hold(trace, ranking_of(trace, "attention", (seed % 2, 3, seed % 3)))
 
 
 def test_what_was_tried_and_turns_it_is_never_said_not_to():
@@ -162,42 +157,11 @@ def dense(trace, contest, stage, most):
     return False
 
 
-PASSES = {
-    "an answer": (small(mask=np.tri(3, dtype=bool)), "probabilities", (1, 0)),
-    "an answer, beside numbers set by hand": (
-        small(3).with_change("scores", (0, 2, 1), 0.5).with_change("heads", (1,), 0.25),
-        "probabilities",
-        (2, 0),
-    ),
-    "two shares": (small(2), "attention", (1, 2, 0)),
-}
-
-
-@of_each("case", PASSES)
-def test_no_number_of_a_whole_stage_turns_anything_with_a_smaller_change(case):
-    trace, name, index = case
-    contest = ranking_of(trace, name, index)
-    found = found_in(trace, contest)
-    assert list(found) == [stage.name for stage in leading_to(trace.stages, name)][:-1]
-    for stage in (trace[each] for each in found):
-        flip, most = found[stage.name].flip, found[stage.name].most
-        if stage.value.dtype != bool:
-            assert not dense(trace, contest, stage, abs(flip.stays - flip.cell.value) if flip else most), stage.name
-
-
-def test_a_number_set_by_hand_keeps_what_it_is_while_others_are_tried():
-    trace = small(3).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
-    found = found_in(trace, ranking_of(trace, "probabilities", (2, 0)))
-    assert not any(found[name].flip for name in ("x", "q", "scores", "attention", "v")), "nothing gets past the heads"
-    assert found["heads"].flip
-    assert found["output"].flip
-
-
 def test_a_hidden_key_gets_a_larger_share_from_the_mask_alone():
     trace = trace_of(OWN)
     scaled = trace["scaled"].value[0, 2]
     seen, hidden = int(scaled[:3].argmin()), 3 + int(scaled[3:].argmax())
-    contest = between(trace, "attention", (0, 2), hidden, seen)
+    contest = rank_two(trace, "attention", (0, 2), hidden, seen)
     assert contest == RowRanking("attention", (0, 2), seen, (hidden,))
     found = found_in(trace, contest)
     assert {name for name, each in found.items() if each.flip} == {"mask"}
@@ -252,20 +216,6 @@ def test_numbers_near_the_ends_of_float64_raise_nothing(size):
     both_sides_hold(trace, ranking_of(trace, "attention", (0, 1, 0)))
     large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
     both_sides_hold(large, ranking_of(large, "attention", (0, 1, 0)))
-
-
-def test_where_no_share_is_said_to_turn_an_answer_every_share_from_0_to_1_keeps_the_leader_ahead_or_ties():
-    """Layer 2 of the model that is built by hand copies c, all of it: without that share all answers tie."""
-    trace = trace_of_model("by-hand", "a b c a b")
-    last = len(trace["logits"].value) - 1
-    contest = ranking_of(trace, "probabilities", (last, 0))
-    found = found_in(trace, contest)["attention_2"]
-    assert found.flip is None
-    assert sentence(trace, contest, found).endswith("nothing that was tried turns it, a share from 0 to 1.")
-    leader, shares = trace["logits"].value[last].argmax(), np.linspace(0, 1, 21)
-    for key in range(last + 1):
-        rows = [trace.with_change("attention_2", (0, last, key), share)["logits"].value[last] for share in shares]
-        assert all(row[leader] >= row.max() - 1e-9 for row in rows), key
 
 
 LATENT, ROPE = {"sharing": "latent"}, {"rope": "halves"}
@@ -392,7 +342,7 @@ def plain_search(trace, contest, stage):
 def test_under_each_option_a_plain_search_of_the_pass_finds_no_smaller_change_in_any_stage(options):
     trace, contest = last_contest("cat sat", options)
     found = flips(trace, contest)
-    assert [each.stage for each in found] == [stage.name for stage in leading_to(trace.stages, contest.stage)][:-1]
+    assert [each.stage for each in found] == [stage.name for stage in ancestors(trace.stages, contest.stage)][:-1]
     both_sides_hold(trace, contest, found)
     for each in found:
         plain = plain_search(trace, contest, trace[each.stage])
@@ -419,3 +369,132 @@ def test_under_each_pair_of_options_a_plain_search_finds_no_smaller_change_in_a_
         before, after = (trace.with_change(stage.name, index, end)[contest.stage].value[contest.row] for end in ends)
         assert before[contest.leader] >= before[list(contest.rivals)].max() * (1 - 1e-8), stage.name
         assert after[contest.leader] < after[list(contest.rivals)].max(), stage.name
+
+
+NUMBER = r"(−?[\d.]+(?:e−?\d+)?)"
+CAUSAL = trace_of(Settings("the cat sat", mask="causal", d_model=4, positions="sinusoidal"))
+BY_HAND = MODELS["by-hand"].at(0, None).trace("a b c a")
+CONTESTS = {
+    "an answer": (small(mask=np.tri(3, dtype=bool)), "probabilities", (1, 0)),
+    "an answer of two layers": (BY_HAND, "probabilities", (len(BY_HAND["x"].value) - 1, 0)),
+    "two shares": (small(2), "attention", (1, 2, 0)),
+    "two shares under a mask": (CAUSAL, "attention", (0, 2, 1)),
+}
+
+
+def contest_in(name):
+    trace, stage, index = CONTESTS[name]
+    return trace, ranking_of(trace, stage, index)
+
+
+def size(text):
+    return float(text.replace("−", "-"))
+
+
+def cell_called(trace, name):
+    """The stage and index of what a person calls a number."""
+    stage, places = re.fullmatch(r"(\w+)\[(.+)\]", name).groups()
+    labels = places.split(", ")
+    return stage, tuple(axis.labels.index(label) for axis, label in zip(trace.axes(stage), labels, strict=True))
+
+
+def row_of(trace, contest):
+    """The numbers of a contest by their labels; of answers their logits, from which no softmax takes anything."""
+    stage = "logits" if contest.stage == "probabilities" else contest.stage
+    labels = trace.axes(stage)[-1].labels
+    return dict(zip(labels, trace[stage].value[contest.row].tolist(), strict=True))
+
+
+def is_first(trace, contest, label, *others):
+    """Whether one of a row is ahead of some others, or of all."""
+    row = row_of(trace, contest)
+    return row[label] > max(row[each] for each in others or row if each != label)
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_the_headline_names_who_is_ahead_and_with_how_much(name):
+    trace, contest = contest_in(name)
+    text, labels = headline(trace, contest), trace.axes(contest.stage)[-1].labels
+    shares = dict(zip(labels, trace[contest.stage].value[contest.row], strict=True))
+    query, head = re.match(r"For “(.+?)”(?: in head (\d+))? ", text).groups()
+    assert trace.axes(contest.stage)[-2].labels.index(query) == contest.row[-1]
+    assert [int(each) - 1 for each in [head] if each] == [*contest.row[:-1]]
+    if contest.stage == "probabilities":
+        leader, share = re.search(r"the answer is “(.+?)”, with (.+?)\. ", text).groups()
+        assert is_first(trace, contest, leader)
+        assert share == percent(shares[leader])
+    else:
+        leader, which, *said, rival, other = re.search(
+            r"“([^”]+)” has a (\w+) attention weight, (.+?), than “(.+?)”, (.+?)\. ", text
+        ).groups()
+        assert (shares[leader] > shares[rival]) == {"larger": True, "smaller": False}[which]
+        assert [*said, other] == [percent(shares[leader]), percent(shares[rival])]
+
+
+def assert_turns(before, after, still, contest, turns):
+    """Whether an order is what is said once a number is set, and once it is set just short of that."""
+    if answer := re.fullmatch(r"turns the answer to “(.+)”", turns):
+        assert is_first(after, contest, answer[1])
+        assert {max(row, key=row.get) for row in (row_of(before, contest), row_of(still, contest))} == {
+            before.axes(contest.stage)[-1].labels[contest.leader]
+        }
+        return
+    winner, leader = re.fullmatch(r"puts “(.+)” ahead of “(.+)”", turns).groups()
+    assert is_first(before, contest, leader, winner)
+    assert is_first(still, contest, leader, winner)
+    assert is_first(after, contest, winner, leader)
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_what_a_sentence_says_turns_an_order_turns_it_where_it_is_set(name):
+    trace, contest = contest_in(name)
+    told = [sentence(trace, contest, each) for each in flips(trace, contest) if each.flip]
+    assert len(told) > 3
+    for text in told:
+        if flag := re.fullmatch(r"(Showing|Hiding) “(.+?)” (to|from) “(.+?)”(?: in head (\d+))? (.+)\.", text):
+            act, key, way, query, head, turns = flag.groups()
+            assert way == {"Showing": "to", "Hiding": "from"}[act]
+            labels = [axis.labels for axis in trace.axes("mask")[-2:]]
+            index = (*([int(head) - 1] if head else []), labels[0].index(query), labels[1].index(key))
+            assert trace["mask"].value[index] == (act == "Hiding")
+            assert_turns(trace, trace.with_change("mask", index, act == "Showing"), trace, contest, turns)
+            continue
+        called, now, to, turns, at, leader = re.fullmatch(
+            rf"(\S.*\]) from {NUMBER} to {NUMBER} (.+); at {NUMBER} “(.+)” stays ahead\.", text
+        ).groups()
+        stage, index = cell_called(trace, called)
+        value, decimals = trace[stage].value[index], len(to.partition(".")[2].partition("e")[0])
+        assert size(now) == pytest.approx(value, abs=0.51 * 10.0**-decimals, rel=5e-3 if "e" in now else 0)
+        after, still = (trace.with_change(stage, index, size(number)) for number in (to, at))
+        assert leader == trace.axes(contest.stage)[-1].labels[contest.leader]
+        assert_turns(trace, after, still, contest, turns)
+
+
+def test_where_nothing_turns_it_what_is_said_to_be_tried_is_tried(monkeypatch):
+    trace = small(3, mask=np.tri(3, dtype=bool)).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
+    contest = ranking_of(trace, "probabilities", (2, 0))
+    tried, compute = {}, OneRow.rows
+
+    def rows(self, name, values):
+        own = self.arrays[name].astype(float).ravel()
+        tried.setdefault(name, []).extend((each, own) for each in values.astype(float).reshape(len(values), -1))
+        return compute(self, name, values)
+
+    monkeypatch.setattr(OneRow, "rows", rows)
+    texts = {each.stage: sentence(trace, contest, each) for each in flips(trace, contest) if not each.flip}
+    assert {"x", "q", "mask", "attention"} <= {*texts}
+    for stage, text in texts.items():
+        said = re.fullmatch(rf"{full_title(stage)}: nothing that was tried turns it, (.+)\.", text)[1]
+        own = tried[stage][0][1]
+        changes = np.array([each - own for each, _ in tried[stage]])
+        assert ((changes != 0).sum(axis=1) <= 1).all()
+        assert (np.abs(changes) > 0).any(axis=0).all(), "each of its numbers"
+        if most := re.fullmatch(rf"changes of {len(TRIAL_SIZES)} sizes, up to (\S+)", said):
+            assert [changes.max(), -changes.min()] == pytest.approx([float(most[1])] * 2, rel=1e-9)
+            assert len({f"{each:.3g}" for each in np.abs(changes[changes != 0])}) == len(TRIAL_SIZES)
+        elif ends := re.fullmatch(r"a value from (\S+) to (\S+)", said):
+            set_to = (changes + own)[changes != 0]
+            assert [set_to.min(), set_to.max()] == [float(each) for each in ends.groups()]
+        else:
+            assert said == "hiding or showing one key"
+            assert {*np.abs(changes).max(axis=1).tolist()} == {1.0}

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import spread
-from kinds import OPERATIONS
 from passes import ALL_SET
 
 from attnviz import Parameters, Settings, attend, trace_of
@@ -17,12 +16,11 @@ from attnviz.core.arrays import Numbers
 from attnviz.core.assembly import Builder
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.activations import GELU, ReLU
+from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.linear import Addition, DotProducts
-from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.norms import LayerNorm
 from attnviz.core.operations.rotation import Rotation
-from attnviz.core.operations.softmax import SumNormalise
-from attnviz.core.parameters import banded
+from attnviz.core.parameters import split_heads
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.explain.movement import steepest as caption
@@ -38,24 +36,14 @@ def passes():
     b = {"b_q": draw((2, 3)), "b_k": draw((2, 3)), "b_v": draw((2, 2)), "b_o": draw(7)}
     x, context = draw((3, 5)), draw((4, 5))
     per_head = np.array([[[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 1]], [[1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]]], bool)
-    added = np.where(np.tri(3, 4, dtype=bool), draw((3, 4)), -np.inf)
-    positive = draw((3, 5)) ** 2
     mlp = {"w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
     block = {**w, "w_o": draw((4, 5)), **mlp}
     biased = {name: draw(5) for name in ("g_attn_norm", "b_attn_norm", "g_mlp_norm", "b_mlp")} | {"b_hidden": draw(7)}
     as_computed = {
-        "self-attention": attend(x, parameters=Parameters(**w)),
         "cross-attention, biases, a mask for each head, a blind query": attend(
             x, context, parameters=Parameters(**w, **b), mask=per_head
         ),
-        "float mask": attend(x, context, parameters=Parameters(**w, **b), mask=added, scale=0.3),
-        "float mask for each head": attend(
-            x, context, parameters=Parameters(**w), mask=np.where(per_head, draw((2, 3, 4)), -np.inf)
-        ),
-        "no projections": attend(x, context, parameters=Parameters(), mask=np.tri(3, 4, dtype=bool)),
-        "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
         "words, all options set": trace_of(Settings("the cat", "le", d_model=4, **ALL_SET)),
-        "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
         "two layers on a residual stream, and answers": attend(
             x,
             parameters=[Parameters(**{**w, "w_o": 0.2 * draw((4, 5))}) for _ in range(2)],
@@ -63,13 +51,8 @@ def passes():
             residual=True,
             w_u=draw((5, 2)),
         ),
-        "a block": attend(x, parameters=Parameters(**block), residual=True, norm=RMSNorm(), w_u=draw((5, 2))),
-        "a block without norms": attend(x, parameters=Parameters(**block), activation=ReLU(squared=True)),
         "a block of GPT-2": attend(
             x, parameters=Parameters(**block, **biased), residual=True, norm=LayerNorm(), activation=GELU(tanh=True)
-        ),
-        "a norm without gain": attend(
-            x, parameters=Parameters(**block), residual=True, norm=LayerNorm(), activation=GELU()
         ),
         "a layer of 2025": attend(
             x,
@@ -88,11 +71,7 @@ def passes():
             f"latents, absorbed: {absorbed}, of queries too: {'w_dq' in more}": attend(
                 x,
                 parameters=Parameters(
-                    **{
-                        "w_dkv": draw((1, 5, 7)),
-                        "w_uk": draw((2, 7, 3)),
-                        "w_uv": draw((2, 7, 2)),
-                    },
+                    **{"w_dkv": draw((1, 5, 7)), "w_uk": draw((2, 7, 3)), "w_uv": draw((2, 7, 2))},
                     **{"w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
                     **more,
                 ),
@@ -103,15 +82,9 @@ def passes():
             for absorbed in (False, True)
             for more in (
                 {"w_q": draw((2, 5, 3)), "w_qr": draw((2, 5, 2))},
-                {
-                    **{"w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))},
-                    "w_qr": draw((2, 4, 2)),
-                },
+                {**{"w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))}, "w_qr": draw((2, 4, 2))},
             )
         },
-        "rows over their sums": attend(
-            positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise
-        ),
     }
     return (
         as_computed
@@ -167,17 +140,6 @@ def test_gradients_are_central_differences(kind):
                 assert math.isclose(derivative, moved, rel_tol=1e-7, abs_tol=1e-8), (name, source, index)
 
 
-def test_the_passes_use_every_operation():
-    seen = {type(stage.operation) for trace in passes().values() for stage in trace.stages if not stage.is_given}
-    assert seen == OPERATIONS
-
-
-def test_slopes_are_right_beside_an_attention_set_by_hand():
-    trace = trace_of(Settings("the cat sat", seed=3)).with_change("attention", (0, 2, 0), 1.0)
-    slopes = np.linalg.norm(gradients(trace, "output", (2, 0))["embeddings"], axis=-1)
-    assert slopes[[0, 2]] == pytest.approx([0.9099, 0.8933], abs=5e-5)
-
-
 def test_a_hidden_key_has_no_slope_though_it_was_given_a_share_by_hand():
     trace = trace_of(Settings("the cat sat", mask="causal")).with_change("attention", (0, 0, 2), 0.5)
     found = gradients(trace, "output", (0, 0))
@@ -205,7 +167,7 @@ def test_gradients_are_those_of_torch():
     def filled(shift, *shape):
         return np.array([math.sin(0.7 * n + shift) for n in range(math.prod(shape))]).reshape(shape)
 
-    w_q, w_k, w_v = (banded(rows.T, 2) for rows in np.split(filled(1, 18, 6), 3))
+    w_q, w_k, w_v = (split_heads(rows.T, 2) for rows in np.split(filled(1, 18, 6), 3))
     b_q, b_k, b_v = filled(2, 3, 2, 3)
     visible = np.ones((5, 7), dtype=bool)
     visible[2, 1:] = False
@@ -223,7 +185,7 @@ def test_gradients_are_those_of_torch():
     for letter, rows, biases in zip(
         "qkv", np.split(recorded["in_proj_weight"], 3), np.split(recorded["in_proj_bias"], 3), strict=True
     ):
-        assert same(ours[f"w_{letter}"], banded(rows.T, 2)), letter
+        assert same(ours[f"w_{letter}"], split_heads(rows.T, 2)), letter
         assert same(ours[f"b_{letter}"], biases.reshape(2, 3)), letter
     assert same(ours["w_o"], recorded["out_proj_weight"].T)
     assert same(ours["b_o"], recorded["out_proj_bias"])
@@ -236,16 +198,6 @@ def same(ours, theirs):
 @pytest.fixture
 def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal"))
-
-
-def test_a_hidden_key_has_no_say():
-    trace = trace_of(Settings("the cat sat on the mat", mask="padding", mask_size=2))
-    found = gradients(trace, "output", (1, 3))
-    assert (found["v"][:, 4:] == 0).all()
-    assert (found["k"][:, 4:] == 0).all()
-    assert (found["embeddings"][4:] == 0).all()
-    assert (found["masked"][..., 4:] == 0).all()
-    assert found["v"][:, :4].all()
 
 
 def test_a_blind_query_moves_with_nothing():
@@ -263,11 +215,6 @@ def test_moving_all_scores_of_a_row_together_moves_no_share(trace):
         assert abs(jacobian_row.sum()) < 1e-16
         assert not np.delete(jacobian_row[1], 2, axis=0).any()
         assert not jacobian_row[0].any()
-
-
-def test_the_shares_of_a_row_move_by_zero_in_all(trace):
-    columns = sum(gradients(trace, "attention", (1, 4, key))["masked"][1, 4] for key in range(6))
-    np.testing.assert_allclose(columns, 0, atol=1e-16)
 
 
 def test_softmax_of_two_has_the_slope_of_a_logistic_curve():
@@ -299,20 +246,6 @@ def test_the_stages_found_are_those_the_cell_depends_on(trace):
     assert "mask" not in found
     assert all(found[name].shape == trace[name].shape for name in found)
     assert found["output"].sum() == found["output"][2, 1] == 1
-
-
-def test_no_derivative_goes_back_through_a_number_set_by_hand(trace):
-    after = trace.with_change("scores", (0,), 1.0).with_change("scores", (1,), 1.0)
-    found = gradients(after, "output", (3, 2))
-    assert not found["q"].any()
-    assert found["scores"].any()
-    assert found["w_v"].any()
-
-
-@pytest.mark.parametrize("index", [(0,), (0, 8), (-1, 0), (0, 0, 0)])
-def test_a_cell_that_is_not_there_has_no_gradient(trace, index):
-    with pytest.raises(IndexError, match="output has axes"):
-        gradients(trace, "output", index)
 
 
 def test_the_caption_names_the_word_and_the_parameter_that_move_most():
@@ -351,14 +284,4 @@ def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
     assert found["mask"].sum() == 1
     assert caption(trace, "masked", (1, 0, 1), found) == (
         "masked[head 2, a, b] moves most with the query “a” (slope 0.5000)."
-    )
-
-
-def test_the_caption_goes_by_size_and_tells_the_sign():
-    # the output is (2 x, 1 x) times (-5, 3)
-    w = {"w_v": np.array([[[2.0, 1.0]]]), "w_o": np.array([[-5.0], [3.0]])}
-    trace = attend(np.array([[1.0]]), parameters=Parameters(**w))
-    assert caption(trace, "output", (0, 0), gradients(trace, "output", (0, 0))) == (
-        "output[1, 1] moves most with the word “1” (slope 7.0000) and with the parameter "
-        "w_v[head 1, 1, 1] (slope −5.0000)."
     )

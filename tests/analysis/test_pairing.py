@@ -4,28 +4,23 @@ import functools
 import json
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 
 import pytest
 from cases import of_each
-from documents import answer_bytes, document, fitted_at, read
+from documents import answer_bytes, fitted_at, read
 from page import ROOT, changes_of
 
-from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.selection import Axis
-from attnviz.core.settings import OPTIONS
 from attnviz.core.stage import split_layer
 from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.compare import differences, distance, first_difference, pairs_of
-from attnviz.scene.document.document import caption, where
-from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
-from attnviz.scene.with_pass import resolve, selected, starts
+from attnviz.scene.compare import differences, distance, pairs_of
+from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.with_pass import resolve, selected
 
 TAB = "0123456789abcdef" * 2
 SIX = Scene(options=Options(mask="causal"))
@@ -218,38 +213,6 @@ def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
             assert (first and first.name) == stage, name
 
 
-def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
-    a, b = traces("six words: mask")
-    hidden = sum(one != other for _, one, other in looped(a, b, "mask"))
-    assert (
-        first_difference(pairing(a, b))
-        == f"The first difference is at the mask: {hidden} of 36 pairs are hidden in one pass but not the other."
-    )
-    a, b = traces("changed: change")
-    ((_, one, other),) = [each for each in looped(a, b, "scores") if each[1] != each[2]]
-    assert (
-        first_difference(pairing(a, b))
-        == f"The first difference is at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
-    )
-    assert first_difference(pairing(*traces("a model: words"))) == "Word by word they hold the same numbers."
-    assert first_difference(pairing(*traces("the same"))) == "They hold the same numbers."
-    assert (
-        first_difference(pairing(*traces("other sizes")))
-        == "The first difference is at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
-    )
-
-
-def test_what_differs_is_said_of_each_in_its_own_place():
-    said = {name: differences(*map(resolve, PAIRS[name])) for name in PAIRS}
-    assert said["six words: mask"] == [("Mask", "none", "causal")]
-    assert said["six words: scaled"] == [("Divide scores by √d_k", "yes", "no")]
-    assert said["two layers: training"] == [("Training", "none", "600 steps")]
-    assert said["changed: change"] == [("Set by hand", "nothing", "scores[head 1, sat, cat] = 4")]
-    assert said["fewer words"] == [("Sentence", "“the mat sat”", "“the cat sat on the mat”")]
-    assert said["a context"] == [("Context", "“der Hund”", "none")]
-    assert said["the same"] == []
-
-
 OF_A_SCENE = {
     "Source": lambda scene: MODELS[scene.source].title if scene.source in MODELS else "random parameters",
     "Sentence": lambda scene: f"“{scene.sentence}”",
@@ -274,33 +237,6 @@ def test_what_differs_is_said_of_a_and_of_b():
     assert made == set(OF_A_SCENE)
 
 
-def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
-    example = next(iter(SOURCES))
-    others = {"model": "recall"}, {"source": example}, {"sentence": "the cat"}
-    first = fitted_at({"model": "who-is-it"})
-    for address in others:
-        other = fitted_at(address)
-        named = next(names for part, *names in differences(first, other) if part == "Source")
-        for name, each in zip(named, (first, other), strict=True):
-            assert name.lower() in caption(each.scene).lower()
-    given = caption(Scene(source=OWN_PARAMETERS))
-    assert given == "Somebody's own numbers."
-
-
-def test_the_line_on_paper_says_what_made_the_pass():
-    for seed, checkpoint in ((0, 2), (1, 0)):
-        trained = fitted_at({"model": "recall", "seed": str(seed), "checkpoint": str(checkpoint)})
-        training = document(trained)["model"]["training"]
-        made = f"seed {seed}, after {training['checkpoints'][training['at']]} steps of training"
-        assert caption(trained.scene) == f"Model: {MODELS['recall'].title} ({made})."
-    own = {"sentence": "the cat sat", "heads": "4", "mask": "window", "mask_size": "2", "alibi": "true", "seed": "7"}
-    assert caption(fitted_at(own).scene) == (
-        f"Random parameters. d_model: 8, Heads: 4, Mask: window, Mask size: 2, Seed: 7, {OPTIONS['alibi'].label}: yes."
-    )
-    for hidden, said in (("010.000.000", " A painted mask."), ("", "")):
-        assert caption(fitted_at({"sentence": "the cat sat", "hidden": hidden}).scene).partition("42.")[2] == said
-
-
 @of_each("name", [*PAIRS])
 def test_an_address_gives_the_pair_that_it_was_written_of(name):
     a, b = PAIRS[name]
@@ -320,22 +256,6 @@ def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
     assert (refused.scene.other.changes, refused.refused) == ((), ())
     assert [notice.startswith("A: scores[9,9,9]=1 is left out") for notice in refused.notices] == [True]
     assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
-
-
-def test_a_link_gives_the_same_picture_in_another_process():
-    place = Session(SIX)
-    place.do("pair", "mask")
-    address = query(place.scene)
-    source = (
-        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.with_pass import resolve; "
-        "from attnviz.scene.document.reply_notes import ReplyNotes; "
-        "from attnviz.scene.document.reply import ClientState, reply; "
-        f"client = ClientState('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
-        "sys.stdout.buffer.write(reply(resolve(scene), ReplyNotes(), client))"
-    )
-    done = subprocess.run([sys.executable, "-c", source, json.dumps(address)], capture_output=True, check=True)
-    theirs, ours = read(done.stdout)["pass"], read(answer_bytes(place, tab=TAB))["pass"]
-    assert theirs | {"arrival": 0} == ours | {"arrival": 0}
 
 
 def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question():
@@ -373,52 +293,6 @@ def apart(a, b, place):
     return False
 
 
-def every_pair():
-    options = (
-        {},
-        {"scaled": False},
-        {"positions": "sinusoidal"},
-        {"n_heads": 1},
-        {"mask": "window"},
-        {"mask": "padding"},
-    )
-    own = [Scene(options=Options(**each)) for each in options]
-    for scene in (FIRST_VISIT, *BASES.values(), *map(of_model, MODELS), *own):
-        yield from ((scene, pair) for pair in pairs_of(scene))
-
-
-@pytest.mark.slow
-def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act():
-    pairs = list(every_pair())
-    assert len(pairs) > 68
-    for scene, pair in pairs:
-        address = query(replace(pair.b, other=pair.a))
-        a, b = resolve(pair.a).trace, fitted_at(address)
-        opened = where(b.scene, b.trace, a)
-        differ = any(each.n_other for each in pairing(a, b.trace).stages.values())  # else B only has stages more
-        assert apart(a, b.trace, opened) or not differ, (address, opened)
-        place = Session(scene)
-        place.do("pair", pair.id)
-        acted = place.resolved()
-        there = where(acted.scene, acted.trace, a)
-        assert (there.cell, there.picked) == (opened.cell, opened.picked), address
-
-
-def test_a_mask_leaves_the_word_that_asks():
-    for mask in ("none", "causal"):
-        trace = trace_of(Settings("the cat sat on the mat", mask=mask))
-        chosen = starts(trace)[0]
-        assert chosen.query == 1
-        assert trace["attention"].value[0, 1, chosen.key] > 0
-
-
-def test_every_pair_that_is_offered_has_two_passes_and_one_is_the_present():
-    for scene in (*BASES.values(), *map(of_model, MODELS), Scene(options=Options(n_heads=1, d_model=7))):
-        for pair in pairs_of(scene):
-            assert None not in (resolve(pair.a).trace, resolve(pair.b).trace)
-            assert pinned(scene) in (pair.a, pair.b)
-
-
 @pytest.mark.parametrize(("scene", "shuffled"), [(of_model("microgpt"), "ileaz"), (SIX, "the sat cat the mat on")])
 def test_shuffled_words_are_joined_as_they_are_typed(scene, shuffled):
     (sentence,) = (pair.b.sentence for pair in pairs_of(scene) if pair.id == "words")
@@ -449,20 +323,3 @@ def test_the_browser_finds_the_same_differences(in_browser, name):
             value = expected.get(index, math.nan)
             shown = float(text.replace("Infinity", "inf"))
             assert shown == value or (math.isnan(shown) and math.isnan(value)), (stage, index)
-
-
-@of_each("name", [*PAIRS])
-def test_the_browser_moves_in_both_at_once_on_one_scale(in_browser, name):
-    a, b = traces(name)
-    told = in_browser[name]
-    for stage, index, there, back in told["back"]:
-        assert back == index
-        words = [
-            (one.labels[i], other.labels[j])
-            for one, other, i, j in zip(a.axes(stage), b.axes(stage), there, index, strict=True)
-            if one.coordinates[0][0] in ("query", "key", "answer")
-        ]
-        assert all(one == other for one, other in words)
-    for role, order in told["order"].items():
-        assert sorted(order) == list(range(len(a.labels.get(role, ()))))
-    assert all(one == other for one, other in told["limits"].values() if other is not None)

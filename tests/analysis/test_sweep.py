@@ -57,9 +57,3 @@ def test_the_averages_are_those_of_many_random_rows(d_k):
         assert off < 0.005
         assert found.largest == pytest.approx(largest, abs=off)
         assert found.slope == pytest.approx(slope, abs=slope_off)
-
-
-def test_the_same_numbers_are_drawn_again():
-    again = sweep.__wrapped__()
-    assert [each.spread for each in again["none"]] == [each.spread for each in sweep()["none"]]
-    assert (again["root"][3].counts == sweep()["root"][3].counts).all()

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
-from attnviz.app import app_wiring, lesson_routes, scripts, tab_routes
+from attnviz.app import app_wiring, lesson_routes, scripts, tabs
 from attnviz.app.middleware import (
     LOCAL,
     AllowedPaths,
@@ -30,36 +30,29 @@ from attnviz.app.scripts import PageScript
 from attnviz.classroom import room_route
 from attnviz.viewer.script import SCRIPTS
 
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/_stcore/metrics",
-        "/_stcore/upload_file/0/0",
-        "/_stcore/agent/openapi.json",
-        "/_stcore/agent/mcp",
-        "/_stcore/bidi-components/viewer/index.js",
-        "/_stcore/script-health-check",
-        "/component/viewer/index.html",
-        "/auth/login",
-        "/course/_stcore/metrics",
-    ],
-)
-def test_doors_that_no_page_needs_are_shut(path):
-    answer = ask(APP, path)
-    assert (answer.status, "used through its pages" in answer.text) == (404, True)
+SHUT = [
+    *("/_stcore/metrics", "/_stcore/upload_file/0/0", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"),
+    *("/_stcore/bidi-components/viewer/index.js", "/_stcore/script-health-check", "/component/viewer/index.html"),
+    *("/auth/login", "/course/_stcore/metrics"),
+]
+OPEN = ["/", "/audit", "/static/a.js", "/media/1.npz", "/_stcore/health", "/c/_stcore/health"]
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/audit", "/static/a.js", "/media/1.npz", "/_stcore/health", "/c/_stcore/health"]
-)
-def test_doors_that_pages_need_are_open(path):
-    assert is_allowed(path)
-    assert ask(APP, path).text == "a page"
+def test_paths_that_no_page_needs_are_refused_and_the_others_answered():
+    for path in SHUT:
+        answer = ask(APP, path)
+        assert (answer.status, "used through its pages" in answer.text) == (404, True), path
+    for path in OPEN:
+        assert is_allowed(path)
+        assert ask(APP, path).text == "a page"
 
 
-@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
-def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mounted, base, monkeypatch):
+MOUNTS = pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
+"""Mounted by another app, or by Streamlit's settings."""
+
+
+@MOUNTS
+def test_a_missing_page_names_the_address_of_the_first(mounted, base, monkeypatch):
     monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
@@ -71,7 +64,7 @@ def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mou
         assert answer.text == f"There is no such page. attnviz opens at http://attnviz.example{where}/"
 
 
-@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
+@MOUNTS
 def test_links_to_pages_that_have_moved_lead_there(mounted, base, monkeypatch):
     monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
@@ -102,7 +95,7 @@ CODES = {
 """What people type for a code, and the code that the page of the room is asked for; some are no room's."""
 
 
-@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/a", "course")])
+@MOUNTS
 def test_a_code_leads_to_its_room_however_it_is_typed_and_no_page_is_taken_for_one(mounted, base, monkeypatch):
     monkeypatch.setattr("attnviz.app.middleware.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
@@ -115,11 +108,6 @@ def test_a_code_leads_to_its_room_however_it_is_typed_and_no_page_is_taken_for_o
         assert ask(guard, f"{where}/{name}", root_path=mounted).headers.get("location", "") in ("", "./walkthrough")
 
 
-@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])
-def test_nothing_can_be_sent_but_through_a_page(method):
-    assert ask(APP, "/_stcore/upload_file/0/0", method).status == 405
-
-
 def zip_bomb():
     """A megabyte of zeros in a kilobyte."""
     file = io.BytesIO()
@@ -128,15 +116,15 @@ def zip_bomb():
     return file.getvalue()
 
 
-@pytest.mark.parametrize("method", ["PUT", "POST"])
-@pytest.mark.parametrize("body", [zip_bomb(), pickle.dumps(print)], ids=["zip bomb", "pickle"])
-def test_zip_bombs_and_pickles_are_refused_unread_and_never_stored(method, body):
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])
+def test_zip_bombs_and_pickles_are_refused_unread_and_never_stored(method):
     reached, read = [], []
 
     async def app(scope, receive, send):
         reached.append(scope["path"])
 
-    assert ask(all_guards(app), "/_stcore/upload_file/0/0", method, body=body, read=read).status == 405
+    for body in (zip_bomb(), pickle.dumps(print)):
+        assert ask(all_guards(app), "/_stcore/upload_file/0/0", method, body=body, read=read).status == 405
     assert (reached, read) == ([], [])
 
 
@@ -172,10 +160,10 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
 
 BEHIND = {
-    "/acts": (tab_routes, "answer_to"),
-    "/arrays": (tab_routes, "_replied"),
+    "/acts": (tabs, "answer_to"),
+    "/arrays": (tabs, "_comparison"),
     "/talk": (lesson_routes, "reply"),
-    "/moment?lesson=masks&moment=1": (lesson_routes, "_made"),
+    "/moment?lesson=masks&moment=1": (lesson_routes, "_compressed_moment"),
     "/room?room=ABCDEF": (room_route.ROOMS, "find"),
     "/room/moment": (room_route, "room_of_seat"),
     "/room/events": (room_route, "room_of_seat"),
@@ -244,40 +232,32 @@ def test_a_setting_cannot_undo_the_policy_and_no_server_starts_with_it(text, mon
         app_wiring.middleware()
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "localhost",
-        "LOCALHOST:8501",
-        "127.0.0.1:8501",
-        "192.168.1.20",
-        "[::1]:8501",
-        "ours.streamlit.app",
-        "a.localhost.",
-    ],
-)
-def test_names_that_nobody_else_can_lead_here_are_answered(host):
-    assert answers_to(host, [])
+LOCAL_HOSTS = [
+    "localhost",
+    "LOCALHOST:8501",
+    "127.0.0.1:8501",
+    "192.168.1.20",
+    "[::1]:8501",
+    "ours.streamlit.app",
+    "a.localhost.",
+]
+OTHER_HOSTS = [
+    *("", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "streamlit.app.evil", "[::1", "a@b"),
+]
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "streamlit.app.evil", "[::1", "a@b"],
-)
-def test_other_names_are_not(host):
-    assert not answers_to(host, [])
-    answer = ask(APP, "/", host=host)
-    assert (answer.status, "server.allowedHosts" in answer.text) == (421, True)
+def test_only_names_that_nobody_else_can_point_here_are_answered():
+    assert all(answers_to(host, []) for host in LOCAL_HOSTS)
+    for host in OTHER_HOSTS:
+        assert not answers_to(host, [])
+        answer = ask(APP, "/", host=host)
+        assert (answer.status, "server.allowedHosts" in answer.text) == (421, True)
 
 
 def test_a_list_of_names_is_the_whole_list():
     names = ["attn.example.edu", "*.class.example"]
-    assert [answers_to(each, names) for each in ("attn.example.edu:80", "a.class.example", *LOCAL[:1], "10.0.0.1")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    for host, is_listed in (("attn.example.edu:80", 1), ("a.class.example", 1), (LOCAL[0], 0), ("10.0.0.1", 0)):
+        assert answers_to(host, names) == is_listed
     assert answers_to("any.example", ["*"])
 
 

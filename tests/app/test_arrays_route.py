@@ -17,10 +17,10 @@ from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
 from attnviz import UnexpectedError, attend, compare
-from attnviz.app import sections, tab_routes
+from attnviz.app import sections, tabs
 from attnviz.articles.upload import OPEN_MODEL, Reply
 from attnviz.checks.report import report
-from attnviz.checks.upload_requests import QUESTIONS
+from attnviz.checks.uploads import QUESTIONS
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
@@ -44,7 +44,7 @@ def sent(tab, content=b"", name="own.npz", **said):
 
 
 def post(body):
-    return ask(APP, tab_routes.ARRAYS_PATH, "POST", body=body)
+    return ask(APP, tabs.ARRAYS_PATH, "POST", body=body)
 
 
 def said(answered):
@@ -63,14 +63,14 @@ def implementation(**how):
     return Implementation(np.random.default_rng(1), n=6, mask=np.tri(6, dtype=bool), **how)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ("transposed", "The first stage that differs: output. W_V was used transposed."),
-        ("mask inverted", "The first stage that differs: attention. The mask was applied the other way round."),
-        ("", "Attention and output agree to float32 rounding."),
-    ],
-)
+IMPLEMENTATIONS = {
+    "transposed": "The first stage that differs: output. W_V was used transposed.",
+    "mask inverted": "The first stage that differs: attention. The mask was applied the other way round.",
+    "": "Attention and output agree to float32 rounding.",
+}
+
+
+@pytest.mark.parametrize(("wrong", "says"), IMPLEMENTATIONS.items())
 def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wrong, says):
     own = implementation(wrong=wrong)
     file = npz(own.written("torch.nn.MultiheadAttention", "attention", "output"))
@@ -81,15 +81,13 @@ def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wro
     assert ("marked" in answered.text) == bool(wrong)
 
 
-@pytest.mark.parametrize("example", ["correct", "transposed", "mask inverted", "unscaled"])
-def test_an_example_needs_no_file(tab, example):
-    cause = {
-        "correct": "agree to float64 rounding",
-        "transposed": "W_V was used transposed",
-        "mask inverted": "the other way round",
-        "unscaled": "not divided by √d_k",
-    }
-    assert cause[example] in said(post(sent(tab, example=example)))
+EXAMPLES = {"correct": "agree to float64 rounding", "transposed": "W_V was used transposed"}
+EXAMPLES |= {"mask inverted": "the other way round", "unscaled": "not divided by √d_k"}
+
+
+@pytest.mark.parametrize(("example", "says"), EXAMPLES.items())
+def test_an_example_needs_no_file(tab, example, says):
+    assert says in said(post(sent(tab, example=example)))
 
 
 def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
@@ -184,16 +182,16 @@ def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
     assert tab.session.uploads == {}
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "says"),
-    [
-        (b"PK\x03\x04", "a.npz", "must be a .npz file as NumPy"),
-        (b"", "<b>.exe", "A file of arrays is one of .npz, .npy, .safetensors, .csv; got '<b>.exe'."),
-        (b"1,2\n3", "\ud800\u202e.csv", "all rows of one length"),
-        (npz({"x": np.eye(3)}) * 2, "a.npy", "must be a .npy file"),
-        (npz({"zz": np.eye(3)}), "a.npz", "A pass begins with x and parameters"),
-    ],
-)
+WRONG_FILES = [
+    (b"PK\x03\x04", "a.npz", "must be a .npz file as NumPy"),
+    (b"", "<b>.exe", "A file of arrays is one of .npz, .npy, .safetensors, .csv; got '<b>.exe'."),
+    (b"1,2\n3", "\ud800\u202e.csv", "all rows of one length"),
+    (npz({"x": np.eye(3)}) * 2, "a.npy", "must be a .npy file"),
+    (npz({"zz": np.eye(3)}), "a.npz", "A pass begins with x and parameters"),
+]
+
+
+@pytest.mark.parametrize(("content", "name", "says"), WRONG_FILES)
 def test_a_wrong_file_gets_one_sentence(tab, content, name, says):
     assert says in said(post(sent(tab, content, name)))
 
@@ -203,7 +201,7 @@ def test_what_no_page_sends_is_refused(tab):
         b"",
         b"\n",
         b"[" * 9_000,
-        b"x" * (tab_routes.MAX_LINE_BYTES + 1) + b"\n",
+        b"x" * (tabs.MAX_LINE_BYTES + 1) + b"\n",
         sent(tab, example="other"),
         sent(tab, n_heads=2),
         sent(tab, stage="x" * 300),
@@ -212,8 +210,8 @@ def test_what_no_page_sends_is_refused(tab):
         assert post(body).status == 400
     assert post(sent("0" * 32)).status == 404
     assert post(sent(tab, b" " * (MAX_FILE_BYTES + 1))).status == 413
-    assert ask(APP, tab_routes.ARRAYS_PATH, "GET").status == 405
-    assert ask(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
+    assert ask(APP, tabs.ARRAYS_PATH, "GET").status == 405
+    assert ask(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
 
 
 def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_for_it(tab, monkeypatch):
@@ -224,13 +222,13 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
         assert may_end.wait(PATIENCE_SECONDS)
         return Reply([])
 
-    monkeypatch.setattr(tab_routes, "reply", compares)
+    monkeypatch.setattr(tabs, "reply", compares)
 
     async def story():
-        first = asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab)))
+        first = asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab)))
         while not begun.is_set():
             await asyncio.sleep(0)
-        second = await asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(tab))
+        second = await asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab))
         act = await asyncio.to_thread(answer, tab, ("mask", "causal"))
         may_end.set()
         return second.status, act["address"]["mask"], (await first).status
@@ -238,15 +236,13 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
     before = tab.cpu_quota.used
     assert run(story()) == (429, "causal", 200)
     assert tab.cpu_quota.used > before
-    assert not tab_routes._UNDERWAY
+    assert not tabs._COMPARING
 
 
 def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_nobody_waiting(tab, monkeypatch):
     may_end, underway = threading.Event(), []
-    monkeypatch.setattr(
-        tab_routes, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2]
-    )
-    tabs = [new_tab() for _ in range(30)]
+    monkeypatch.setattr(tabs, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2])
+    many = [new_tab() for _ in range(30)]
 
     async def slow(last):
         yield {"type": "http.request", "body": sent(tab), "more_body": True}
@@ -255,9 +251,9 @@ def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_no
 
     async def story():
         last = asyncio.Event()
-        coming = asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", messages=slow(last)))
-        compared = [asyncio.create_task(asked(APP, tab_routes.ARRAYS_PATH, "POST", body=sent(each))) for each in tabs]
-        while len(tab_routes._UNDERWAY) < len(tabs):
+        coming = asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", messages=slow(last)))
+        compared = [asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(each))) for each in many]
+        while len(tabs._COMPARING) < len(many):
             await asyncio.sleep(0)
         at_once = len(underway)
         may_end.set()
@@ -307,7 +303,7 @@ def test_a_microgpt_of_few_positions_opens_with_as_many_letters_as_it_reads(tab,
     own["state_dict"]["wpe"] = own["state_dict"]["wpe"][:block_size]
     answered = said(post(sent(tab, json.dumps(own).encode(), "mine.json")))
     assert answered.startswith("A microgpt of your own\n")
-    parts = sections._opened(tab.session, OPEN_MODEL)
+    parts = sections._parts_of_link(tab.session, OPEN_MODEL)
     tab.session.update(**parts)
     assert answer(tab)["pass"]["words"]["query"] == ["BOS", "x", "y"][:block_size]
     logits = tab.session.resolved().trace["logits"].value

@@ -9,6 +9,7 @@ from server import memory_mb
 
 from attnviz.app import app_wiring, streamlit_private
 from attnviz.core.trace import Trace
+from attnviz.scene.document.pass_cache import PASS_CACHE
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -17,7 +18,9 @@ def nothing_before():
     gc.collect()
     gc.freeze()
     gc.disable()
-    yield
+    with pytest.MonkeyPatch.context() as without_cache:  # whose passes are bounded in bytes and no session's
+        without_cache.setattr(PASS_CACHE._cache, "_room", 0)
+        yield
     gc.enable()
     gc.unfreeze()
 

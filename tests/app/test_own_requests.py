@@ -5,16 +5,16 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from msgspec import structs
+from page import ROOT
 
 from attnviz import Settings, trace_of
 from attnviz.articles.upload import reply
 from attnviz.checks.read.files import read_file
-from attnviz.checks.upload_requests import QUESTIONS, SHOWN, OwnRequest, compared
+from attnviz.checks.uploads import QUESTIONS, SHOWN, UploadRequest, compared
 from attnviz.core.errors import OwnArraysError
 from attnviz.explain import export
 from attnviz.models import MODELS
@@ -28,7 +28,7 @@ SEEN = np.tri(5, dtype=bool)
 
 def request(**answers):
     """What is sent beside a file."""
-    return OwnRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | answers)
+    return UploadRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | answers)
 
 
 def npz(arrays):
@@ -134,10 +134,10 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
 
 IN_ANOTHER_PROCESS = """
 import json, sys
-from attnviz.checks.upload_requests import OwnRequest
+from attnviz.checks.uploads import UploadRequest
 from attnviz.articles.upload import reply
 from attnviz.scene.document.encoding import to_json
-sys.stdout.buffer.write(to_json(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
+sys.stdout.buffer.write(to_json(reply(UploadRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
 assert "streamlit" not in sys.modules
 """
 
@@ -145,13 +145,8 @@ assert "streamlit" not in sys.modules
 def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
     content = npz({"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "attention": shares(X @ W_Q @ (X @ W_K).T)[None]})
     for sent, file in ((request(), content), (request(example="unscaled"), b""), (request(), b"no file")):
-        made = subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(structs.asdict(sent))],
-            input=file,
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            check=True,
-        )
+        command = [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(structs.asdict(sent))]
+        made = subprocess.run(command, input=file, cwd=ROOT, capture_output=True, check=True)
         assert made.stdout == to_json(reply(sent, file, None).data)
 
 

@@ -33,10 +33,8 @@ def stage_by_stage(shown, whole):
     """The table has the counts of the audit."""
     assert [row["name"] for row in shown["stages"]] == [each.stage for each in whole.stages]
     for row, each in zip(shown["stages"], whole.stages, strict=True):
-        counts = [f"{each.n_agree} of {each.n_made} agree"] * bool(each.n_made) + [f"{each.n_given} given"] * bool(
-            each.n_given
-        )
-        assert row["numbers"].split(", ") == counts
+        counts = [f"{each.n_agree} of {each.n_made} agree"] if each.n_made else []
+        assert row["numbers"].split(", ") == counts + ([f"{each.n_given} given"] if each.n_given else [])
         assert row["off"] == (f"{each.largest_difference:.0e}".replace("0e+00", "0") if each.n_made else "")
 
 
@@ -60,26 +58,13 @@ def test_what_is_done_is_answered_with_the_audit_of_the_pass_it_makes():
 def test_no_link_and_no_act_has_a_large_pass_audited(monkeypatch):
     for each in (section, reply):
         monkeypatch.setattr(each, "audit", None)
-    first_cells = (
-        "q[0,0,0]",
-        "k[0,0,0]",
-        "v[0,0,0]",
-        "scores[0,0,0]",
-        "heads[0,0,0]",
-        "output[0,0]",
-        "contributions[0,0,0]",
-    )
+    changes = ";".join(f"{stage}[0,0,0]=0.5" for stage in ("q", "k", "v", "scores", "heads", "contributions"))
     address = {"sentence": LARGE, "recompute": "true", "run": "recompute", "audit": "true"}
-    at = opened(AUDIT, changes=";".join(f"{cell}=0.5" for cell in first_cells), **address)
+    at = opened(AUDIT, changes=f"{changes};output[0,0]=0.5", **address)
     assert not at.exception
     assert found(at)["asks"].startswith("Recompute 107,880 terms (about ")
-    for name, message in (
-        ("recompute", True),
-        ("run", "recompute"),
-        ("audit", True),
-        ("mask", "causal"),
-        ("reset", True),
-    ):
+    pressed_by_nobody = {"recompute": True, "run": "recompute", "audit": True, "mask": "causal", "reset": True}
+    for name, message in pressed_by_nobody.items():
         assert found(at).keys() == did(at, name, message)["audit"].keys() == {"asks"}
     assert found(at.run()).keys() == {"asks"}
 

@@ -126,15 +126,6 @@ def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_w
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
-def test_an_example_is_told_with_its_passes(notebook):
-    example, shown = EXAMPLES[notebook], article(folded_away(notebook), "notebook")
-    assert runs(example.description) in [piece["runs"] for piece in shown["text"]]
-    for variant, door in zip(example.variants, shown["door"], strict=False):
-        ours = " ours, not in the notebook" if variant.ours else ""
-        assert worded(door) == f"{variant.title}. {worded({'runs': runs(variant.description)})}{ours}"
-
-
-@pytest.mark.parametrize("notebook", EXAMPLES)
 def test_every_mistake_shows_the_wrong_number_and_then_the_right_one(notebook):
     boxes = article(folded_away(notebook), "notebook")["box"]
     for mistake, box in zip(EXAMPLES[notebook].mistakes, boxes, strict=True):

@@ -1,14 +1,19 @@
-"""Every page opens and answers, from its own file and through the router, without a browser."""
+"""Every page opens and answers at any address, from its own file and through the router; what one may download."""
 
+import io
+
+import numpy as np
 import pytest
 from cases import covering
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from page import (
     PAGES,
     ROOT,
     SENTENCE,
     SOURCES,
+    address_of,
     answer_of,
-    boxes,
     did,
     opened,
     quiet,
@@ -18,12 +23,15 @@ from page import (
     values,
     warnings,
 )
+from test_scene import PARAMETERS, WRITTEN
 
-from attnviz import Settings
+from attnviz import Settings, trace_of
+from attnviz.app import sections
 from attnviz.explain.markup import runs
 from attnviz.explain.steps import STEPS, find
 from attnviz.models import MODELS
-from attnviz.scene.scene import OWN
+from attnviz.scene.actions.session import Session
+from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.scene import SOURCES as EXAMPLES
 
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
@@ -81,7 +89,7 @@ def test_the_walkthrough_shows_the_pass_of_the_settings_and_nothing_else_of_a_st
         ({"seed": "1e400"}, "using 4294967295", "seed", "4294967295"),
         ({"mask": "all"}, "got 'all', using none", "mask", "none"),
         ({"scaled": "maybe"}, "got 'maybe', using True", "scaled", True),
-        ({"step": "nonsense"}, f"got 'nonsense', using {STEPS[0].title}", "source", OWN),
+        ({"step": "nonsense"}, f"no step called “nonsense”; showing {STEPS[0].title}", "source", OWN),
         ({"source": "009 none"}, "got '009 none'", "source", OWN),
         ({"cell": "1.2.x"}, "got '1.2.x'", "source", OWN),
         # longer than 524,288 characters, Streamlit ignores the address; and before that the server itself
@@ -94,26 +102,6 @@ def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(address, say
     assert not at.exception
     assert any(says in text for text in warnings(at)), warnings(at)
     assert values(answer_of(at))[act] == value
-
-
-def test_a_good_address_says_nothing():
-    at = opened(d_model="12", heads="3", mask="window", mask_size="2", seed="9", step="Softmax", cell="3.1.1.1.1")
-    assert not warnings(at)
-    assert values(answer_of(at))["n_heads"] == 3
-
-
-@pytest.mark.parametrize(("heads", "d_model", "shown"), [("4", 6, 3), ("8", 12, 6)])
-def test_a_d_model_that_the_heads_don_t_divide_changes_them_and_says_so(heads, d_model, shown):
-    answer = did(opened(heads=heads), "d_model", d_model)
-    assert values(answer)["n_heads"] == shown
-    assert answer["notices"] == [f"{heads} heads don't divide {d_model}: showing {shown}."]
-
-
-def test_a_d_model_that_the_heads_divide_says_nothing():
-    at = opened(heads="4")
-    assert did(at, "d_model", 12)["notices"] == []
-    answer = did(at, "n_heads", 6)
-    assert (values(answer)["n_heads"], answer["notices"]) == (6, [])
 
 
 @pytest.mark.parametrize("sentence", ["", " \t "])
@@ -140,17 +128,6 @@ def test_another_source_or_seed_takes_what_was_typed_as_a_seed_along():
         answer = did(at, act, message)
         assert answer["notices"] == []
         assert values(answer).get("seed") != "abc"
-
-
-@pytest.mark.parametrize("drawn", [0, -1])
-def test_another_seed_is_never_the_present_one(monkeypatch, drawn):
-    monkeypatch.setattr("random.choice", lambda offered: offered[drawn])
-    at = opened(seed="0" if drawn == 0 else "999")
-    for _ in range(3):
-        before = at.query_params.get("seed", str(Settings(SENTENCE).seed))
-        answer = did(at, "another_seed", True)
-        assert values(answer)["seed"] == at.query_params.get("seed", str(Settings(SENTENCE).seed)) != before
-        assert answer["notices"] == []
 
 
 def test_a_mask_that_goes_takes_its_step_along():
@@ -184,19 +161,63 @@ def test_every_worked_example_opens_says_what_it_is_and_can_be_left(source, page
     assert "source" not in at.query_params
 
 
-def test_what_is_shown_is_chosen_by_what_it_teaches():
-    at = opened()
-    offered = [each["label"] for each in boxes(answer_of(at))["source"]["options"]]
-    models = [model.title for model in MODELS.values()]
-    examples = [f"{each.title}: {variant.title}" for each, variant in EXAMPLES.values()]
-    assert offered == [*models, "Your own sentence", *examples]
-    groups = [each["group"] for each in boxes(answer_of(at))["source"]["options"]]
-    assert groups == ["Models"] * len(models) + ["Random parameters"] + ["Worked examples"] * len(examples)
-    assert len(set(offered)) == len(offered)
-    assert did(at, "source", "004 softmax")["notices"] == []
-    assert at.query_params["source"] == "004 softmax"
-
-
 def test_what_a_model_brings_is_shown():
     notes = [box["runs"] for box in answer_of(opened(model="mirror"))["settings"]["more"] if box["kind"] == "note"]
     assert runs(f"Given by the model: {MODELS['mirror'].given}.") in notes
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@settings(max_examples=4)
+@given(written=st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN.filter("\ud800".__ne__), max_size=5))
+def test_no_address_breaks_a_page_and_the_one_it_leaves_says_nothing_more(page, written):
+    at = opened(page, **written)
+    assert not at.exception
+    reopened = opened(page, **address_of(at))
+    assert not reopened.exception
+    assert not [text for text in warnings(reopened) if "got" in text]
+
+
+OVERFLOW = "v[0,0,0]=1.7e308;w_o[0,0]=3;scaled[0,0,0]=-20;scaled[0,1,0]=-20;scaled[0,2,0]=-20"
+BROKEN_ONCE = [
+    *({"step": ""}, {"notebook": ""}, {"ask": ""}, {"changes": "scores[0,1,2]=3", "heads": "4"}),
+    {"source": "002 sum", "cell": "1.1.1.4.1"},
+    {"source": "002 softmax", "cell": "1.1.1.9.1", "step": "Concatenation"},
+    {"sentence": "the cat sat", "changes": "concat[0,0]=1.1e308;concat[0,1]=-1.1e308;w_o[0,0]=1.5;w_o[1,0]=1.5"},
+    {"sentence": "the cat sat", "changes": OVERFLOW, "trail": "output[0,0]", "ask": "slope"},
+    {"source": "001 with", "changes": "mask[0,1]=-1e308;scaled[0,0,1]=-1e308"},
+]
+
+
+@pytest.mark.parametrize("page", ["walkthrough", "audit", "worked_examples", "numpy_code"])
+@pytest.mark.parametrize("address", BROKEN_ONCE, ids=str)
+def test_addresses_that_once_broke_a_page_open_on_those_that_show_a_pass(page, address):
+    at = opened(ROOT / f"pages/{page}.py", **address)
+    assert not at.exception
+    assert not at.error  # what the audit says of a number that does not agree
+
+
+def test_two_values_of_one_parameter_are_said_to_be_two():
+    at = opened(step=["Scores", "Output"])
+    assert address_of(at)["step"] == "output"
+    assert any("2 times" in text for text in warnings(at))
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """The makers of files that Streamlit is given, by name."""
+    makers = {}
+    monkeypatch.setattr(sections.st, "download_button", lambda _, make, name, **__: makers.update({name: make}))
+    return makers
+
+
+def test_a_download_is_of_the_pass_that_is_shown_when_it_is_asked_for(offered):
+    session = Session(Scene(sentence="the cat sat"))
+    sections.offer_arrays(session)
+    for words in ("the cat sat", "a dog"):
+        session.update(sentence=words)
+        trace = trace_of(Settings(words))
+        arrays = np.load(io.BytesIO(offered["attnviz.npz"]()))
+        assert all((arrays[stage.name] == stage.value).all() for stage in trace.stages)
+        assert tuple(arrays["words_query"]) == trace.labels["query"]
+    session.update(sentence="")
+    assert offered["attnviz.npz"]() == b""

@@ -9,21 +9,12 @@ import pytest
 import streamlit as st
 from page import ROOT, components, opened, quiet, scene_of, sends
 
-from attnviz.app.evidence import Chart, Figure, described
+from attnviz.app.evidence import Figure, described, figure
 from attnviz.articles.evidence import evidence, text
 from attnviz.articles.pieces import Side
 from attnviz.models import MODELS
 from attnviz.models.task import Batch
-from attnviz.models.tasks.toy import (
-    ANIMAL_FIRST,
-    ANIMALS,
-    AT_IT,
-    AT_LAST,
-    OF_ANIMALS,
-    OF_PLACES,
-    PLACE_FIRST,
-    PLACES,
-)
+from attnviz.models.tasks.toy import ANIMAL_FIRST, ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, OF_PLACES, PLACE_FIRST, PLACES
 from attnviz.models.training import forward_batch, stages_for
 
 PAGE = ROOT / "pages" / "what_attention_says.py"
@@ -121,7 +112,7 @@ def test_the_order_of_the_other_words_makes_no_difference_to_a_model_without_pos
 
 
 def test_the_page_names_the_nouns_that_each_model_hardly_looks_at():
-    says = said("**An answer may even")
+    says = said("**Sometimes the model")
     batch = MODELS["who-is-it"].task.held_out()
     for seed in range(5):
         right = held_out("who-is-it", seed).right
@@ -249,7 +240,7 @@ def test_the_page_says_which_model_answers_without_a_look():
     looks = [trace["attention"].value[0, AT_LAST, 1] for trace in passes]
     (seed,) = (seed for seed in seeds if looks[seed] < 0.02)
     assert [answer(trace)[0] for trace in passes] == ["animal"] * 5
-    says = said("**An answer may even")
+    says = said("**Sometimes the model")
     assert f"Trained from seed {seed}, the first model pays “animal” only {percent(looks[seed])} of the" in says
     assert answer(hidden_animal(passes[seed]))[0] == "animal"
     assert min(answer(passes[seed])[1], answer(hidden_animal(passes[seed]))[1]) > 0.99
@@ -333,7 +324,7 @@ def test_a_chart_is_told_in_words_row_by_row_without_its_zeros():
 def test_a_chart_is_what_plotly_itself_makes_of_it():
     rows, columns = Side("a <b>", ("x", "y")), Side("", ("1", "1", "long one"))
     for values in (np.array([[0, 1e-300, 0.5], [1, 0.3, 0.1]]), np.eye(2, 3)):
-        sent = Chart.of(values, rows, columns).figure.to_dict()
+        sent = figure(values, rows, columns).to_dict()
         layout = {name: part for name, part in sent["layout"].items() if name != "template"}
         assert go.Figure(sent["data"], layout).to_dict() == sent
         np.testing.assert_array_equal(go.Figure([go.Heatmap(z=values)]).to_dict()["data"][0]["z"], sent["data"][0]["z"])

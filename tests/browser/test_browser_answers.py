@@ -6,7 +6,7 @@ import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, numbers_are, parameters, sentence
 
-from attnviz.core.changes import muted, parse_change
+from attnviz.core.changes import mute_change, parse_change
 from attnviz.core.numerals import digits
 
 pytestmark = pytest.mark.browser
@@ -35,7 +35,7 @@ def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
     tab = visit()
     page = tab.open(at(model="recall", step="weighted-sum-2", ask="whatif"))
     page.get_by_role("button", name="Mute head 1 of layer 2").press("Enter")
-    quiet = RECALLED.with_changes(muted(0, "heads_2"))
+    quiet = RECALLED.with_changes(mute_change(0, "heads_2"))
     answer_is(page, "1", quiet, was="1", before=RECALLED)
     numbers_are(page, "Head outputs", quiet["heads_2"].value)
     tab.settled()

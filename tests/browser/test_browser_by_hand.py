@@ -7,7 +7,7 @@ from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
-from attnviz.core.changes import muted, parse_change
+from attnviz.core.changes import mute_change, parse_change
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -59,7 +59,7 @@ def test_dragging_changes_the_pass_while_one_drags(visit):
 
 
 def test_by_how_much_numbers_moved_is_the_core_s(opened):
-    quiet = TRACE.with_changes(muted(1))
+    quiet = TRACE.with_changes(mute_change(1))
     moved = quiet["output"].value - TRACE["output"].value
     page = opened(at(step="output", ask="whatif", cell="2.2.1.1.1"), changes="heads[1]=0")
     expect(page.locator(".changes li")).to_have_count(1)

@@ -12,7 +12,7 @@ from attnviz.core.numerals import digits
 from attnviz.explain.payload import model_data
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
-from attnviz.models.continuation import Drawing, drawn_token, filtered_probabilities
+from attnviz.models.continuation import Sampling, filtered_probabilities, sample_token
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def name_of(text, drawing):
     model = MODELS["microgpt"].at(0)
     while len(text) < 15:
         row = model.trace(text)["probabilities"].value[-1]
-        answer = model.task.answers[drawn_token(row, drawing, len(text))]
+        answer = model.task.answers[sample_token(row, drawing, len(text))]
         if answer == "end":
             return text
         text += answer
@@ -31,7 +31,7 @@ def name_of(text, drawing):
 def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     tab = visit()
     page = tab.open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
-    drawing, model = Drawing(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
+    drawing, model = Sampling(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
     bars = page.locator(".next-letter .bar-of")
     row = model.trace("ka")["probabilities"].value[-1]
     answers = model.task.answers
@@ -67,8 +67,8 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert abs(values[0]) == max(map(abs, values[:-1]))
     n_writers = len(parts(model.trace("ka"), 2))
     expect(writers.locator("li").last).to_contain_text(f"{n_writers - 6} others together")
-    page.get_by_role("button", name=f"Next letter: {answers[drawn_token(row, drawing, 2)]}").click()
-    expect(sentence(page)).to_have_value(f"ka{answers[drawn_token(row, drawing, 2)]}")
+    page.get_by_role("button", name=f"Next letter: {answers[sample_token(row, drawing, 2)]}").click()
+    expect(sentence(page)).to_have_value(f"ka{answers[sample_token(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()
     name = name_of("ka", drawing)
     expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")

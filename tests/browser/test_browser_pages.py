@@ -74,7 +74,7 @@ def test_a_mended_value_is_mended_in_the_address_too(visit):
 
 def test_a_bad_address_opens_the_page_and_says_so(visit):
     page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
-    for text in ("got '7', using 8", "got '-1', using 0", "using Start", "the address has 40,000"):
+    for text in ("got '7', using 8", "got '-1', using 0", "showing Start", "the address has 40,000"):
         expect(page.get_by_role("alert")).to_contain_text(text)
 
 

@@ -71,7 +71,8 @@ def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_li
     attention, selected = trace["attention"].value[0], start(trace, "question")
     of_query = zip(words, attention[selected.query], strict=True)
     of_key = zip(words, attention[:, selected.key], strict=True)
-    (softmax,) = (" ".join(sheet.text.split()) for sheet in sheets if sheet.text.startswith("Scores become shares"))
+    heading = "Scores become attention weights"
+    (softmax,) = (" ".join(sheet.text.split()) for sheet in sheets if sheet.text.startswith(heading))
     for those in (of_query, of_key):
         assert " ".join(f"{word} {short(share)}" for word, share in those) in softmax
     for sheet in sheets[1:]:  # on the first, each word has its share below it

@@ -6,9 +6,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from attnviz import compare
-from attnviz.checks.causes.cause import Mistake
-from attnviz.checks.causes.table import code
+from attnviz import Parameters, attend, compare
+from attnviz.checks.causes.projections import of_parameters
+from attnviz.checks.causes.table import CAUSES as TABLE
+from attnviz.core.operations.rotation import Rotation
 
 N, HEADS, D_K = 5, 3, 2
 SIZES = {"√d_k twice": D_K, "d_k": D_K, "d_model": HEADS * D_K, "√d_model": (HEADS * D_K) ** 0.5, "√heads": HEADS**0.5}
@@ -242,40 +243,6 @@ def test_what_these_arrays_do_not_tell_from_the_cause_is_another_cause_that_make
     assert sorted(told) == ["d_k", "√d_model"]
 
 
-def is_of(test):
-    """Whether numbers of somebody's are so, where attnviz's are not."""
-    return lambda yours, ours, sign="": (test(yours, sign) & ~test(ours, sign)).any()
-
-
-def is_infinite(numbers, sign):
-    return numbers == (-np.inf if sign else np.inf)
-
-
-WHICH = {
-    r"some of your numbers are infinite or NaN where attnviz's are finite()": is_of(lambda each, _: ~np.isfinite(each)),
-    r"some of your numbers are finite where attnviz's are infinite()": is_of(lambda each, _: np.isfinite(each)),
-    r"some of your numbers are NaN where attnviz's are not()": is_of(lambda each, _: np.isnan(each)),
-    r"some of your numbers are (−?)∞ where attnviz's are not": is_of(is_infinite),
-    r"some of your numbers are finite where attnviz's are (−?)∞(?:, as the key is hidden)?": lambda yours, ours, sign: (
-        np.isfinite(yours) & is_infinite(ours, sign)
-    ).any(),
-}
-"""What is said of numbers that are not finite, and whose they are."""
-SPOILT = {"NaN": np.nan, "infinite": np.inf, "hidden": -np.inf, "finite": 0.25}
-
-
-@pytest.mark.parametrize("spoilt", SPOILT)
-def test_of_numbers_that_are_not_finite_it_is_said_whose_they_are(spoilt):
-    right = carried_out("")["masked"]
-    yours = right.copy()
-    yours[(1, 2, 3) if spoilt == "finite" else (1, 3, 2)] = SPOILT[spoilt]  # of which the first is hidden
-    text = str(compare(None, given() | {"mask": SEEN, "masked": yours}, n_heads=HEADS, true_is="visible"))
-    claims = [(claim, said) for claim in WHICH for said in re.findall(claim, text)]
-    assert claims, text
-    for claim, said in claims:
-        assert WHICH[claim](yours, right, said), text
-
-
 def as_a_batch(own, heads):
     """Attention of nn.MultiheadAttention, and its output, in which the tokens are a batch of sentences of one token."""
     w_b = zip(np.split(own["in_proj_weight"], 3), np.split(own["in_proj_bias"], 3), strict=True)
@@ -375,22 +342,20 @@ def test_lines_of_code_name_the_matrix_and_what_it_makes(name):
     made = {"w_o": "out", "w_hidden": "hidden", "w_mlp": "out"}.get(name, name[-1])
     read = {"w_o": "concat", "w_mlp": "hidden"}.get(name, "x")
     right = f"{made} = {read} @ {name}.T"
-    assert code(Mistake("transposed", name, name, {})) == (right.removesuffix(".T"), right)
+    assert TABLE["transposed"].code(of_parameters([name])) == (right.removesuffix(".T"), right)
     bias = name.replace("w_", "b_")
-    assert code(Mistake("bias forgotten", name, bias, {})) == (right, f"{right} + {bias}")
-    assert code(Mistake("bias added twice", name, bias, {})) == (f"{right} + {bias} + {bias}", f"{right} + {bias}")
+    assert TABLE["bias forgotten"].code(of_parameters([bias])) == (right, f"{right} + {bias}")
+    assert TABLE["bias added twice"].code(of_parameters([bias])) == (f"{right} + {bias} + {bias}", f"{right} + {bias}")
 
 
-def test_lines_of_code_do_what_was_done():
-    rope = {about: code(Mistake("rotation off by one", "q", f"q k {about}", {}))[0] for about in ("later", "earlier")}
-    assert rope == {"later": "positions = torch.arange(t) + 1", "earlier": "positions = torch.arange(t) - 1"}
-    activations = ("ReLU", "ReLU²", "the exact GELU", "GELU by tanh")
-    assert len({code(Mistake("another activation", "active", about, {}))[0] for about in activations}) == 4
-    assert code(Mistake("rotation twice", "q_rotated", "q", {}))[0].startswith("q = rotate(rotate(q,")
-    of_halves, of_neighbours = (
-        code(Mistake("q and k permuted", "q", about, {}))[0] for about in ("halves neighbours", "neighbours halves")
-    )
+def test_weights_for_halves_and_neighbours_are_permuted_as_the_line_of_code_says():
     x = np.arange(8)
-    assert "view(n_heads, 2, d_k // 2, d_model)" in of_halves
     assert x.reshape(2, 4).T.ravel().tolist() == [0, 4, 1, 5, 2, 6, 3, 7], "halves become neighbours"
-    assert "view(n_heads, d_k // 2, 2, d_model)" in of_neighbours
+    own = np.random.default_rng(12).standard_normal
+    parameters = {f"w_{each}": own((1, 8, 8)) for each in "qk"}
+    trace = attend(own((5, 8)), parameters=Parameters(**parameters), rotation=Rotation(100.0, "neighbours"))
+    permuted = {name: w[..., [0, 4, 1, 5, 2, 6, 3, 7]] for name, w in parameters.items()}
+    theirs = attend(trace["x"].value, parameters=Parameters(**permuted), rotation=Rotation(100.0, "neighbours"))
+    found = compare(trace, {"attention": theirs["attention"].value})
+    assert "as weights for pairs of halves are for pairs of neighbours" in str(found)
+    assert found.code[0].startswith("Wrong: w_q = w_q.view(n_heads, 2, d_k // 2, d_model)")

@@ -9,9 +9,8 @@ from implementations import Implementation
 from test_causes_today import named
 
 from attnviz import Parameters, RMSNorm, attend, compare
-from attnviz.checks.causes.cause import Mistake
-from attnviz.checks.causes.table import CAUSES, code
-from attnviz.checks.explain import nodes
+from attnviz.checks.causes.table import CAUSES
+from attnviz.checks.explain import passes
 from attnviz.checks.read.rounding import applied
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.activations import GELU
@@ -209,7 +208,7 @@ def test_values_that_are_rotated_as_well_are_named(has_v):
     parameters = Parameters(**{name: own[name] for name in ("w_q", "w_k", "w_v", "w_o")})
     rotation = Rotation(100.0, "neighbours")
     trace = attend(x, parameters=parameters, rotation=rotation)
-    v = rotation.of(D).compute(trace["v"].value)
+    v = rotation.for_length(D).compute(trace["v"].value)
     stated = {"output": joined(trace["attention"].value @ v) @ own["w_o"]} | ({"v": trace["v"].value} if has_v else {})
     found = compare(trace, {name: each.astype(np.float32) for name, each in stated.items()})
     assert "The values were rotated by their positions, too: computed so, all of your numbers agree." in str(found)
@@ -349,11 +348,12 @@ def test_what_was_not_tried_is_said_of_coarse_numbers_and_of_many():
 
 
 def test_each_cause_has_two_lines_of_code_that_differ():
-    abouts = {"fused matrix cut otherwise": "in-three by-groups", "of another layer": "k v 2", "softcap added": "√3"}
-    assert code(Mistake("softcap added", "", "√3", {}))[0] == "scores = 3 ** 0.5 * torch.tanh(scores / 3 ** 0.5)"
-    for id, about in abouts.items():
-        wrong, right = CAUSES[id].code(about)
-        assert wrong != right
+    capped = CAUSES["softcap added"].code({"limit": "√3"})
+    assert capped[0] == "scores = 3 ** 0.5 * torch.tanh(scores / 3 ** 0.5)"
+    for id, cause in CAUSES.items():
+        slots = {name: name.upper() for name in re.findall(r"{(\w+)}", cause.wrong + cause.right)}
+        wrong, right = cause.code(slots)
+        assert (wrong != right) == (id != "axes in another order")
         assert not re.search(r"[{}]", wrong + right)
 
 
@@ -432,7 +432,7 @@ def test_tiled_keys_and_values_are_found_from_an_output_alone_in_few_operations(
         operations.append(operation)
         return applied(operation, *rest)
 
-    monkeypatch.setattr(nodes, "applied", counted)
+    monkeypatch.setattr(passes, "applied", counted)
     found = compare(None, arrays)
     assert 0 < len(operations) < 5_000  # to try each way by itself took 10,000
     assert [each.id for each in found.causes] == ["groups tiled"]

@@ -170,13 +170,6 @@ def test_a_query_that_sees_no_key_may_get_what_the_library_gives_it(hides_by):
     assert found.first is None
 
 
-def test_scores_may_be_scaled_already():
-    own = Implementation(np.random.default_rng(8))
-    found = compare(None, flat(own, "attention", scores=own.stages["scaled"]))
-    assert "Your scores are attnviz's scaled scores." in str(found)
-    assert found.first is None
-
-
 def test_two_mistakes_are_found_one_after_the_other():
     own = Implementation(np.random.default_rng(9), n=6, wrong="unscaled", mask=np.tri(6, dtype=bool))
     output = own.stages["concat"] @ own.parameters["w_o"]
@@ -196,17 +189,6 @@ def test_a_mistake_that_explains_some_numbers_is_not_said_to_explain_all():
     assert [cause.id for cause in found.causes] == ["unscaled"]
     assert not found.explained
     assert "The scores were not divided by √d_k: computed so, more of your numbers agree." in str(found)
-
-
-def test_what_no_known_mistake_makes_is_told_with_its_stage_alone():
-    own = Implementation(np.random.default_rng(10))
-    attention = own.stages["attention"].copy()
-    attention[1, 2] = attention[1, 2, ::-1]
-    found = compare(None, own.written("attnviz", "q", "scaled") | {"attention": attention})
-    assert found.first.stage == "attention"
-    assert not found.causes
-    assert "Q and scaled scores agree" in str(found)
-    assert "No mistake that attnviz knows of makes these numbers." in str(found)
 
 
 @covering(stage=LATER, dtype=[np.float32, np.float64])

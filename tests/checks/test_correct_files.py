@@ -8,8 +8,7 @@ import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, rotated_in_neighbours, split
 
 from attnviz import compare
-from attnviz.checks.read.arrays import own_arrays
-from attnviz.checks.read.readings import readings
+from attnviz.checks.read.readings import readings, user_arrays
 from attnviz.core.errors import OwnArraysError
 
 SPREAD = range(0, 792, 17)
@@ -107,10 +106,10 @@ def test_rotated_queries_and_keys_are_said_and_lead_to_a_pass_that_rotates_them(
 def test_no_two_readings_of_an_array_are_alike():
     for number in range(0, 600, 13):
         library, file, arrays = correct_file(number)
-        owns, _ = own_arrays(arrays)
+        owns, _ = user_arrays(arrays)
         for own in owns:
             try:
-                found = readings(own)
+                found = readings(own, None, {})
             except OwnArraysError:  # q, k and v in one, taken apart as they can't be
                 continue
             kept = [
@@ -118,3 +117,37 @@ def test_no_two_readings_of_an_array_are_alike():
                 for each in found
             ]
             assert all(one not in kept[:at] for at, one in enumerate(kept)), (number, library, file)
+
+
+# Computed by jax 0.10.2, flax 0.12.8, keras 3.15.1 (on JAX), onnx 1.23.2, transformers 4.57.6 (eager, on torch 2.13.0)
+RECORDED = np.load(Path(__file__).parents[1] / "data" / "library_passes.npz")
+CASES = sorted({name.split("/")[0] for name in RECORDED.files})
+ATTENTION = ("attn_weights", "attention_weights", "attention_scores", "attention")
+
+
+def file_of(case):
+    prefix = f"{case}/"
+    return {name.removeprefix(prefix): RECORDED[name] for name in RECORDED.files if name.startswith(prefix)}
+
+
+def test_all_libraries_are_there():
+    assert {case.split(",")[0].split("-")[0] for case in CASES} >= {
+        "flax",
+        "jax.nn",
+        "keras",
+        "onnx",
+        "gpt_neox",
+        "llama",
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_library_computed_is_called_correct(case):
+    arrays = file_of(case)
+    if CASES.index(case) % 2:  # the output alone has to be enough
+        arrays = {name: array for name, array in arrays.items() if name not in ATTENTION}
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert found.stages
+    assert found.unread == ()
+    assert found.causes == ()

@@ -8,8 +8,7 @@ from implementations import Implementation
 from test_comparison import LATER
 
 from attnviz import compare
-from attnviz.checks.read.formats import BFLOAT16, written_in
-from attnviz.core.errors import OwnArraysError
+from attnviz.checks.read.rounding import BFLOAT16, written_in
 
 TRI = np.tri(6, dtype=bool)
 
@@ -181,11 +180,6 @@ def test_tensors_are_read():
     for kind in ("torch.float32", "torch.bfloat16"):
         arrays = {name: Tensor(each, kind) for name, each in own.written("BERT", "output").items()}
         assert compare(None, arrays).first is None
-
-
-def test_rows_of_several_lengths_are_told_the_rule():
-    with pytest.raises(OwnArraysError, match="several lengths"):
-        compare(None, {"x": [[1, 2], [3]]})
 
 
 def rotated_is_asked(found):

@@ -77,8 +77,6 @@ def test_mistakes_are_named_beside_it(laid):
     x, w, b, w_o, attention, _ = a_pass(1, 2, laid, mistake=2.0)
     name = "query_key_value" if laid == "by groups" else "qkv"
     found = compare(
-        None,
-        {"x": x, f"{name}.weight": w, f"{name}.bias": b, "o_proj.weight": w_o, "attention": attention},
-        n_heads=2,
+        None, {"x": x, f"{name}.weight": w, f"{name}.bias": b, "o_proj.weight": w_o, "attention": attention}, n_heads=2
     )
     assert [each.id for each in found.causes] == ["unscaled"], str(found)

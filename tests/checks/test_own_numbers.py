@@ -12,8 +12,7 @@ from implementations import Implementation
 from attnviz import compare
 from attnviz.app.sections import SNIPPET
 from attnviz.checks.read.files import read_file
-from attnviz.checks.upload_requests import EXAMPLES, example_file
-from attnviz.checks.uploads import OwnParameters
+from attnviz.checks.uploads import EXAMPLES, UserParameters, example_file
 
 RECORDED = Path(__file__).parents[1] / "data" / "pytorch_numbers.npz"
 
@@ -22,7 +21,7 @@ def is_pytorchs_own_pass(content):
     file = read_file("numbers.npz", content)
     found = compare(None, file.arrays)
     assert str(found).startswith("Attention and output agree to float32 rounding.")
-    assert OwnParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
+    assert UserParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
 
 
 def test_what_the_page_has_one_save_from_pytorch_is_read():
@@ -38,20 +37,13 @@ def test_where_torch_is_it_is_saved_so(tmp_path, monkeypatch):
     is_pytorchs_own_pass(Path("numbers.npz").read_bytes())
 
 
-def test_examples_are_files_that_hold_what_they_are_called():
-    for name in EXAMPLES:
-        arrays = np.load(io.BytesIO(example_file(name, None)))
-        own = {each: arrays[each] for each in arrays.files if each != "tokens"}
-        found = compare(None, own, true_is="visible")
-        assert [cause.id for cause in found.causes] == ([] if name == "correct" else [name])
-
-
-def test_in_the_table_each_array_says_how_it_was_read_and_what_agrees_is_ticked():
+def test_examples_hold_what_they_are_called_and_the_table_ticks_what_agrees():
     ticked = set()
     for name in EXAMPLES:
         arrays = np.load(io.BytesIO(example_file(name, None)))
         own = {each: arrays[each] for each in arrays.files if each != "tokens"}
         found = compare(None, own, true_is="visible")
+        assert [cause.id for cause in found.causes] == ([] if name == "correct" else [name])
         for array, _, laid_out, verdict in (row.cells for row in found.rows):
             assert laid_out == ("(out, in)" if array.endswith(".weight") else "as attnviz's")
             if array in ("attention", "output"):

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import Parameters, attend, compare
 from attnviz.checks.explain.explanation import explain
-from attnviz.checks.uploads import OwnParameters
+from attnviz.checks.uploads import UserParameters
 from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation
@@ -196,6 +196,6 @@ def test_the_pass_of_somebodys_block_is_attends():
     assert {stage.name for stage in found.trace.stages} == {stage.name for stage in whole.stages}
     for stage in whole.stages:
         np.testing.assert_array_equal(found.trace[stage.name].value, stage.value)
-    again = OwnParameters.of(found.trace, found.block, {}).trace()
+    again = UserParameters.of(found.trace, found.block, {}).trace()
     for stage in whole.stages:
         np.testing.assert_array_equal(again[stage.name].value, stage.value)

@@ -178,12 +178,45 @@ class Class(RuleBasedStateMachine):
         return math.isfinite(value) and ((0 <= value <= 1) if takes.is_share else abs(value) <= 1e12)
 
 
-Class.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+Class.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 TestClass = Class.TestCase
 
 
 def room():
     return Room.made(MAKE)
+
+
+ANSWERS = [
+    (Takes(n_choices=3), [0, 2], [3, -1, True, 1.0]),
+    (Takes(is_share=True), [0, 1, 0.5], [1.01, -0.01, True, math.nan]),
+    (Takes(), [-1e12, 1e12, 3], [1.01e12, math.inf, math.nan, True]),
+]
+
+
+@pytest.mark.parametrize(("takes", "valid", "invalid"), ANSWERS)
+def test_a_question_takes_its_own_kind_of_answer_alone(takes, valid, invalid):
+    question = room_module.Question(Place("", takes=takes))
+    assert all(map(question.takes, valid))
+    assert not any(map(question.takes, invalid))
+
+
+def test_a_seat_changes_its_answer_once_a_second_and_may_repeat_it_at_once():
+    own = room()
+    own.apply(commands.Move(time=0.0, place=PLACES[2]))
+    for time, value, refusal in ((1.0, 0, ""), (1.1, 0, ""), (1.9, 1, "One answer a second."), (2.1, 1, "")):
+        answer = commands.Answer(time=time, seat="speaker", number=1, round=1, value=value)
+        assert own.refusal(answer) == refusal
+        if not refusal:
+            own.apply(answer)
+    assert own.question.counts == [[(1, 1)]]
+
+
+def test_a_question_whose_answer_is_shown_is_not_opened_again():
+    own = room()
+    own.apply(commands.Move(time=1.0, place=PLACES[2], is_shown=True))
+    for again in (commands.Open(time=2.0, is_open=True), commands.Again(time=2.0)):
+        assert own.refusal(again) == "The answer is shown already."
+    assert own.refusal(commands.Open(time=2.0, is_open=False)) == ""
 
 
 def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move():

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from asgi import run
+from asgi import in_loop
 from needs import absent
 from patience import PATIENCE_SECONDS
 from server import free_port
@@ -15,7 +15,7 @@ from server import free_port
 from attnviz.classroom import commands
 from attnviz.classroom import rooms as rooms_module
 from attnviz.classroom.commands import Place, Takes
-from attnviz.classroom.room import RoomError
+from attnviz.classroom.room import SECONDS, RoomError
 
 pytestmark = pytest.mark.slow
 
@@ -86,142 +86,140 @@ async def becomes(read, expected):
         await asyncio.sleep(0.02)
 
 
-def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
-    async def story():
-        async with process(redis) as here:
-            async with process(redis) as there:
-                made, secrets = await here.make()
-                code = secrets.code
-                await here.do(made, command(commands.Move, place=QUESTION))
-                held = await there.find(code)
-                await there.do(held, command(commands.Join, seat="phone"))
-                await here.current(made)
-                await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=2))
-                with pytest.raises(RoomError, match="no answer"):
-                    await there.do(held, command(commands.Answer, seat="phone", number=1, round=1, value=7))
-                await there.current(held)
-                assert repr(held.room) == repr(made.room), "all processes agree"
-                assert await there.find("BCDFGH") is None
-                held.streams["phone"] += 1
-                await becomes(lambda: made.n_here, 1)
-                await there.do(held, command(commands.OfferDevice, code="ZZZZZZ"))
-                assert (await here.offering("ZZZZZZ")) is made
-            before = repr(made.room)
-        async with process(redis) as later:
-            found = await later.find(code)
-            assert repr(found.room) == before
-            assert found.room.question.counts == [[(2, 1)]]
-            assert found.room.has_key(secrets.key)
-
-    run(story())
+@in_loop
+async def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis):
+    async with process(redis) as here:
+        async with process(redis) as there:
+            made, secrets = await here.make()
+            code = secrets.code
+            await here.do(made, command(commands.Move, place=QUESTION))
+            held = await there.find(code)
+            await there.do(held, command(commands.Join, seat="phone"))
+            await here.catch_up(made)
+            await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=2))
+            with pytest.raises(RoomError, match="no answer"):
+                await there.do(held, command(commands.Answer, seat="phone", number=1, round=1, value=7))
+            await there.catch_up(held)
+            assert repr(held.room) == repr(made.room), "all processes agree"
+            assert await there.find("BCDFGH") is None
+            held.streams["phone"] += 1
+            await becomes(lambda: made.others.here, 1)
+            await there.do(held, command(commands.OfferDevice, code="ZZZZZZ"))
+            assert (await here.find_by_offer("ZZZZZZ")) is made
+        before = repr(made.room)
+    async with process(redis) as later:
+        found = await later.find(code)
+        assert repr(found.room) == before
+        assert found.room.question.counts == [[(2, 1)]]
+        assert found.room.has_key(secrets.key)
 
 
-def test_the_rooms_of_a_network_are_counted_over_all_processes(redis, monkeypatch):
+@in_loop
+async def test_the_rooms_of_a_network_are_counted_over_all_processes(redis, monkeypatch):
     monkeypatch.setattr(rooms_module, "MAX_ROOMS_OF_A_NETWORK", 3)
     monkeypatch.setattr(rooms_module, "MAX_ROOMS", 5)
-
-    async def story():
-        async with process(redis) as here, process(redis) as there:
-            made, _ = await here.make("192.0.2.7")
-            for each in (here, there):
-                await each.make("192.0.2.7")
-            for each in (here, there):
-                with pytest.raises(RoomError, match="Your network"):
-                    await each.make("192.0.2.7")
-            await there.make("192.0.2.8")
-            await here.do(made, command(commands.End))
-            await there.make("192.0.2.7")
-            await here.make("192.0.2.8")
-            with pytest.raises(RoomError, match="rooms already"):
-                await there.make("192.0.2.9")
-            assert len(await here._commands.networks()) == await here._commands._redis.hlen("attnviz:networks") == 5
-        redis.stop()
-        async with process(redis) as apart:
-            for _ in range(3):
-                await apart.make("192.0.2.7")
+    async with process(redis) as here, process(redis) as there:
+        made, _ = await here.make("192.0.2.7")
+        for each in (here, there):
+            await each.make("192.0.2.7")
+        for each in (here, there):
             with pytest.raises(RoomError, match="Your network"):
-                await apart.make("192.0.2.7")
-
-    run(story())
-
-
-def test_what_two_processes_do_at_once_has_one_order(redis):
-    async def story():
-        async with process(redis) as here, process(redis) as there:
-            made, secrets = await here.make()
-            held = await there.find(secrets.code)
-            await here.do(made, command(commands.Move, place=QUESTION))
-            await there.current(held)
-            seats = [f"phone {n}" for n in range(40)]
-
-            async def answers(rooms, room, seat, value):
-                await rooms.do(room, command(commands.Join, seat=seat))
-                for _ in range(2):  # sent twice
-                    await rooms.do(room, command(commands.Answer, seat=seat, number=1, round=1, value=value))
-
-            await asyncio.gather(
-                *(answers(*[(here, made), (there, held)][n % 2], seat, n % 3) for n, seat in enumerate(seats)),
-                here.do(made, command(commands.Open, is_open=True)),
-            )
-            await here.current(made)
-            await there.current(held)
-            assert repr(made.room) == repr(held.room)
-            assert sum(count for _, count in made.room.question.counts[0]) == len(seats)
-
-    run(story())
+                await each.make("192.0.2.7")
+        await there.make("192.0.2.8")
+        await here.do(made, command(commands.End))
+        await there.make("192.0.2.7")
+        await here.make("192.0.2.8")
+        with pytest.raises(RoomError, match="rooms already"):
+            await there.make("192.0.2.9")
+        lost, *rest = await here._redis.hkeys("attnviz:rooms")
+        assert len(rest) == 4
+        assert 0 < await here._redis.ttl(f"attnviz:room:{lost}") <= SECONDS
+        await here._redis.delete(f"attnviz:room:{lost}")  # as it expires
+        await there.make("192.0.2.9")
+    redis.stop()
+    async with process(redis) as apart:
+        for _ in range(3):
+            await apart.make("192.0.2.7")
+        with pytest.raises(RoomError, match="Your network"):
+            await apart.make("192.0.2.7")
 
 
-def test_what_is_done_while_a_process_rejoins_is_kept(redis):
-    async def story():
-        async with process(redis) as here, process(redis) as there:
-            made, secrets = await here.make()
-            await here.do(made, command(commands.Join, seat="phone"))
-            await here.do(made, command(commands.Move, place=QUESTION))
-            redis.stop()
-            await here.do(made, command(commands.Join, seat="other phone"))
-            assert made.is_apart
-            entries, answers = here._commands.entries, [2]
+@in_loop
+async def test_what_two_processes_do_at_once_has_one_order(redis):
+    async with process(redis) as here, process(redis) as there:
+        made, secrets = await here.make()
+        held = await there.find(secrets.code)
+        await here.do(made, command(commands.Move, place=QUESTION))
+        await there.catch_up(held)
+        seats = [f"phone {n}" for n in range(40)]
 
-            async def slow(code):
-                found = await entries(code)
-                while answers:
-                    value = answers.pop()
-                    await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=value))
-                return found
+        async def answers(rooms, room, seat, value):
+            await rooms.do(room, command(commands.Join, seat=seat))
+            for _ in range(2):  # sent twice
+                await rooms.do(room, command(commands.Answer, seat=seat, number=1, round=1, value=value))
 
-            here._commands.entries = slow
-            redis.start()
-            await becomes(lambda: made.is_apart, False)
-            await here.current(made)
-            assert answers == []
-            assert made.room.question.counts == [[(2, 1)]]
-            held = await there.find(secrets.code)
-            assert held.room.question.counts == [[(2, 1)]], "it is in Redis, too"
+        await asyncio.gather(
+            *(answers(*[(here, made), (there, held)][n % 2], seat, n % 3) for n, seat in enumerate(seats)),
+            here.do(made, command(commands.Open, is_open=True)),
+        )
+        await here.catch_up(made)
+        await there.catch_up(held)
+        assert repr(made.room) == repr(held.room)
+        assert sum(count for _, count in made.room.question.counts[0]) == len(seats)
+        await here.do(made, command(commands.OfferDevice, code="ZZZZZZ"))
+        await there.catch_up(held)
+        pairs = (command(commands.PairDevice, code="ZZZZZZ", key=name, seat=name) for name in "ab")
+        done = await asyncio.gather(*map(type(here).do, (here, there), (made, held), pairs), return_exceptions=True)
+        assert {type(each) for each in done} == {type(None), RoomError}, "the second in the common order is refused"
 
-    run(story())
+
+@in_loop
+async def test_what_is_done_while_a_process_rejoins_is_kept(redis):
+    async with process(redis) as here, process(redis) as there:
+        made, secrets = await here.make()
+        await here.do(made, command(commands.Join, seat="phone"))
+        await here.do(made, command(commands.Move, place=QUESTION))
+        redis.stop()
+        await here.do(made, command(commands.Join, seat="other phone"))
+        assert made.is_apart
+        entries, answers = here._entries, [2]
+
+        async def slow(code):
+            found = await entries(code)
+            while answers:
+                value = answers.pop()
+                await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=value))
+            return found
+
+        here._entries = slow
+        redis.start()
+        await becomes(lambda: made.is_apart, False)
+        await here.catch_up(made)
+        assert answers == []
+        assert made.room.question.counts == [[(2, 1)]]
+        held = await there.find(secrets.code)
+        assert held.room.question.counts == [[(2, 1)]], "it is in Redis, too"
 
 
-def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
-    async def story():
-        async with process(redis) as here, process(redis) as there:
-            made, secrets = await here.make()
-            held = await there.find(secrets.code)
-            await here.do(made, command(commands.Join, seat="phone"))
-            await there.do(held, command(commands.Join, seat="other phone"))
-            redis.stop()
-            await here.do(made, command(commands.Move, place=QUESTION))
-            await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=1))
-            assert (made.is_apart, made.room.place) == (True, QUESTION), "it goes on, and says so"
-            await becomes(lambda: held.is_apart, True)
-            assert held.room.place is None
-            redis.start()  # which has forgotten all
-            await becomes(lambda: (made.is_apart, held.is_apart), (False, False))
-            await here.current(made)
-            await there.current(held)
-            await becomes(lambda: held.room.place, QUESTION)
-            assert held.room.question.counts == made.room.question.counts == [[(1, 1)]]
-            assert {"phone", "other phone"} <= held.room.seats.keys()
-            await there.do(held, command(commands.Move, place=OTHER))
-            await becomes(lambda: made.room.place, OTHER)
-
-    run(story())
+@in_loop
+async def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
+    async with process(redis) as here, process(redis) as there:
+        made, secrets = await here.make()
+        held = await there.find(secrets.code)
+        await here.do(made, command(commands.Join, seat="phone"))
+        await there.do(held, command(commands.Join, seat="other phone"))
+        redis.stop()
+        await here.do(made, command(commands.Move, place=QUESTION))
+        await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=1))
+        assert (made.is_apart, made.room.place) == (True, QUESTION), "it goes on, and says so"
+        await becomes(lambda: held.is_apart, True)
+        assert held.room.place is None
+        redis.start()  # which has forgotten all
+        await becomes(lambda: (made.is_apart, held.is_apart), (False, False))
+        await here.catch_up(made)
+        await there.catch_up(held)
+        await becomes(lambda: held.room.place, QUESTION)
+        assert held.room.question.counts == made.room.question.counts == [[(1, 1)]]
+        assert {"phone", "other phone"} <= held.room.seats.keys()
+        await there.do(held, command(commands.Move, place=OTHER))
+        await becomes(lambda: made.room.place, OTHER)

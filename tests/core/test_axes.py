@@ -28,6 +28,7 @@ PASSES = {
     ),
     "values alone are projected": attend(array(3, 4), parameters=Parameters(w_v=array(2, 4, 11))),
     "layers of other lengths": TRACES["layers of other lengths"],
+    "groups": TRACES["groups"],
     "built by hand": MODELS["by-hand"].at(0).trace("a b c a"),
     **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
 }
@@ -69,26 +70,6 @@ def test_one_selection_is_the_same_word_and_head_in_every_stage(trace):
                 assert place == getattr(selection, expected[axis])
 
 
-def test_a_concatenations_cell_is_the_selected_heads_own():
-    trace = PASSES["primes"]
-    for head, feature in np.ndindex(2, 7):
-        selection = Selection(head, 2, 0, feature, 0)
-        assert trace.cell_at("concat", selection).value == trace["heads"].value[head, 2, feature]
-        assert trace.cell_at("w_o", selection).value == trace["w_o"].value[head * 11 + feature, 0]
-
-
-def test_a_pick_leaves_the_coordinates_that_its_stage_lacks():
-    trace = PASSES["primes"]
-    assert trace.selection_at(trace["concat"].cell((2, 13)), Selection(0, 0, 4, 0, 8)) == Selection(1, 2, 4, 2, 8)
-    assert trace.selection_at(trace["b_v"].cell((1, 3)), Selection(0, 1, 4, 0, 8)) == Selection(1, 1, 4, 3, 8)
-
-
-def test_a_feature_lies_inside_the_bands_of_a_pass_without_projections():
-    trace = EXAMPLES["002"].variant("sum").trace
-    inside = Selection(feature=99).within(trace)
-    assert inside.feature == trace["concat"].shape[1] - 1
-
-
 def test_a_selection_of_a_longer_axis_is_the_end_of_a_shorter_one_and_stays_what_it_is():
     trace = PASSES["built by hand"]
     selection = trace.selection_at(trace["q_1"].cell((0, 2, 5)), Selection()).within(trace)
@@ -109,8 +90,3 @@ def test_an_axis_has_a_label_for_every_place():
     assert Axis.of("head", 2, n_heads=2).labels == ("head 1", "head 2")
     assert Axis.of("query", 2, n_heads=2, words=("the", "cat")).label(1) == "cat"
     assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")
-
-
-@of_each("trace", {name: trace for name, trace in PASSES.items() if trace.n_layers == 1})
-def test_the_output_is_the_last_stage_that_was_computed(trace):
-    assert trace.output.name == ("output" if "w_o" in trace else "concat")

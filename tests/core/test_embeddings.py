@@ -22,28 +22,9 @@ def test_a_row_depends_on_its_word_and_the_seed_alone():
     assert not np.isclose(the, embed(["the"], 8, seed=43)[0]).any()
 
 
-def test_a_smaller_d_model_is_the_beginning_of_the_same_vector():
-    assert embed(["cat"], 5, seed=1)[0].tolist() == embed(["cat"], 128, seed=1)[0, :5].tolist()
-
-
-def test_embeddings_are_standard_normal():
-    numbers = embed([f"word {i}" for i in range(500)], 128, seed=0)
-    assert abs(numbers.mean()) < 0.02
-    assert abs(numbers.std() - 1) < 0.02
-    assert abs(np.corrcoef(numbers[::2].ravel(), numbers[1::2].ravel())[0, 1]) < 0.02
-
-
 def test_streams_of_other_names_or_seeds_are_other_streams():
-    names_and_seeds = [
-        ("token a", 1),
-        ("token a", 2),
-        ("token b", 1),
-        ("w_q", 1),
-        ("a", 11),
-        ("1a", 1),
-        ("1:a", 1),
-        ("a", 2**32 - 1),
-    ]
+    names_and_seeds = [("token a", 1), ("token a", 2), ("token b", 1), ("w_q", 1), ("a", 11), ("1a", 1), ("1:a", 1)]
+    names_and_seeds.append(("a", 2**32 - 1))
     assert len({stream(name, seed).random_sample() for name, seed in names_and_seeds}) == len(names_and_seeds)
 
 

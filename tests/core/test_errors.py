@@ -26,17 +26,12 @@ def attending(x=np.ones((3, 5)), context=np.ones((4, 7)), mask=None, scale=None,
     return attend(x, context, parameters=Parameters(**{**FITTING, **changed}), mask=mask, scale=scale)
 
 
-def test_what_fits_is_no_error():
-    assert attending()["output"].shape == (3, 6)
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
         ({"x": np.ones(5)}, ["x must have the shape (tokens, d_in)", "got (5,)"]),
         ({"x": np.ones((0, 5))}, ["x must have the shape (tokens, d_in), none of them 0", "got (0, 5)"]),
         ({"x": "cat"}, ["x must be an array of", "got str"]),
-        ({"x": RAGGED}, ["x must be an array of", "got list"]),
         ({"x": [[10**400]]}, ["x must be an array of", "got list"]),
         ({"x": np.ones((3, 5)) * 1j}, ["x must be an array of", "got ndarray"]),
         ({"x": np.full((3, 5), np.nan)}, ["x must hold finite numbers", "got 15 that are not"]),
@@ -44,34 +39,19 @@ def test_what_fits_is_no_error():
         ({"context": np.ones((4, 7, 1))}, ["context must have the shape (context tokens, d_context)", "got (4, 7, 1)"]),
         ({"w_q": np.ones((2, 6, 3))}, ["w_q must have axes", "of lengths (2, 5, 3)", "got (2, 6, 3)"]),
         ({"w_k": np.ones((2, 5, 3))}, ["w_k must have axes", "of lengths (2, 7, 3)", "got (2, 5, 3)"]),
-        ({"w_v": np.ones((2, 5, 4))}, ["w_v must have axes", "of lengths (2, 7, 4)", "got (2, 5, 4)"]),
         ({"w_q": np.ones((5, 3))}, ["w_q must have the shape (head, d_model, d_k)", "got (5, 3)"]),
-        ({"w_q": 1.0}, ["w_q must have the shape (head, d_model, d_k)", "got ()"]),
-        ({"w_q": RAGGED}, ["w_q must be an array of", "got list"]),
         ({"w_v": np.full((2, 7, 4), -np.inf)}, ["w_v must hold finite numbers", "got 56 that are not"]),
         ({"w_k": np.ones((3, 7, 3))}, ["must have as many heads as w_q", "'w_q': 2, 'w_k': 3, 'w_v': 2"]),
         ({"w_k": np.ones((2, 7, 4)), "b_k": None}, ["same length d_k", "got q (2, 3, 3) and k (2, 4, 4)", "Check w_q"]),
         ({"w_o": np.ones((9, 6))}, ["w_o must have heads * d_v = 2 * 4 = 8 rows", "got (9, 6)"]),
         ({"w_o": np.ones(8)}, ["w_o must have the shape (heads * d_v, d_model)", "got (8,)"]),
         ({"b_q": np.ones((2, 4))}, ["b_q must have axes", "of lengths (2, 3)", "got (2, 4)"]),
-        ({"b_v": np.ones(4)}, ["b_v must have the shape (head, d_v)", "got (4,)"]),
-        ({"b_o": np.ones(5)}, ["b_o must have axes", "of lengths (6,)", "got (5,)"]),
         ({"w_o": None}, ["b_o is added after a projection; got no w_o. Give both or neither."]),
-        ({"w_q": None}, ["b_q is added after a projection; got no w_q"]),
         ({"scale": np.nan}, ["scale must hold finite numbers"]),
-        ({"scale": [1.0, 2.0]}, ["scale must", "got (2,)"]),
         ({"scale": "half"}, ["scale must be", "got str"]),
-        (
-            {"mask": np.ones((4, 3), bool)},
-            ["keys) = (3, 4)", "(heads, queries, keys) = (2, 3, 4)", "got (4, 3)"],
-        ),
+        ({"mask": np.ones((4, 3), bool)}, ["keys) = (3, 4)", "(heads, queries, keys) = (2, 3, 4)", "got (4, 3)"]),
         ({"mask": np.ones((3, 3, 4), bool)}, ["mask must have the shape", "got (3, 3, 4)"]),
-        ({"mask": np.ones(4, bool)}, ["mask must have the shape", "got (4,)"]),
-        ({"mask": np.ones((1, 1), bool)}, ["mask must have the shape", "got (1, 1)"]),
-        (
-            {"mask": np.ones((3, 4), int)},
-            ["boolean (True is visible) or float", "got int64. Write mask.astype(bool)"],
-        ),
+        ({"mask": np.ones((3, 4), int)}, ["boolean (True is visible) or float", "got int64. Write mask.astype(bool)"]),
         ({"mask": np.full((3, 4), "x")}, ["mask must be boolean (True is visible) or float", "got <U1"]),
         ({"mask": RAGGED}, ["mask must", "got list"]),
         ({"mask": np.full((3, 4), np.nan)}, ["A float mask may hold finite numbers and -inf; got NaN or inf."]),

@@ -13,7 +13,7 @@ from attnviz.core import integer_example
 from attnviz.core.errors import SettingsError
 from attnviz.core.integer_example import N_DRAWS, draw_integer_example
 from attnviz.scene.actions.session import apply_action
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import parse
 from attnviz.scene.compare import pairs_of
 from attnviz.scene.with_pass import resolve
 
@@ -107,15 +107,6 @@ def test_a_sentence_of_other_words_is_kept_and_becomes_normal(sentence):
     (notice,) = notices
     assert notice.startswith("initialiser=whole needs 3 or 4 words")
     assert len(resolve(scene).trace.labels["query"]) == len(sentence.split())
-
-
-def test_an_address_is_mended_and_says_so():
-    written = {"sentence": "the cat sat", "initialiser": "whole", "d_model": "64", "heads": "4", "scaled": "false"}
-    scene, notices = parse(written)
-    assert (scene.options.d_model, scene.options.n_heads, scene.options.scaled) == (4, 1, True)
-    assert [each.startswith("With initialiser=whole") for each in notices] == [True] * 3
-    assert parse(query(scene)) == (scene, ())
-    assert parse({"sentence": "the cat sat", "initialiser": "whole"}) == (scene, ())
 
 
 def test_a_person_picks_it_and_types_on():

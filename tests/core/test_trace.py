@@ -1,10 +1,26 @@
-"""Trace: its stages in order, its numbers safe, its cells by the names of their words."""
+"""A pass: its stages in order, its numbers safe and computed when needed, and what a NumPy user tries with it."""
+
+import gc
+import math
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import of_each
+from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.operations.linear import Contributions
+from attnviz.core import stage as stages
+from attnviz.core.arrays import Numbers
+from attnviz.core.errors import ArrayError
+from attnviz.core.graph import ancestors, forward
+from attnviz.core.numerals import digits
+from attnviz.core.operations.linear import Identity, Projection
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.scores import Scale
+from attnviz.core.operations.softmax import Softmax, SumNormalise
+from attnviz.core.terms import exact_sum
 
 PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
 
@@ -25,17 +41,6 @@ def test_every_stage_is_made_of_earlier_ones():
         assert set(stage.inputs) <= set(names[:place])
     assert trace["k"].inputs == ("context", "w_k")
     assert trace["q"].inputs == ("x", "w_q")
-
-
-def test_a_trace_is_a_read_only_copy():
-    x = np.ones((3, 2))
-    trace = attend(x, parameters=Parameters())
-    before = trace["x"].value.copy()
-    x[0, 0] = 99
-    assert np.array_equal(trace["x"].value, before)
-    for stage in trace.stages:
-        with pytest.raises(ValueError, match="read-only"):
-            stage.value[(0,) * len(stage.shape)] = 0
 
 
 def test_a_stage_that_is_not_there_is_a_key_error_that_lists_those_that_are():
@@ -61,10 +66,7 @@ REFUSED = {
     "of an input": ({"context_token": ("a",)}, "context_token must have a word for each of 3 places"),
     "text": ({"query": "ab"}, "query must be a sequence of words; got str"),
     "numbers": ({"query": [1, 2]}, "query must be a sequence of words; got list"),
-    "no axis": (
-        {"keys": ("a", "b", "c")},
-        "Words stand along token, query, key, context_token, answer; got 'keys'",
-    ),
+    "no axis": ({"keys": ("a", "b", "c")}, "Words stand along token, query, key, context_token, answer; got 'keys'"),
 }
 
 
@@ -80,6 +82,283 @@ def test_words_of_an_axis_that_the_pass_does_not_have_name_nothing():
     assert PLAIN.labelled(context_token=["a"]).axes("k")[1].labels == ("1", "2")
 
 
-@pytest.mark.parametrize("head", ["i", "2", "{10}"])
-def test_the_formula_of_a_head_s_contribution_names_its_own_band(head):
-    assert Contributions().latex(f"O_{head}", f"H_{head}", "W^O") == rf"O_{head} = H_{head}\,W^O_{head}"
+@pytest.mark.parametrize("index", [(0,), (0, 0, 0, 0), (-1, 0, 0), (0, 3, 0), (0, 0, 99), ()])
+def test_a_cell_that_is_not_there_is_an_index_error(index):
+    with pytest.raises(IndexError, match=r"scores has axes \('head', 'query', 'key'\) of lengths \(2, 3, 3\)"):
+        trace_of(Settings("the cat sat")).terms("scores", index)
+
+
+def test_a_given_number_says_where_it_is_from():
+    trace = trace_of(Settings("the cat", seed=7, initialiser="xavier", positions="sinusoidal", mask="causal"))
+    assert "the word and the seed 7" in trace.terms("embeddings", (0, 0)).recipe
+    assert "sinusoidal" in trace.terms("positions", (0, 0)).recipe
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        index = (0,) * len(trace[name].shape)
+        assert "xavier" in trace.terms(name, index).recipe
+        assert "seed 7" in trace.terms(name, index).recipe
+    assert "causal" in trace.terms("mask", (0, 0)).recipe
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.0000"),
+        (-1.5, "−1.5000"),
+        (0.00123, "0.0012"),
+        (0.00099, "9.90e−4"),
+        (999999.0, "999999.0000"),
+        (-1e6, "−1.00e6"),
+        (1e-300, "1.00e−300"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+    ],
+)
+def test_digits(value, text):
+    assert digits(value) == text
+
+
+@of_each(
+    "case",
+    [
+        ([(1e308,), (1e308,), (-1e308,)], 1e308),
+        ([(-1e308,), (1.5e308, 1.5)], 1.25e308),
+        ([(1.5e308, 1.5), (-1.5e308, 1.5), (2.0,)], 2.0),
+        ([(1e308, 10.0), (2.0,)], math.inf),
+        ([(0.5,), (-math.inf,)], -math.inf),
+        ([(5e-324,), (5e-324,)], 1e-323),
+    ],
+)
+def test_sums_are_right_even_where_they_leave_float64_on_the_way(case):
+    products, total = case
+    assert exact_sum(products) == pytest.approx(total, rel=1e-15)
+    assert Projection("query").recomputed((0, 0), products)[0] == pytest.approx(total, rel=1e-15)
+
+
+def test_a_copy_is_exact_and_other_numbers_are_as_far_off_as_what_they_are_made_of():
+    assert Identity("query").recomputed((0, 0), [(-7.0,)]) == (-7.0, 0.0)
+    assert Scale(9).recomputed((0, 0, 0), [(-7.0,)]) == (-7 / 3, 7 / 3 * np.finfo(float).eps)
+    cancelling = Projection("query").recomputed((0, 0), [(1e8,), (-1e8,), (1.0,)])
+    assert cancelling == (1.0, (2e8 + 1) * np.finfo(float).eps)
+    assert SumNormalise().recomputed((0, 0, 1), [(1.5,), (-0.5,)])[1] == 0.5 * 2 * np.finfo(float).eps
+
+
+THREE_WORDS = trace_of("the cat sat")
+SQUARE = np.eye(3)[None]
+
+
+def test_a_sentence_alone_is_its_settings():
+    assert np.array_equal(THREE_WORDS["output"], trace_of(Settings("the cat sat"))["output"])
+
+
+def test_a_stage_is_indexed_counted_and_taken_as_its_array():
+    attention = THREE_WORDS["attention"]
+    assert np.array_equal(attention[0], attention.value[0])
+    assert attention[1, 2, 0] == attention.value[1, 2, 0]
+    assert len(attention) == attention.shape[0]
+    assert np.asarray(attention) is not None
+    assert np.allclose(np.sum(attention, axis=-1), 1)
+    assert [head.shape for head in attention] == [attention.shape[1:]] * len(attention)
+    assert "attention" in repr(attention)
+    assert repr(attention.value) in repr(attention)
+
+
+def test_what_numpy_is_given_of_a_stage_is_read_only_unless_it_is_a_copy():
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(THREE_WORDS["q"])[0] = 1
+    copied = np.array(THREE_WORDS["q"])
+    copied[0] = 1
+    assert not np.array_equal(copied, THREE_WORDS["q"])
+
+
+def test_a_pass_has_its_stages_by_name_and_in_order():
+    assert [stage.name for stage in THREE_WORDS] == list(THREE_WORDS.keys())
+    assert len(THREE_WORDS) == len(THREE_WORDS.stages)
+    assert dict(THREE_WORDS)["scores"] is THREE_WORDS["scores"]
+
+
+def test_a_pass_is_written_in_three_lines():
+    size, given, computed = repr(THREE_WORDS).splitlines()
+    assert size == f"Trace: {len(THREE_WORDS.stages)} stages, layers: 1, heads: 2, queries: 3, keys: 3"
+    assert given.startswith("given: ")
+    assert computed.endswith(f"output {THREE_WORDS['output'].shape}")
+    for stage in THREE_WORDS:
+        assert f"{stage.name} {stage.shape}" in (given if stage.is_given else computed)
+
+
+@pytest.mark.parametrize(("name", "norm"), [("rmsnorm", RMSNorm()), ("layernorm", LayerNorm())])
+def test_a_norm_goes_by_its_name(name, norm):
+    x, parameters = np.arange(12.0).reshape(4, 3), Parameters(w_q=SQUARE, w_k=SQUARE, w_v=SQUARE)
+    named, given = (attend(x, parameters=parameters, norm=each) for each in (name, norm))
+    assert np.array_equal(named["attn_norm"], given["attn_norm"])
+
+
+def test_a_name_that_no_norm_or_activation_has_is_told_those_that_are():
+    for what, known in (("norm", "rmsnorm, layernorm"), ("activation", "relu, relu2, gelu")):
+        with pytest.raises(ArrayError, match=rf"{what} is one of {known}, or an operation; got 'swish'"):
+            attend(np.eye(2), parameters=Parameters(), **{what: "swish"})
+
+
+def test_parameters_are_equal_if_their_numbers_are():
+    assert Parameters(w_q=SQUARE) == Parameters(w_q=SQUARE.copy())
+    assert Parameters(w_q=SQUARE) != Parameters(w_q=2 * SQUARE)
+    assert Parameters(w_q=SQUARE) != Parameters(w_k=SQUARE)
+    assert Parameters() != "parameters"
+    assert replace(Parameters(w_q=SQUARE), w_q=None) == Parameters()
+
+
+class Tensor:
+    """As torch's tensors behave: NumPy refuses those that require a gradient, and those of bfloat16."""
+
+    def __init__(self, array, dtype="torch.float32", requires_grad=True):
+        self.array, self.dtype, self.requires_grad = np.asarray(array), dtype, requires_grad
+
+    def detach(self):
+        return Tensor(self.array, self.dtype, requires_grad=False)
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self.array, "torch.float32", self.requires_grad)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        if self.dtype == "torch.bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+
+@pytest.mark.parametrize("dtype", ["torch.float32", "torch.bfloat16"])
+def test_a_tensor_that_requires_a_gradient_is_taken(dtype):
+    x = np.arange(6.0).reshape(2, 3)
+    taken = attend(Tensor(x, dtype), parameters=Parameters(w_q=Tensor(SQUARE, dtype)))
+    assert np.array_equal(taken["scores"], attend(x, parameters=Parameters(w_q=SQUARE))["scores"])
+
+
+CROSS_SHAPES = {
+    "w_q": (2, 5, 3),
+    "w_k": (2, 7, 3),
+    "w_v": (2, 7, 4),
+    "w_o": (8, 5),
+    "b_q": (2, 3),
+    "b_v": (2, 4),
+    "b_o": (5,),
+}
+NOBODY = np.random.default_rng(7).standard_normal
+
+
+def some_arrays(draw=NOBODY):
+    """Arrays for `attend`, by the names of their stages."""
+    mask = np.where(np.tri(3, 4, dtype=bool), draw((3, 4)), -np.inf)
+    arrays = {name: draw(shape) for name, shape in CROSS_SHAPES.items()}
+    return {"x": draw((3, 5)), "context": draw((4, 7)), "mask": mask, "w_u": draw((5, 6)), **arrays}
+
+
+def passed(arrays):
+    parameters = Parameters(**{name: arrays[name] for name in CROSS_SHAPES})
+    others = {name: array for name, array in arrays.items() if name not in CROSS_SHAPES and name != "x"}
+    return attend(arrays["x"], parameters=parameters, residual=True, **others)
+
+
+def numbers(stages):
+    return {stage.name: stage.value.tobytes() for stage in stages}
+
+
+@pytest.mark.parametrize("number", [0, 1e-320, 1e-170, -1e-150, 1, 1e154, -1e155, 1.7e308, -np.inf])
+def test_no_number_is_larger_than_the_largest(number):
+    array = np.array([[number, 0.0], [0.0, number]])
+    assert abs(number) <= Numbers.of(array).bound
+    assert np.isnan(Numbers.of(np.array([number, np.nan])).bound)
+
+
+def test_nothing_is_made_that_nobody_asks_for(monkeypatch):
+    monkeypatch.setattr(Softmax, "compute", None)
+    trace = attend(np.eye(3), parameters=Parameters())
+    assert trace["scaled"].value.shape == trace["heads"].shape == (1, 3, 3)
+    with pytest.raises(TypeError):
+        trace["heads"].value  # noqa: B018
+
+
+def test_numbers_made_when_asked_for_are_those_made_at_once(monkeypatch):
+    arrays = some_arrays()
+    first, last = passed(arrays).stages, numbers(reversed(passed(arrays).stages))
+    assert numbers(first) == last
+    assert all(stage.value is stage.value for stage in first)
+    monkeypatch.setattr(stages, "MAX_SQUARED_NUMBER", 0.0)
+    assert numbers(passed(arrays).stages) == last
+
+
+@pytest.mark.parametrize("name", some_arrays())
+def test_who_gave_an_array_may_write_into_it(name):
+    arrays = some_arrays()
+    wanted = numbers(passed(arrays).stages)
+    trace = passed(arrays)
+    arrays[name][...] = 99
+    assert numbers(trace.stages) == wanted
+
+
+def test_passes_share_parameters_that_nobody_can_write_into():
+    arrays = some_arrays()
+    parameters = Parameters(**{name: arrays[name] for name in CROSS_SHAPES})
+    one, other = (attend(arrays["x"], arrays["context"], parameters=parameters) for _ in range(2))
+    for name in CROSS_SHAPES:
+        arrays[name][...] = 99
+        assert one[name].value is other[name].value is getattr(parameters, name)
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(parameters, name)[...] = 99
+
+
+def test_a_pass_is_refused_or_all_of_its_numbers_are_finite():
+    random, refused = np.random.default_rng(0), set()
+    for _ in range(300):
+        arrays = some_arrays(lambda shape: random.standard_normal(shape) * 10.0 ** random.integers(-200, 200))
+        try:
+            trace = passed(arrays)
+        except ArrayError as error:
+            refused.add(str(error).split()[0])
+            continue
+        for stage in trace.stages:
+            hides = stage.name in ("mask", "masked")
+            assert (np.isfinite(stage.value) | (hides & np.isneginf(stage.value))).all(), stage.name
+    assert {"q", "scores", "contributions"} <= refused
+
+
+def test_what_cancels_in_the_output_is_refused_in_the_contributions():
+    x, w_v = np.ones((1, 2)), np.array([np.eye(2)] * 2)
+    w_o = np.array([[-1.2e308], [0], [1.2e308], [1.2e308]])
+    assert np.isfinite(attend(x, parameters=Parameters(w_v=w_v))["concat"].value @ w_o).all()
+    with pytest.raises(ArrayError, match="contributions holds numbers beyond float64"):
+        attend(x, parameters=Parameters(w_v=w_v, w_o=w_o))
+
+
+def test_a_pass_takes_little_more_memory_than_its_stages():
+    draw = np.random.default_rng(0).standard_normal
+    x, w_o, mask = draw((128, 32)), draw((32, 32)), np.tri(128, dtype=bool)
+    matrices = [*(draw((4, 32, 8)) for _ in range(3)), w_o]
+    gc.collect()
+    tracemalloc.start()
+    parameters = Parameters(*matrices)
+    arrays = {id(stage.value): stage.value for stage in attend(x, parameters=parameters, mask=mask).stages}
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.2 * sum(array.nbytes for array in arrays.values())
+
+
+draw = np.random.default_rng(4).standard_normal
+SELF_SHAPES = {"w_q": (2, 5, 3), "w_k": (2, 5, 3), "w_v": (2, 5, 7), "w_o": (14, 5), "b_o": (5,)}
+SELF_PARAMETERS = {name: draw(shape) for name, shape in SELF_SHAPES.items()}
+
+
+def test_a_pass_passed_on_again_holds_the_same_numbers():
+    for name, trace in TRACES.items():
+        arrays = forward(trace.stages, {})
+        for stage in trace.stages:
+            np.testing.assert_array_equal(arrays[stage.name], stage.value, f"{name}: {stage.name}")
+
+
+def test_other_sentences_are_passed_on_as_attend_does():
+    sentences = draw((3, 4, 5))
+    traces = [attend(x, parameters=Parameters(**SELF_PARAMETERS), mask=np.tri(4, dtype=bool)) for x in sentences]
+    together = forward(ancestors(traces[0].stages, "output"), {"x": sentences})["output"]
+    np.testing.assert_allclose(together, [trace["output"].value for trace in traces], rtol=1e-12)

@@ -5,16 +5,24 @@ import math
 
 import numpy as np
 import pytest
+from cases import of_each
 from hypothesis import given
 from hypothesis import strategies as st
-from masking import unseeing
+from masking import fully_masked
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.gradients import difference
-from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggle_change
+from attnviz.core.changes import (
+    Change,
+    format_changes,
+    mute_change,
+    parse_change,
+    replace_change,
+    split_changes,
+    toggle_change,
+)
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.terms import Given
-from attnviz.explain.movement import caption
+from attnviz.core.terms import Terms
 from attnviz.explain.one_word import marks, sentence
 
 SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
@@ -40,14 +48,6 @@ def attended(inputs, parameters):
 
 def same_bits(a, b):
     return a.shape == b.shape and a.tobytes() == b.tobytes()
-
-
-def test_setting_a_cell_to_its_own_number_moves_nothing(trace):
-    for stage in trace.stages:
-        index = tuple(n - 1 for n in stage.shape)
-        after = trace.with_change(stage.name, index, stage.value[index])
-        for before in trace.stages:
-            assert same_bits(after[before.name].value, before.value), (stage.name, before.name)
 
 
 def test_stages_that_a_change_does_not_reach_are_the_same_objects(trace):
@@ -92,23 +92,11 @@ def test_a_changed_cell_stays_when_its_stage_is_made_again(trace):
     assert after["scaled"].value[0, 2, 1] == 4.5
 
 
-def test_of_two_changes_of_a_cell_the_later_holds(trace):
-    assert trace.with_changes(muted(1), Change("heads", (1, 0, 0), 3.0))["heads"].value[1, 0, 0] == 3.0
-    assert trace.with_changes(Change("heads", (1, 0, 0), 3.0), muted(1))["heads"].value[1, 0, 0] == 0.0
-
-
-def test_a_muted_head_leaves_the_output_to_the_others(trace):
-    after = trace.with_changes(muted(0))
-    np.testing.assert_allclose(after["output"].value, trace["contributions"].value[1], atol=1e-14)
-    assert not after["contributions"].value[0].any()
-    assert after["attention"] is trace["attention"]
-
-
 def test_a_changed_cell_says_that_it_is_set_by_you(trace):
     after = trace.with_change("scores", (0, 2, 1), 9.0)
-    assert after.terms("scores", (0, 2, 1)) == Given(9.0, "set by you")
+    assert after.terms("scores", (0, 2, 1)) == Terms((), 9.0, recipe="set by you")
     assert after.terms("scores", (0, 2, 0)).cells == trace.terms("scores", (0, 2, 0)).cells
-    assert after.terms("scaled", (0, 2, 1)).total() == 4.5
+    assert after.terms("scaled", (0, 2, 1)).total == 4.5
     assert after["scores"].overridden == {(0, 2, 1)}
     assert after["scaled"].overridden == set()
 
@@ -121,8 +109,8 @@ def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(tra
     np.testing.assert_allclose(after["attention"].value, shares, rtol=1e-12)
     np.testing.assert_allclose(after["heads"].value, shares @ trace["v"].value, atol=1e-12)
     assert after["scaled"] is trace["scaled"]
-    assert after.terms("masked", (1, 2, 5)) == Given(masked[1, 2, 5], "as your code computed it")
-    assert after.terms("attention", (1, 2, 5)).total() == pytest.approx(shares[1, 2, 5])
+    assert after.terms("masked", (1, 2, 5)) == Terms((), masked[1, 2, 5], recipe="as your code computed it")
+    assert after.terms("attention", (1, 2, 5)).total == pytest.approx(shares[1, 2, 5])
     assert trace.with_stages({"masked": trace["masked"].value}, "")["masked"] is trace["masked"]
     with pytest.raises(ArrayError, match=r"masked must have the shape \(2, 6, 6\); got \(2, 6, 5\)\."):
         trace.with_stages({"masked": masked[..., 1:]}, "")
@@ -167,11 +155,6 @@ def test_a_float_mask_is_toggled_between_0_and_minus_infinity():
     assert toggle_change(hidden["mask"].value, (0, 1)) == Change("mask", (0, 1), 0.0)
 
 
-@pytest.mark.parametrize("number", [0.5, -3.0, -1e300])
-def test_a_finite_number_of_a_float_mask_is_visible_and_hides_when_toggled(number):
-    assert toggle_change(np.full((2, 2), number), (0, 1)) == Change("mask", (0, 1), -math.inf)
-
-
 def test_a_trace_keeps_all_its_changes_in_order(trace):
     first, second, third = Change("scores", (0, 2, 1), 9.0), Change("heads", (1,), 0.0), Change("output", (0, 0), 1.0)
     after = trace.with_changes(first).with_changes(second, third)
@@ -182,13 +165,9 @@ def test_a_trace_keeps_all_its_changes_in_order(trace):
 
 def test_hiding_all_keys_of_a_query_masks_it_fully(trace):
     after = trace.with_change("masked", (1, 3), -math.inf)
-    assert unseeing(after) == ((1, 3),)
+    assert fully_masked(after) == ((1, 3),)
     assert not after["attention"].value[1, 3].any()
-    assert unseeing(after.with_change("attention", (1, 3, 0), 1.0)) == ((1, 3),)
-
-
-def test_a_query_whose_attention_is_set_to_zeros_still_sees_its_keys(trace):
-    assert unseeing(trace.with_change("attention", (1, 3), 0.0)) == ()
+    assert fully_masked(after.with_change("attention", (1, 3, 0), 1.0)) == ((1, 3),)
 
 
 @pytest.mark.parametrize(
@@ -245,12 +224,6 @@ def test_the_text_of_changes_gives_them_back_bit_for_bit(written):
     assert " " not in text
 
 
-@pytest.mark.parametrize("value", [-0.00012345678901234567, -1.7976931348623157e308, 5e-324, 1234567890123456.7, -0.0])
-def test_the_longest_numbers_are_read_back(value):
-    read = parse_change(format_changes([Change("scores", (0,), value)]))
-    assert repr(read.value) == repr(value)
-
-
 @given(st.text(alphabet="scores[]=0123456789,.;-einfa _", max_size=60) | st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(ChangeError):
@@ -258,27 +231,13 @@ def test_any_text_is_read_or_refused(text):
         assert parse_change(str(read)) == read
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "scores",
-        "scores[]=1",
-        "scores[0]=",
-        "scores[0]=nan",
-        "scores[0]=inf",
-        "scores[0]=1e999",
-        "scores[0]=1_0",
-        "scores[0]=+1",
-        "scores[-1]=1",
-        "scores[0 ,1]=1",
-        "scores[٣]=1",
-        "scores[0]=1;",
-        "scores[0]=1\n",
-        "__class__[0].x=1",
-        "scores[" + "9" * 1000 + "]=1",
-        "scores[0]=" + "9" * 1000,
-    ],
+NO_CHANGES = (
+    "scores|scores[]=1|scores[0]=|scores[0]=nan|scores[0]=inf|scores[0]=1e999|scores[0]=1_0|scores[0]=+1|scores[-1]=1|"
+    "scores[0 ,1]=1|scores[٣]=1|scores[0]=1;|scores[0]=1\n|__class__[0].x=1"
 )
+
+
+@of_each("text", [*NO_CHANGES.split("|"), "scores[" + "9" * 1000 + "]=1", "scores[0]=" + "9" * 1000])
 def test_text_that_is_no_change_is_refused_briefly(text):
     with pytest.raises(ChangeError) as refusal:
         parse_change(text)
@@ -292,15 +251,10 @@ def test_at_most_16_changes_are_read():
         split_changes(f"{sixteen};scores[0]=1")
 
 
-def test_no_text_is_no_change():
-    assert split_changes("") == []
-    assert format_changes(()) == ""
-
-
 def test_a_change_replaces_an_earlier_one_of_the_same_cell():
-    first, second = Change("scores", (0, 1, 2), 1.0), muted(1)
+    first, second = Change("scores", (0, 1, 2), 1.0), mute_change(1)
     again = Change("scores", (0, 1, 2), 2.0)
-    assert replaced((first, second), again) == (second, again)
+    assert replace_change((first, second), again) == (second, again)
 
 
 def test_difference_is_zero_where_a_key_stays_hidden_and_infinite_where_it_turns(trace):
@@ -317,54 +271,3 @@ def test_difference_of_linear_stages_is_the_step_itself(trace):
     np.testing.assert_allclose(moved[0, 2], trace["v"].value[0, 1], atol=1e-14)
     moved[0, 2] = 0
     assert not moved.any()
-
-
-def test_the_caption_names_the_row_that_moved_furthest():
-    # one head, no projections: the output of a word is its attention times the words themselves
-    trace = attend(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), parameters=Parameters(), scale=1.0)
-    trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
-    share = trace["attention"].value[0, 1, 2]
-    after = trace.with_change("attention", (0, 1, 2), share + 0.1)
-    assert caption(trace, after, "concat") == "Concatenation: only the row of “b” changed, by 0.30 at most."
-    assert caption(trace, after, "heads") == "Head outputs: only the row of “b” in head 1 changed, by 0.30 at most."
-    assert caption(trace, after, "scaled") == "Scaled scores: nothing changed."
-    a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
-    assert caption(trace, a_little, "concat") == "Concatenation: only the row of “b” changed, by 3.00e−5 at most."
-
-
-def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
-    hidden = trace.with_change("masked", (0, 1, 1), -math.inf)
-    assert (
-        caption(trace, hidden, "masked")
-        == "Masked scores: “cat” can no longer see “cat” in head 1; no other row changed."
-    )
-    shown = trace.with_change("masked", (0, 1, 3), 0.0)
-    assert caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; no other row changed."
-    shown = trace.with_change("mask", (1, 3), 1)
-    assert caption(trace, shown, "mask") == "Mask: “cat” can see “on”; no other row changed."
-    assert (
-        caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; 10 of 12 rows did not change."
-    )
-    parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
-    assert caption(trace, parameter, "w_q").startswith("Query parameters: only row 3 in head 2 changed, by ")
-    assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row changed.")
-
-
-def test_the_caption_of_a_bias_has_no_rows():
-    inputs, parameters = arrays(np.random.default_rng(2))
-    trace = attended(inputs, parameters)
-    after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
-    assert caption(trace, after, "b_o") == "Output bias: changed by 0.50 at most."
-
-
-@pytest.mark.parametrize("step", [1e-13, 1e-300, 5e-324])
-def test_what_moved_by_next_to_nothing_moved(step):
-    trace = attend(np.array([[0.0], [1.0]]), parameters=Parameters())
-    after = trace.with_change("scores", (0, 0, 1), step)
-    assert caption(trace, after, "scores").startswith("Scores: only row 1 in head 1 changed, by ")
-
-
-def test_under_a_causal_mask_earlier_words_do_not_move(trace):
-    moved = difference(trace, trace.with_change("embeddings", (3,), 1.0), "output")
-    assert not moved[:3].any()
-    assert moved[3:].any(axis=-1).all()

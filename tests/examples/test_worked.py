@@ -15,14 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Parameters, attend
-from attnviz.core.arrays import Numbers
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.softmax import Softmax, SumNormalise
-from attnviz.core.stage import Stage
+from attnviz.core.operations.softmax import Softmax
 from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
-from attnviz.examples.printout import Agreement, Number, recorded
+from attnviz.examples.printout import Agreement, Number
 
 FIGURES = {
     example: json.loads((Path(__file__).parents[1] / "data" / f"worked_{example}.json").read_text())
@@ -66,14 +63,6 @@ def test_every_number_that_a_notebook_printed_is_counted_once(example):
     assert labels == written(example, r"(?<=w )\d+(?=[:(])")  # right after a word
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_a_second_check_is_of_numbers_that_are_counted(example):
-    counted = {each.name: each.published for each in EXAMPLES[example].print_outs if not each.of}
-    for again in (each for each in EXAMPLES[example].print_outs if each.of):
-        whole, length = counted[again.of], len(again.published)
-        assert again.published in [whole[start : start + length] for start in range(len(whole) - length + 1)]
-
-
 def test_each_number_is_in_one_of_three_classes():
     counted = {example.id: dataclasses.astuple(example.agreement) for example in EXAMPLES.values()}
     assert counted == {  # all, to the last digit, within rounding, inputs, labels
@@ -87,12 +76,6 @@ def test_each_number_is_in_one_of_three_classes():
     assert dataclasses.astuple(every) == tuple(map(sum, zip(*counted.values(), strict=True)))
     assert (every.n_numbers, every.n_apart) == (1176, 27)
     assert every.n_numbers == every.n_to_the_digit + every.n_within_slack + every.n_apart
-
-
-def test_inputs_and_labels_agree_by_construction():
-    numbers = [number for example in EXAMPLES.values() for number in example.numbers if number.kind != "computed"]
-    assert {number.kind for number in numbers} == {"input", "label"}
-    assert all(number.computed == float(number.published) for number in numbers)
 
 
 @pytest.mark.parametrize(("example", "print_out", "figures"), PRINT_OUTS)
@@ -125,15 +108,6 @@ def test_the_values_of_004_need_another_bias_than_the_code_shown():
     np.testing.assert_array_equal(differences.reshape(3, 10), np.tile(np.arange(10), (3, 1)))
 
 
-@pytest.mark.parametrize(("example", "print_out", "figures"), PRINT_OUTS)
-def test_a_number_one_digit_off_does_not_agree(example, print_out, figures):
-    for number in print_out.numbers:
-        for sign in (-1, 1):
-            off = float(number.published) + sign * 1.5 * (10.0**number.last_place + number.slack)
-            if np.isfinite(off):
-                assert not Number(number.published, off, number.last_place, number.slack).agrees
-
-
 def test_nan_and_the_wrong_infinity_do_not_agree():
     assert not Number("0.5", float("nan"), -1, 0).agrees
     assert not Number("-inf", float("inf"), 0, 0).agrees
@@ -157,12 +131,6 @@ def test_a_computed_number_shows_one_digit_more_than_was_printed(published, comp
     assert Number(published, computed, last_place, 0).shown == shown
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_nothing_recorded_is_left_out(example):
-    assert [each["name"] for each in recorded(example)] == [each.name for each in EXAMPLES[example].print_outs]
-    assert len({each.name for each in EXAMPLES[example].print_outs}) == len(EXAMPLES[example].print_outs)
-
-
 CUT_OFF = [each for each in PRINT_OUTS if "cut_token" in each.values[2]]
 
 
@@ -176,16 +144,6 @@ def test_a_number_that_the_export_cut_off_begins_as_computed(example, print_out,
 # Every array of the notebooks
 
 
-def shares(example, variant, what, *head):
-    """The shift, exponentials or divisor of each row of the attention, from its terms."""
-    trace = EXAMPLES[example].variant(variant).trace
-    heads, queries, _ = trace["attention"].shape
-    rows = [
-        [getattr(trace.terms("attention", (head, query, 0)), what) for query in range(queries)] for head in range(heads)
-    ]
-    return np.reshape(rows, (heads, queries, -1))[head]
-
-
 def cells(example, variant, names):
     """Arrays by their names in the JSON, as (stage, index) of a variant."""
     trace = EXAMPLES[example].variant(variant).trace
@@ -193,8 +151,10 @@ def cells(example, variant, names):
 
 
 def softmax_rows(example, variant, prefix, *head):
-    names = {"row_max": "shift", "exp": "exponentials", "row_sum": "divisor"}
-    return {f"{prefix}{name}": shares(example, variant, what, *head) for name, what in names.items()}
+    """The maximum of each row of scores, its exponentials and their sum, as the rule of the attention names them."""
+    arrays = EXAMPLES[example].variant(variant).trace.rule("attention").arrays
+    rows = {"row_max": arrays["#max"][..., None], "exp": arrays["#exp"], "row_sum": arrays["#sum"][..., None]}
+    return {f"{prefix}{name}": array[head] for name, array in rows.items()}
 
 
 def arrays_000():
@@ -272,12 +232,6 @@ def test_the_whole_trace_is_that_of_the_notebook(example):
         np.testing.assert_allclose(np.array(arrays[name], dtype=float), values, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("variant", ["v1", "v2"])
-def test_float32_throughout_gives_the_same_to_float32(variant):
-    output = EXAMPLES["002"].variant(variant).trace["concat"].value
-    np.testing.assert_allclose(output, FIGURES["002"]["arrays"][f"{variant}_context_float32"], rtol=0, atol=1.2e-7)
-
-
 # Every variant is a trace like any other
 
 
@@ -291,26 +245,6 @@ def test_a_variant_has_words_and_says_where_its_numbers_are_from(variant):
                 assert len(trace.labels[axis]) == length == len(set(trace.labels[axis]))
     np.testing.assert_allclose(trace["attention"].value.sum(axis=-1), 1, rtol=1e-12)
     assert trace is variant.trace
-
-
-def test_a_graph_has_the_stages_of_its_notebook_and_no_others():
-    stages = {
-        f"{example.id}-{variant.id}": {stage.name for stage in variant.trace.stages}
-        for example in EXAMPLES.values()
-        for variant in example.variants
-    }
-    every = {"q", "k", "v", "scores", "scaled", "mask", "masked", "attention", "heads", "concat"}
-    projections = {"w_q", "w_k", "w_v"}
-    assert stages["000-word"] == stages["000-sentence"] == every | projections | {"x", "context"}
-    assert stages["001-with"] == stages["001-without"] == every
-    assert stages["002-sum"] == stages["002-softmax"] == every | {"x"}
-    for variant in ("v1", "v2", "causal", "multihead"):
-        assert stages[f"002-{variant}"] == every | projections | {"x"}
-    assert stages["003-steps"] == every | projections | {"x", "w_o", "contributions", "output"}
-    for variant in ("sum", "softmax", "code"):
-        assert stages[f"004-{variant}"] == every | projections | {"x", "context", "b_q", "b_k", "b_v"}
-    assert EXAMPLES["000"].variant("word").trace["attention"].shape == (1, 1, 8)
-    assert EXAMPLES["004"].variant("sum").trace["attention"].shape == (1, 1, 3)
 
 
 def test_a_variant_that_is_not_there_is_named():
@@ -347,12 +281,6 @@ def test_the_two_variants_of_ours_are_those_that_the_notebook_promises():
     np.testing.assert_allclose(trace["concat"].value, multihead, rtol=0, atol=5e-5)
 
 
-def test_in_head_2_of_003_every_word_looks_at_the_first_as_it_is_said():
-    said, attention = EXAMPLES["003"].description, EXAMPLES["003"].variant("steps").trace["attention"].value
-    (least,) = re.findall(r"in head 2 the softmax gives “I” over ([\d.]+) % of the attention of every word", said)
-    assert float(least) / 100 < attention[1, :, 0].min() < 1
-
-
 def test_the_rebuilt_values_of_001_are_as_good_as_stated():
     """The roundings of the prints are undone at random, and V is solved anew from each."""
     random = np.random.RandomState(1)
@@ -371,10 +299,6 @@ def test_the_rebuilt_values_of_001_are_as_good_as_stated():
 
 
 # Mistakes
-
-
-def test_every_notebook_has_2_to_4_mistakes():
-    assert all(2 <= len(example.mistakes) <= 4 for example in EXAMPLES.values())
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -411,63 +335,6 @@ def test_the_numbers_of_a_mistake(example, title, wrong, right):
 
 
 # What the core learnt for them
-
-
-def test_sum_normalised_rows_add_up_to_1_and_hidden_keys_count_0():
-    rows = SumNormalise().compute(np.array([[3.0, -1.0, -np.inf], [-np.inf] * 3, [2.0, 3.0, 5.0]]))
-    np.testing.assert_array_equal(rows, [[1.5, -0.5, 0], [0, 0, 0], [0.2, 0.3, 0.5]])
-
-
-@pytest.mark.parametrize("row", [[1.0, -1.0], [0.0, 0.0], [1.7e308, 1.7e308]])
-def test_a_row_without_a_usable_sum_is_refused(row):
-    masked = Stage.given("masked", Numbers.of(np.array([[row]])), ("head", "query", "key"))
-    with pytest.raises(ArrayError, match="Use softmax"):
-        Stage.computed("attention", SumNormalise(), [masked])
-
-
-def test_terms_and_line_of_a_masked_sum_normalisation():
-    x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]])
-    mask = np.array([[True, False, True], [False, False, False], [True, True, True]])
-    trace = attend(x, parameters=Parameters(), mask=mask, scale=1.0, normalise=SumNormalise)
-    attention = trace["attention"].value
-    np.testing.assert_array_equal(attention[0, 1], 0)
-    for index in np.ndindex(attention.shape):
-        terms = trace.terms("attention", index)
-        assert terms.total() == pytest.approx(attention[index], abs=1e-15)
-    names = {"np": np, "masked": trace["masked"].value}
-    exec("\n".join(trace.lines("attention")), names)
-    np.testing.assert_array_equal(names["attention"], attention)
-
-
-def test_numbers_that_nearly_cancel_in_the_sum_may_be_further_off_by_rounding():
-    x = np.array([[1.0, 0.0], [-3.0, 0.0]])
-    terms = attend(x, parameters=Parameters(), scale=1.0, normalise=SumNormalise).terms("attention", (0, 0, 1))
-    assert terms.rounding() == 1.5 * 4 / 2 * np.finfo(float).eps
-
-
-def test_the_derivative_of_sum_normalisation_is_its_slope():
-    random = np.random.RandomState(5)
-    masked_scores = random.uniform(0.5, 2, (2, 3, 4))
-    masked_scores[0, 1, 2] = masked_scores[1, 2] = -np.inf
-    operation, upstream, step = SumNormalise(), random.standard_normal((2, 3, 4)), 1e-6
-    (derivatives,) = operation.vjp(upstream, masked_scores)
-    for index in np.ndindex(masked_scores.shape):
-        moved = [masked_scores.copy(), masked_scores.copy()]
-        moved[0][index] -= step
-        moved[1][index] += step
-        low, high = ((upstream * operation.compute(each)).sum() for each in moved)
-        assert derivatives[index] == pytest.approx((high - low) / (2 * step), abs=1e-8)
-
-
-def test_attend_projected_is_the_second_half_of_attend():
-    random = np.random.RandomState(3)
-    x, context = random.standard_normal((5, 3)), random.standard_normal((7, 2))
-    w_q, w_k, w_v = (random.standard_normal((2, *shape)) for shape in ((3, 11), (2, 11), (2, 13)))
-    whole = attend(x, context, parameters=Parameters(w_q, w_k, w_v))
-    half = attend_projected(*(whole[name].value for name in "qkv"))
-    for stage in half.stages:
-        np.testing.assert_array_equal(stage.value, whole[stage.name].value, err_msg=stage.name)
-        assert stage.axes == whole[stage.name].axes
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ import tomllib
 
 import numpy as np
 import pytest
-from cases import of_each
 from documents import document_of
 from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, limits
-from attnviz.explain.steps import ENTRIES, steps_of
+from attnviz.explain.steps import steps_of
 from attnviz.models import MODELS
 
 HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
@@ -55,11 +54,6 @@ def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
         assert min(contrast(colours[name], page) for page in pages) >= 4.5, name
     assert contrast("#ffffff", colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
     assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
-
-
-@of_each("name", [*ROLE_OF])
-def test_a_stage_has_the_role_of_what_it_becomes(name):
-    assert ENTRIES[name].role == ROLE_OF[name]
 
 
 def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():

@@ -65,17 +65,12 @@ def written(trace):
 
 
 def implemented(trace, dtype, script):
-    """The stages as someone else's code computes the pass in a precision of its own, from beginning to end."""
+    """The stages as somebody else's code computes them in a precision of its own, from beginning to end."""
     lines = script.partition("    return expected\n")[2]
     given = {name: value if value.dtype != float else value.astype(dtype) for name, value in written(trace).items()}
     made = {}
-
-    def compared(name, value):
-        made[name] = value.astype(dtype)
-        return made[name]
-
     with np.errstate(all="ignore"):
-        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": made.setdefault})
     return made
 
 
@@ -120,10 +115,7 @@ def test_terms_that_cancel_out_may_be_added_in_another_order(capsys):
     assert said["output"] == "agrees to rounding"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["set by hand", "beside a large number", "tiny", "float mask", "two layers"],
-)
+@pytest.mark.parametrize("name", ["set by hand", "beside a large number", "tiny", "float mask", "two layers"])
 def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(name, capsys):
     trace = PASSES[name]
     for stage in computed(trace):
@@ -189,23 +181,17 @@ BEYOND = {
 )
 def test_a_correct_pass_agrees_in_the_precision_that_it_was_made_in(name, dtype, capsys):
     trace = PASSES[name]
-    said, verdict = said_of(trace, implemented(trace, dtype, export.script(trace)), capsys)
+    mine = implemented(trace, dtype, export.script(trace))
+    said, verdict = said_of(trace, {stage: value.astype(dtype) for stage, value in mine.items()}, capsys)
     assert verdict == "Every stage agrees.", said
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in BEYOND[np.float32]])
 def test_no_line_of_the_script_makes_float64_of_float32(name):
-    trace = PASSES[name]
-    lines = export.script(trace).partition("    return expected\n")[2]
-    given = {name: each.astype(np.float32) if each.dtype == float else each for name, each in written(trace).items()}
-    found = {}
-
-    def compared(name, value):
-        found[name] = value.dtype
-        return value
-
-    with np.errstate(all="ignore"):
-        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    found = {
+        stage: value.dtype
+        for stage, value in implemented(PASSES[name], np.float32, export.script(PASSES[name])).items()
+    }
     assert set(found.values()) == {np.dtype("float32")}, found
 
 
@@ -223,7 +209,8 @@ def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, rig
     trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
     lines = "\n".join(trace.lines(stage))
     script = export.script(trace).replace(lines, lines.replace(right, wrong))
-    said, verdict = said_of(trace, implemented(trace, dtype, script), capsys)
+    mine = implemented(trace, dtype, script)
+    said, verdict = said_of(trace, {stage: value.astype(dtype) for stage, value in mine.items()}, capsys)
     assert said[stage] == "DIFFERS"
     assert "DIFFERS" not in [said[each] for each in list(said)[: list(said).index(stage)]]
     assert verdict == "Not every stage agrees."

@@ -5,15 +5,13 @@ import json
 import math
 import pkgutil
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
 from documents import document, document_of
-from numerals import short
-from page import settings_of
+from page import ROOT, settings_of
 from passes import TRACES
 from playwright.sync_api import expect
+from sentences import slots_of, told
 from tab import resized
 
 from attnviz.core import operations
@@ -22,7 +20,7 @@ from attnviz.core.selection import Selection
 from attnviz.explain.glossary import TERMS, explained, measured
 from attnviz.explain.one_word import bands
 from attnviz.explain.steps import ENTRIES, steps_of
-from attnviz.explain.wording import percent
+from attnviz.explain.story import renamed
 from attnviz.models.training import recorded_parts
 from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.with_pass import resolve
@@ -38,51 +36,19 @@ FIELD = re.compile(
 )
 """The field's terms, as people of the field write them."""
 
-DOING = {
-    "Compare",
-    "Divide",
-    "Scale",
-    "Mask",
-    "Subtract",
-    "Share",
-    "Collect",
-    "Each head",
-    "Added up",
-    "Square",
-    "Norm",
-    "Fire",
-    "Turned",
-    "Add",
-    "Content",
-}
+DOING = {"Compare", "Divide", "Scale", "Mask", "Subtract", "Share", "Collect", "Each head", "Added up", "Square"}
+DOING |= {"Norm", "Fire", "Turned", "Add", "Content"}
 """What is strong beside a band, as it says what is done there."""
 MODERN = ("a layer of 2025", "latents absorbed, with rope", "by blocks", "queries from a latent, absorbed")
-ROOT = Path(__file__).parents[2]
-NO_TERMS = {
-    "added",
-    "sum",
-    "square",
-    "adding up",
-    "given",
-    "no matrices of parameters",
-    "random",
-    "answer",
-    "Added",
-    "Added up",
-    "exponentiate",
-    "output",
-}
+NO_TERMS = {"added", "sum", "square", "adding up", "given", "no matrices of parameters", "random", "answer"}
+NO_TERMS |= {"Added", "Added up", "exponentiate", "output"}
 
 
 def runs_on_screens():
     """All that steps and bands say, and all labels of stages and of settings, as runs."""
     for trace in TRACES.values():
         for step in steps_of(trace):
-            yield from (
-                run
-                for text in (step.heading, step.reason, step.text, *(each.text for each in step.notes))
-                for run in text
-            )
+            yield from (run for text in (step.heading, step.why, step.text, *step.notes) for run in text)
             yield from (run for band in bands(trace, step) for run in [*band.sentence, ["", band.label]])
     for each in ENTRIES.values():
         yield from (
@@ -140,8 +106,8 @@ def test_an_entry_is_one_sentence_and_one_of_a_kind():
         assert not re.search(r"\. ", term.says), term.id
 
 
-OF_NUMBERS = ("plain", "causal", "two layers that learnt", "a block", "added mask")
-OF_TERMS = ("plain", "a block", "two blocks with biases", "a model asked at a word", "by blocks beside sinks", *MODERN)
+OF_TERMS = ("plain", "causal", "added mask", "a block", "two blocks with biases", "a model asked at a word")
+OF_TERMS += ("two layers that learnt", "by blocks beside sinks", *MODERN)
 
 
 def selected(trace):
@@ -151,114 +117,49 @@ def selected(trace):
 @pytest.fixture(scope="module")
 def said_of(node):
     """What is said of all terms for that selection of each pass, by the pass's name and their ids."""
-    names = sorted({*OF_NUMBERS, *OF_TERMS})
-    asked = [{"document": document_of(TRACES[each]), "cell": vars(selected(TRACES[each]))} for each in names]
+    asked = [{"document": document_of(TRACES[each]), "cell": vars(selected(TRACES[each]))} for each in OF_TERMS]
     said = json.loads(node(str(ROOT / "tests/js/glossary.mjs"), text=json.dumps(asked)))
-    return dict(zip(names, said, strict=True))
-
-
-@pytest.mark.parametrize("name", OF_NUMBERS)
-def test_each_number_is_of_this_pass(name, said_of):
-    trace = TRACES[name]
-    layer, said = trace.layers[-1].trace, said_of[name]
-    d_k = layer["k"].shape[-1]
-    assert said["d_k"].endswith(f" d_k = {d_k} here, √d_k = {short(math.sqrt(d_k))}.")
-    assert said["head"].endswith(f" {layer['heads'].shape[0]}.")
-    assert said["layer"].endswith(f" {trace.n_layers}.")
-    assert f" {short(layer['scores'].value[0, 1, 0])} with “{layer.label('key', 0)}”." in said["score"]
-    if "active" in layer:
-        row = layer["active"].value[1]
-        assert f"{np.count_nonzero(row > 0)} of {row.size}" in said["neuron"]
-
-
-class Told:
-    """What is told of a layer where the second query is selected, and of all else the first, as it should be.
-
-    A sentence that names a stage which the layer lacks raises.
-    """
-
-    def __init__(self, trace):
-        self.trace, self.word, self.other = trace, trace.label("query", 1), trace.label("key", 0)
-
-    def __getitem__(self, text):
-        return short(self.at(text))
-
-    def at(self, name):
-        """A number of the selection, at its place on the axes that the stage has."""
-        stage = self.trace[name]
-        place = {"query": 1, "token": 1} | (
-            {"token": len(stage.value) - 1} if name in ("logits", "probabilities") else {}
-        )
-        return float(stage.value[tuple(place.get(axis, 0) for axis in stage.axes)])
-
-    def shape(self, name):
-        return self.trace[name].value.shape
-
-    def share(self, name):
-        return percent(self.at(name)).replace("\N{NO-BREAK SPACE}", " ")
-
-
-HERE = {
-    "indices": lambda t: f"scores[head 1, {t.word}, {t.other}] is {t['scores']}.",
-    "query": lambda t: f"Its length is {t.shape('q')[2]} here.",
-    "key": lambda t: f"Its length is {t.shape('k')[2]} here.",
-    "value": lambda t: f"Its length is {t.shape('v')[2]} here.",
-    "score": lambda t: f"“{t.word}” scores {t['scores']} with “{t.other}”.",
-    "scaling": lambda t: f"Here {t['scores']} is scaled to {t['scaled']}.",
-    **dict.fromkeys(("share", "attention"), lambda t: f"“{t.word}” gives “{t.other}” {t.share('attention')}."),
-    "softmax": lambda t: f"Here it makes {t.share('attention')} of {t['masked']}.",
-    "rows over their sums": lambda t: f"Here it makes {t['attention']} of {t['masked']}.",
-    "head": lambda t: f"Heads of this layer: {len(t.trace['attention'].value)}.",
-    "W_O": lambda t: f"Here it is {t.shape('w_o')[0]} × {t.shape('w_o')[1]}.",
-    "contribution": lambda t: f"Of the selected head it begins with {t['contributions']}.",
-    "concatenation": lambda t: f"The length of the row is {t.shape('heads')[0] * t.shape('heads')[2]} here.",
-    "parameter": lambda t: f"W_Q has {t.shape('w_q')[1]} × {t.shape('w_q')[2]} of them in each head.",
-    "projection": lambda t: f"That of queries is {t.shape('w_q')[1]} × {t.shape('w_q')[2]} here.",
-    "weighted sum": lambda t: f"“{t.other}” counts {t.share('attention')} here.",
-    "dot product": lambda t: f"Products that are added here: {t.shape('k')[2]}.",
-    "embedding": lambda t: f"Its length is {t.shape('embeddings')[1]} here.",
-    "unembedding": lambda t: f"Here it is {t.shape('w_u')[0]} × {t.shape('w_u')[1]}.",
-    "d_v": lambda t: f"d_v = {t.shape('v')[2]} here.",
-    "d_model": lambda t: f"d_model = {t.shape('x')[1]} here.",
-    "dimension": lambda t: f"A query has {t.shape('q')[2]} here.",
-    "position": lambda t: f"Here the last is {t.shape('attention')[2]}.",
-    "token": lambda t: f"There are {t.shape('attention')[2]}.",
-    "residual stream": lambda t: f"Its width is {t.shape('residual')[1]} here.",
-    "MLP": lambda t: f"Its neurons here: {t.shape('w_hidden')[1]}.",
-    **dict.fromkeys(("ReLU", "GELU"), lambda t: f"Here it makes {t['active']} of {t['hidden']}."),
-    **dict.fromkeys(("RMSNorm", "LayerNorm"), lambda t: f"The length of a row is {t.shape('x')[1]} here."),
-    "mask": lambda t: f"For “{t.word}” and “{t.other}” it leaves {t['masked']}.",
-    "RoPE": lambda t: f"Here {t['q_rotated']} is made of {t[t.trace['q_rotated'].inputs[0]]}.",
-    "ALiBi": lambda t: f"Here it leaves {t['biased']} of {t['scaled']}.",
-    "softcap": lambda t: f"Here it makes {t['capped']} of {t['scaled']}.",
-    "group": lambda t: f"Groups of keys here: {len(t.trace['k'].value)}.",
-    "query latent": lambda t: f"d_cq = {t.shape('q_latent')[1]} here.",
-    "latent": lambda t: f"d_c = {t.shape('latent')[2]} here.",
-    "absorbed": lambda t: f"An absorbed query has {t.shape('q_absorbed')[2]} numbers here.",
-    "d_n": lambda t: f"d_n = {t.shape('q')[2]} here.",
-    "d_r": lambda t: f"d_r = {t.shape('k_r')[2]} here.",
-    "sink": lambda t: f"That of head 1 is {t['sinks']}, and takes {t.share('sink_share')}.",
-    "running maximum": lambda t: f"At the end of the block of “{t.other}” it is {t['running_max']}.",
-    "running sum": lambda t: f"At the end of the block of “{t.other}” it is {t['running_sum']}.",
-    "running output": lambda t: f"At the end of the block of “{t.other}” it begins with {t['running_output']}.",
-    "logit": lambda t: f"“{t.trace.label('answer', 0)}” has {t['logits']}.",
-    "probability": lambda t: f"“{t.trace.label('answer', 0)}” has {t.share('probabilities')}.",
-}
-"""The sentence with a number of each term; those of d_k and of neurons stand in `test_each_number_is_of_this_pass`."""
+    return dict(zip(OF_TERMS, said, strict=True))
 
 
 @pytest.mark.parametrize("name", OF_TERMS)
-def test_the_number_of_each_term_is_told_where_the_pass_has_it_and_is_its_own(name, said_of):
-    told = Told(TRACES[name].layers[-1].trace)
-    assert {term.id for term in TERMS if term.here} - HERE.keys() == {"d_k", "neuron", "fire"}
+def test_the_number_of_a_term_is_that_of_the_selection_in_the_last_layer(name, said_of):
+    trace, at = TRACES[name], selected(TRACES[name])
+    names = trace.layers[-1].names
+    index = trace.cell_at(names["attention"], at).index
     for term in TERMS:
-        if term.id not in HERE:
-            continue
-        try:
-            expected = f" {HERE[term.id](told)}"
-        except KeyError:
-            expected = ""
-        assert said_of[name][term.id] == term.says.replace("{unit}", "word") + expected
+        stories = [("", renamed(each, names)) for each in ([term.here] if isinstance(term.here, str) else term.here)]
+        number = told(trace, stories, names["attention"], index, at)
+        says = term.says.replace("{unit}", "word") + (number and f" {number}")
+        if term.id == "layer":
+            says += f" Layers of this pass: {trace.n_layers}."
+        assert said_of[name][term.id] == says
+
+
+NUMBERS_OF = """
+    query q, key k, value v, score scores, scaling scores scaled, attention weight attention, attention attention,
+    softmax attention masked, rows over their sums attention masked, head heads, W_O w_o, contribution
+    contributions, concatenation concat, parameter w_q, projection w_q, weighted sum attention, dot product k,
+    embedding embeddings, unembedding w_u, d_k q q_r, d_v v, d_model x, dimension q, position scores, token scores,
+    residual stream residual, MLP hidden, ReLU active hidden, GELU active hidden, RMSNorm x, LayerNorm x, mask
+    masked, RoPE q_rotated q_r q_normed q, ALiBi biased scaled, softcap capped scaled, group k, query latent
+    q_latent, latent latent, absorbed q_absorbed, d_n q, d_r q_r, sink sinks sink_share, running maximum
+    running_max, running sum running_sum, logit logits, running output running_output, probability probabilities,
+    neuron active, fire active, indices scores"""
+"""By the id of each term with a number the stages that its numbers are of."""
+
+
+def test_the_numbers_of_a_term_are_of_its_own_stages():
+    stages = {}
+    for line in " ".join(NUMBERS_OF.split()).split(", "):
+        id_ = max((term.id for term in TERMS if line.startswith(f"{term.id} ")), key=len)
+        stages[id_] = {*line.removeprefix(id_).split()}
+    found = {
+        term.id: {name for name, _ in slots_of(" ".join([*term.here]) if isinstance(term.here, tuple) else term.here)}
+        for term in TERMS
+    }
+    labels = {"head", "query", "key", "answer"}
+    assert {id_: names - labels for id_, names in found.items() if names} == stages
 
 
 def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):

@@ -117,7 +117,7 @@ def test_a_number_can_be_copied(number):
 
 @pytest.mark.parametrize("word", ["www.evil.example", "`", "a\\b", "::", "<-"])
 def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
-    said = f"got {word!r}, using {STEPS[0].title}"
+    said = f"no step called “{word}”; showing {STEPS[0].title}"
     for page in ("audit", "walkthrough"):  # the browser is given the very characters
         assert any(said in text for text in answer_of(opened(ROOT / "pages" / f"{page}.py", step=word))["notices"])
     (box,) = opened(ROOT / "pages" / "by_hand.py", step=word).warning  # Streamlit reads its own as Markdown
@@ -183,7 +183,7 @@ def test_a_run_enters_as_it_is():
 @of_each("trace", TRACES)
 def test_no_markup_is_left_in_a_text_of_a_step(trace):
     for step in steps_of(trace):
-        for said in (step.heading, with_verdict(trace, step.text), *(note.text for note in step.notes)):
+        for said in (step.heading, with_verdict(trace, step.text), *step.notes):
             assert {style for style, _ in said} <= {*STYLES, "story"}
             ours = "".join(text for style, text in said if style not in ("math", "word", "story"))
             assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)

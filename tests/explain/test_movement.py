@@ -5,10 +5,13 @@ import pytest
 from passes import MODELS, TRACES
 
 from attnviz import Parameters, attend, models
+from attnviz.analysis.flips import Flip, StageFlip
 from attnviz.analysis.gradients import gradients
+from attnviz.analysis.row_ranking import ranking_of
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
 from attnviz.explain import movement
+from attnviz.explain.flips import sentences
 
 BIG = 1.5e308
 MADE = attend(
@@ -105,3 +108,16 @@ def test_a_row_that_is_set_by_hand_or_has_one_number_is_not_called_saturated():
 def test_a_change_is_written_as_all_numbers_on_the_screen_are():
     for value, text in [(-np.inf, "−∞"), (1e10, "1e10"), (-1e-7, "−1e−7"), (0.25, "0.25")]:
         assert movement.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"
+
+
+def test_the_same_change_in_two_stages_is_told_once_if_it_is_of_the_same_place_and_turns_to_the_same_answer():
+    trace = MODELS["a model"]
+    ranking = ranking_of(trace, "probabilities", (4, 0))
+    one, other = (trace[name].cell((4, 1)) for name in ("embeddings", "x"))
+
+    def told(cell, winner):
+        flips = [Flip(one, one.value + 1, one.value + 1.01, 1), Flip(cell, cell.value + 1, cell.value + 1.01, winner)]
+        return len(sentences(trace, ranking, [StageFlip(each.cell.stage, each, 1.0) for each in flips]))
+
+    assert told(other, 1) == 1
+    assert told(other, 2) == told(trace["x"].cell((3, 1)), 1) == 2

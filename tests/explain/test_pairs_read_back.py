@@ -18,12 +18,7 @@ pytestmark = pytest.mark.browser
 CAT, SHUFFLED = "the cat sat on the mat", "mat the dog the cat on"
 SIZES = {"d_model": "16", "heads": "2"}
 PAIRS = {
-    "masks": (
-        SIZES | {"sentence": CAT, "mask": "causal", "beside": "mask="},
-        ["sat"],
-        "Mask",
-        ("none", "causal"),
-    ),
+    "masks": (SIZES | {"sentence": CAT, "mask": "causal", "beside": "mask="}, ["sat"], "Mask", ("none", "causal")),
     "a number set": (
         SIZES | {"sentence": CAT, "changes": "q[0,2,0]=3", "beside": "changes="},
         ["sat", "cat"],

@@ -27,7 +27,7 @@ STAGES = {
     "÷ √4": "scaled",
     "masked": "masked",
     "exp": "#exp",
-    "share": "attention",
+    "attention weight": "attention",
 }
 """What a column is called, and the stage of its numbers."""
 PAGES = """[...new Map(given.steps.filter(({ bands }) => bands.length).map(({ page, id }) => [page, id])).values()]"""

@@ -1,4 +1,4 @@
-"""The pass as PyTorch: the script asserts what it makes, and was run."""
+"""The pass as PyTorch and as microgpt: the script asserts what it makes, and was run."""
 
 import json
 import re
@@ -10,9 +10,13 @@ from passes import planted
 from torchruns import RECORDED, passes, run
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.operations.activations import GELU
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import SumNormalise
+from attnviz.explain import microgpt_script
 from attnviz.explain.export import torch_script
+from attnviz.models import MODELS
 
 PASSES = passes()
 
@@ -73,3 +77,15 @@ def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():
     trace = trace_of(Settings("a b c", n_heads=2))
     assert torch_script(trace)
     assert torch_script(planted(trace, "scaled", Capped(trace["q"].shape[-1]))) is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "operation"),
+    [("scaled", Scale(4, 1.0)), ("attn_norm", RMSNorm(0.1)), ("active", GELU()), ("attention", SumNormalise())],
+)
+def test_a_pass_that_microgpt_cannot_compute_has_no_script_of_it(stage, operation):
+    trace = MODELS["microgpt"].at(0).trace("ada")
+    assert microgpt_script.script(trace)
+    assert microgpt_script.script(planted(trace, stage, operation)) is None
+    assert microgpt_script.script(trace.with_change("mask", (0, 1), 1.0)) is None
+    assert microgpt_script.script(trace.with_change("scores", (0, 1, 1), 1.0)) is None

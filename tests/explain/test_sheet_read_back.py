@@ -41,17 +41,7 @@ PAGES = """() => {
 
 
 class Part:
-    """Lines of the sheet that belong to each other: those of a matrix, or one row alone.
-
-    Attributes
-    ----------
-    name : str
-        Their stage; of a row that no stage holds, such as exp(score − max), that of the line below it.
-    along, across : int
-        Which axes of it their columns and their rows are places of; across is None of one row.
-    columns, rest : list of int
-        Places that have a column, and those that have none.
-    """
+    """Lines of the sheet that belong to each other: those of a matrix, or one row alone."""
 
     def __init__(self, fitted, group, below, selected):
         trace, self.query = fitted.trace, selected["query"]

@@ -1,59 +1,215 @@
-"""Steps as data: a step's formulas, its NumPy lines and the signs around its matrices are what is computed there."""
+"""Steps: which of them a pass has, what they show and what it is called; and what they say of models."""
+
+import re
 
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document_of
+from documents import document_of, with_verdict
 from passes import TRACES
+from sentences import steps_with_layers
 from tab import resized
+from test_sentences import STEP_PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.changes import Change
+from attnviz.core.limits import MAX_LAYERS
+from attnviz.core.operations.softmax import SumNormalise
+from attnviz.core.parameters import BLOCK_AXES, LATENT_AXES, PARAMETER_AXES
+from attnviz.core.stage import split_layer
 from attnviz.explain.pictures import pictures
-from attnviz.explain.steps import BAND_TEXTS, STEPS, steps_of
+from attnviz.explain.step import sections_of
+from attnviz.explain.steps import AXES, ENTRIES, STEPS, entry, find, full_title, ids, nearest, steps_of, symbol
+from attnviz.explain.wording import percent
+from attnviz.models import MODELS
+from attnviz.models.tasks.names import LONGEST
 
-PRESENTED = [(1024, 768), (1920, 1080), (3840, 2160)]
-
-
-@pytest.mark.parametrize("name", [*TRACES])
-def test_every_step_of_every_pass_says_why_in_one_or_two_sentences(name):
-    for step in steps_of(TRACES[name]):
-        (why,) = step.why
-        said = "".join(text for _, text in why.text)
-        assert said.endswith("."), (step.id, said)
-        assert said.count(". ") <= 1, (step.id, said)
-        assert 40 <= len(said) <= 220, (step.id, said)
+EVERYWHERE = of_each("trace", TRACES)
+BLOCK = ("input-norm", "attn-norm", "mlp-norm", "neurons", "mlp", "mlp-residual")
+CONTEXT = trace_of(Settings("the cat", "le chat noir", mask="causal", positions="sinusoidal"))
 
 
-def test_every_reason_is_given_in_some_pass():
-    given = {
-        (step.id.split("-")[0], each.name) for trace in TRACES.values() for step in steps_of(trace) for each in step.why
-    }
-    assert given == {(step.id.split("-")[0], each.name) for step in STEPS for each in step.why}
+def text_of(runs):
+    """What runs say without their styles; of what follows the selection nothing."""
+    return "".join(text for style, text in runs if style not in ("story", "verdict"))
 
 
-def test_no_band_says_that_a_number_becomes_another():
-    said = [each for text, stories in BAND_TEXTS.values() for each in (text, *(story.text for story in stories))]
-    assert len(said) > 50
-    assert not [each for each in said if "become" in each]
+def words_in(runs):
+    """The words of a person's text, or of a model's answers, in runs."""
+    return [text for style, text in runs if style == "word"]
 
 
-@pytest.mark.parametrize("size", PRESENTED)
+BEFORE = ["question", "tokens", "positions", "input-norm", "attn-norm", "qkv", "scores", "scaling", "mask", "softmax"]
+AFTER = ["weighted-sum", "concatenation", "output", "residual", *BLOCK[2:], "answer", "whole-pass"]
+MISSING = {
+    "plain": {"positions", "mask", "residual", "answer"},
+    "causal": {"residual", "answer"},
+    "window 0": {"positions", "residual", "answer"},
+    "context": {"mask", "residual", "answer"},
+    "001 without": {"tokens", "positions", "mask", "output", "residual", "answer"},
+    "001 with": {"tokens", "positions", "output", "residual", "answer"},
+    "002 softmax": {"positions", "mask", "output", "residual", "answer"},
+    "residual": {"positions", "mask", "answer"},
+    "a model that is wrong": set(),
+    "a block": set(),
+}
+
+
+@of_each("name", [*MISSING])
+def test_a_trace_has_the_steps_of_its_stages(name):
+    missing = MISSING[name] | (set() if name == "a block" else {*BLOCK})
+    assert [each.id for each in steps_of(TRACES[name])] == [each for each in BEFORE + AFTER if each not in missing]
+
+
+def test_a_mask_that_is_set_by_hand_has_its_step():
+    trace = trace_of(Settings("the cat sat"))
+    by_hand = trace.with_change("masked", (0, 0, 1), -np.inf)
+    assert ["mask" in {step.id for step in steps_of(each)} for each in (trace, by_hand)] == [False, True]
+
+
+def test_the_steps_of_a_layer_come_once_for_each_with_its_number():
+    steps = steps_of(TRACES["two layers built by hand"])
+    alone = ["qkv", "scores", "scaling", "mask", "softmax", "weighted-sum", "concatenation", "output"]
+    layers = [*(f"{each}-1" for each in (*alone, "residual")), *(f"{each}-2" for each in alone)]
+    assert [step.id for step in steps] == ["question", "tokens", "positions", *layers, "answer", "whole-pass"]
+    assert all(step.layer == (int(step.id[-1]) if step.id in layers else 0) for step in steps)
+
+
+def test_what_is_told_before_and_after_the_layers_is_told_of_the_last():
+    steps = {each.id: each for each in steps_of(TRACES["two layers that learnt"])}
+    told = [run for each in ("question", "whole-pass") for run in steps[each].text if run[0] == "story"]
+    assert [said["of"] for _, said in told] == ["attention_2", "probabilities"]
+    assert "{attention_2:best}" in told[0][1]["stories"][0][1]
+    assert steps["question"].subject == "attention_2"
+
+
+@EVERYWHERE
+def test_each_step_there_may_be_leads_to_one_that_there_is(trace):
+    there = [each.id for each in steps_of(trace)]
+    found = nearest(trace)
+    assert {each: found[each] for each in there} == {each: each for each in there}
+    assert {*found.values()} == {*there}
+    assert all(find(each) == each for each in ids(MAX_LAYERS) + ids(1))
+
+
+def test_a_step_that_a_pass_lacks_leads_to_the_same_of_a_layer_or_to_the_next():
+    found = nearest(TRACES["plain"])
+    assert [found[each] for each in ("scores-2", "mask-1", "answer")] == ["scores", "softmax", "whole-pass"]
+    assert nearest(TRACES["two layers that learnt"])["scores"] == "scores-1"
+    assert nearest(TRACES["two layers before training"])["mask-1"] == "softmax-1"
+    assert nearest(TRACES["two layers built by hand"])["residual-2"] == "answer"
+
+
+@of_each("each", {step.id: step for step in STEPS})
+def test_a_step_is_found_by_its_id_and_its_title_in_any_case(each):
+    assert re.fullmatch("[a-z-]+", each.id)
+    for text in (each.id, each.title, each.title.upper(), f" {each.title.lower()} "):
+        assert find(text) == each.id
+    assert find("") is find("nonsense") is None
+
+
+def test_ids_titles_symbols_and_sections_are_unique():
+    for kind in ([step.id for step in STEPS], [step.title for step in STEPS]):
+        assert len(set(kind)) == len(STEPS)
+    for kind in ([each.symbol for each in ENTRIES.values()], [each.title for each in ENTRIES.values()]):
+        assert len(set(kind)) == len(ENTRIES)
+    for step in STEPS:
+        names = [section.name for section in step.text] if isinstance(step.text, tuple) else []
+        assert len(set(names)) == len(names)
+
+
+@EVERYWHERE
+def test_every_computed_stage_is_shown_or_explained_once(trace):
+    """In a picture, or by a section that says in words what it is."""
+    names = [name for step in steps_of(trace) for name in step.stages]
+    for step, layer in steps_with_layers(trace):
+        parts = [*sections_of(step.text, layer.trace), *sections_of(step.notes, layer.trace)]
+        names += [layer.names[name] for part in parts for name in part.stages if name in layer.trace]
+    computed = {stage.name for stage in trace.stages if stage.inputs}
+    assert computed <= set(names) <= {stage.name for stage in trace.stages}
+    assert len([name for name in names if name in computed]) == len({*names} & computed)
+
+
+@EVERYWHERE
+def test_a_step_has_one_heading_one_reason_and_a_short_text(trace):
+    """“Weights” alone is never said: there are parameters, and attention weights."""
+    for step in steps_of(trace):
+        text, why = text_of(with_verdict(trace, step.text)), text_of(step.why)
+        assert len(step.notes) <= 1
+        assert not re.search(r"(?<!attention )(?<!into )\bweights?\b", text + why, re.IGNORECASE), (step.id, text, why)
+        assert len(re.findall(r"[.?!](?= [A-Z]|$)", text)) <= (4 if step.id == "question" else 3), text
+        assert 0 < len(text) < 420, (len(text), text)
+        assert why.endswith(".")
+        assert why.count(". ") <= 1
+        assert 40 <= len(why) <= 220, (step.id, why)
+
+
+def test_every_section_is_said_of_some_trace():
+    said = set()
+    for step, layer in (each for trace in STEP_PASSES.values() for each in steps_with_layers(trace)):
+        for texts in (step.heading, step.why, step.text, step.notes):
+            said |= {id(section) for section in sections_of(texts, layer.trace)}
+    for step in STEPS:
+        for texts in (step.heading, step.why, step.text, step.notes):
+            assert isinstance(texts, str) or callable(texts) or all(id(each) in said for each in texts), step.id
+
+
+def test_where_no_mask_hides_anything_the_note_names_the_scores_before_it():
+    seen = set()
+    for trace in TRACES.values():
+        for step in (step for step in steps_of(trace) if step.id.startswith("softmax") and step.notes):
+            masked = trace.layer_of(step.subject).names["masked"]
+            (formula,) = (text for style, text in step.notes[0] if style == "math")
+            assert formula == f"{entry(masked).symbol} = {entry(trace[masked].inputs[0]).symbol}"
+            seen.add(split_layer(trace[masked].inputs[0])[0])
+    assert seen == {"scaled", "capped", "biased"}
+
+
+@EVERYWHERE
+def test_bars_are_the_rows_of_a_softmax_and_arcs_are_shown_first_and_from_there_on(trace):
+    steps = steps_of(trace)
+    after = [any(split_layer(name)[0] == "attention" for name in step.stages) for step in steps]
+    for nth, step in enumerate(steps):
+        names = trace.layers[step.layer - 1].names
+        is_summed = isinstance(trace[names["attention"]].operation, SumNormalise)
+        expected = [(names["masked"], ""), (names["attention"], "#exp"), (names["attention"], "")]
+        is_softmax = step.id.startswith("softmax") and not is_summed
+        assert [(bar.stage, bar.array) for bar in step.bars] == expected * is_softmax
+        if step.layer < 2:
+            is_later = (
+                any(after[: nth + 1]) and not step.id.startswith("blocks") and not step.id.startswith("absorbed-q")
+            )
+            assert step.arcs == (nth == 0 or is_later), step.id
+
+
+@EVERYWHERE
+def test_queries_are_rows_and_keys_are_columns(trace):
+    for name in {"scores", "scaled", "masked", "attention"} & set(trace.keys()):
+        for picture in pictures(trace, (name,)):
+            (result,) = (slot for slot in picture.matrices if slot.result)
+            assert [trace[name].axes[axis] for axis in (result.rows, result.columns)] == ["query", "key"]
+
+
+@of_each("name", [*TRACES])
+def test_the_subject_of_a_step_is_shown_in_it(name):
+    trace = TRACES[name]
+    steps = {step.id: step for step in steps_of(trace)}
+    for written in document_of(trace)["steps"]:
+        stages = [each for each in steps[written["id"]].stages if split_layer(each)[0] != "sink_share"]
+        expected = {"question": trace.layers[-1].names["attention"], "whole-pass": trace.output.name}
+        assert written["subject"] == expected.get(written["id"], stages[-1] if stages else trace.output.name)
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (1920, 1080), (3840, 2160)])
 def test_why_is_read_under_the_title_in_a_talk_too(opened, size):
     page = opened("?step=scores&view=sheet&present=1")
     resized(page, *size)
     why = page.locator(".step-text .why")
-    assert "compared by their dot product" in why.inner_text()
+    assert "dot product" in why.inner_text()
     above, there = page.locator(".step-text h2").bounding_box(), why.bounding_box()
     assert above["y"] + above["height"] <= there["y"] + 1
     letters = why.evaluate("(line) => parseFloat(getComputedStyle(line).fontSize)")
     assert letters >= 0.015 * size[1]
-
-
-CONTEXT = trace_of(Settings("the cat", "le chat noir", mask="causal", positions="sinusoidal"))
-
-
-def steps(trace):
-    return {step["id"]: step for step in document_of(trace)["steps"]}
 
 
 @pytest.mark.parametrize(
@@ -71,20 +227,249 @@ def steps(trace):
     ],
 )
 def test_a_step_s_formulas_are_those_of_the_paper(step, begin):
-    found = steps(CONTEXT)[step]["formulas"]
+    found = next(each["formulas"] for each in document_of(CONTEXT)["steps"] if each["id"] == step)
     assert [latex[: len(start)] for latex, start in zip(found, begin, strict=True)] == begin
 
 
-@of_each("trace", TRACES)
+@EVERYWHERE
 def test_a_step_s_numpy_lines_compute_its_stages_from_those_before(trace):
-    for step in steps(trace).values():
-        made = {"np": np, **{name: trace[name].value for name in (each.name for each in trace.stages)}}
+    for step in document_of(trace)["steps"]:
+        made = {"np": np, **{stage.name: stage.value for stage in trace.stages}}
         computed = [name for name in step["stages"] if trace[name].inputs]
         for name in computed:
             del made[name]
         exec("\n".join(step["numpy"]), made)
         for name in computed:
             assert np.array_equal(made[name], trace[name].value), (step["id"], name)
+
+
+SYMBOLS = """embeddings E, positions P, x X, context_embeddings E^C, context_positions P^C, context C, w_q W^Q_i,
+    w_k W^K_i, w_v W^V_i, w_o W^O, b_q b^Q_i, b_k b^K_i, b_v b^V_i, b_o b^O, q Q_i, k K_i, v V_i, scores S_i,
+    scaled Z_i, mask M, masked Z^M_i, attention A_i, heads H_i, concat H, contributions O_i, output O, residual R,
+    w_u W^U, logits L"""
+"""As in Vaswani et al. 2017, and in the project's design."""
+
+
+def test_symbols_are_those_of_the_paper():
+    for name, written in (each.split() for each in SYMBOLS.split(",")):
+        assert entry(name).symbol == written
+
+
+def test_every_stage_of_every_pass_has_an_entry_with_stories_and_no_entry_is_for_nothing():
+    there = {split_layer(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
+    assert there | {"b_q", "b_k", "b_v"} == set(ENTRIES)
+    assert all(each.stories for each in ENTRIES.values())
+    for step in STEPS:
+        assert step.stories.keys() == step.entries.keys()
+        assert all(entry(name).step == step.id for name in step.entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("scores_2", "S^{(2)}_i"), ("w_q_1", "W^{Q(1)}_i"), ("masked_12", "Z^{M(12)}_i"), ("w_o_2", "W^{O(2)}")],
+)
+def test_the_layer_stands_above_a_symbol(name, written):
+    own, layer = split_layer(name)
+    assert (entry(name).symbol, entry(name).step) == (written, f"{entry(own).step}-{layer}")
+    assert (entry(name).title, full_title(name)) == (entry(own).title, f"{entry(own).title} of layer {layer}")
+
+
+@EVERYWHERE
+def test_a_symbol_kind_role_and_scale_suit_the_stage(trace):
+    """What is projected to Q wears Q's colour, and so on; mixtures of V wear V's, and what W^O makes the output's."""
+    assert {axis for stage in trace.stages for axis in stage.axes} <= set(AXES)
+    for stage in trace.stages:
+        own, (name, _), of = entry(stage.name), split_layer(stage.name), {split_layer(each)[0] for each in stage.inputs}
+        if name != "mask":  # which may have heads or not
+            assert symbol(stage).endswith("_i") == stage.is_headed
+            assert symbol(stage).endswith("_g") == (stage.axes[0] == "group")
+        assert (own.kind == "parameter") == (name in (*PARAMETER_AXES, *BLOCK_AXES, *LATENT_AXES, "w_u"))
+        assert own.kind == "computed" or not stage.inputs
+        letter = name.partition("_")[2]
+        if name in ("q", "k", "v", "q_absorbed") or re.fullmatch("[qk]_(normed|r|rotated)", name):
+            assert own.role == name[0]
+        elif own.kind == "parameter":
+            assert own.role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
+        else:
+            is_mixture = name in ("heads", "running_output") or {"v", "heads"} & of
+            assert own.role == ("output" if "w_o" in of else "v" if is_mixture else "")
+        assert (own.scale == "flag") == (name == "mask")
+        assert (own.scale == "share") == (name in ("attention", "sink_share", "probabilities"))
+        if own.scale == "share" and name != "sink_share" and not (stage.value < 0).any():
+            sums = stage.value.sum(axis=-1)
+            assert (sums <= 1 + 1e-12).all() if "sinks" in of else np.allclose(sums, (sums > 0.5))
+
+
+def test_words_wear_the_colour_of_their_role():
+    said = {"query": "q", "queries": "q", "key": "k", "keys": "k", "value": "v", "values": "v", "output": "output"}
+    steps = [step for trace in TRACES.values() for step in steps_of(trace)]
+    coloured = [run for step in steps for run in (*step.text, *step.why) if run[0] in said.values()]
+    assert {"query", "key", "value", "output"} <= {word for _, word in coloured} <= said.keys()
+    assert all(role == said[word] for role, word in coloured)
+
+
+QUERY_MOVES = {"q": "one row of weights", "k": "all rows of weights", "v": "what is collected alone"}
+
+
+@pytest.mark.parametrize("name", QUERY_MOVES)
+def test_a_query_looks_a_key_is_looked_at_and_a_value_is_passed_on(name):
+    trace = trace_of(Settings("the cat sat on the mat"))
+    moved = trace.with_change(name, (0, 1), 0.9)
+    weights, collected = (
+        {*np.argwhere(moved[each].value[0] != trace[each].value[0])[:, 0].tolist()} for each in ("attention", "heads")
+    )
+    rows = {"one row of weights": {1}, "all rows of weights": {*range(6)}, "what is collected alone": set()}
+    assert weights == rows[QUERY_MOVES[name]]
+    assert collected == (weights or {*range(6)})
+
+
+SHOWN = {
+    f"{id_}, {label}, {'at the end' if checkpoint is None else 'before training'}": (id_, text, checkpoint)
+    for id_, model in MODELS.items()
+    for label, text in model.examples
+    for checkpoint in ((0, None) if len(model.checkpoints(model.seeds[0])) > 1 else (None,))
+}
+
+
+@of_each("name", [*SHOWN])
+def test_the_steps_of_a_model_ask_its_question_and_say_whether_its_answer_is_right(name):
+    id_, text, checkpoint = SHOWN[name]
+    model = MODELS[id_].at(MODELS[id_].seeds[0], checkpoint)
+    trace = model.trace(text)
+    steps = {step.id: step for step in steps_of(trace)}
+    assert text in text_of(steps["question"].heading)
+    assert len(text_of(steps["question"].text)) < 470
+    answers = [model.task.answers[place] for place in trace["probabilities"].value.argmax(axis=-1)]
+    right = model.task.right(model.tokens(text))
+    asked = [answer == expected for answer, expected in zip(answers, right, strict=True) if expected is not None]
+    verdict = with_verdict(trace, steps["answer"].text)
+    said = text_of(verdict)
+    if trace.origin.is_open:
+        assert words_in(verdict) == [answers[-1]]
+        assert percent(trace["probabilities"].value[-1].max()) in said
+    elif len(asked) == 1:
+        named = [answers[place] for place, expected in enumerate(right) if expected is not None]
+        named += [] if asked[0] else [expected for expected in right if expected is not None]
+        assert words_in(verdict)[-len(named) :] == named
+    else:
+        assert f"{sum(asked)} of {len(asked)}" in said
+    made = {
+        section.name
+        for step, layer in steps_with_layers(trace)
+        if step.id in ("tokens", "positions")
+        for section in sections_of(step.text, layer.trace)
+    }
+    made &= {"not learnt yet", "learnt", "built", "random", "drawn", "waves"}
+    assert made == {"not learnt yet" if trace.origin.kind == "drawn" else trace.origin.kind}
+    if "positions" in steps and trace.origin.kind == "learnt":
+        longest = LONGEST + 1 if trace.origin.is_open else model.task.batch(np.random.RandomState(0), 3).tokens.shape[1]
+        assert longest == len(model.positions)
+    assert trace.n_layers <= MAX_LAYERS
+
+
+def test_rows_written_by_hand_are_one_hot_and_one_rotation_leads_from_each_position_to_the_next():
+    model = MODELS["by-hand"].at(MODELS["by-hand"].seeds[0], None)
+    trace = model.trace("a b c a")
+    words = dict(zip(trace.labels["token"], trace["embeddings"].value, strict=True))
+    assert all(sorted(row) == [0] * (len(row) - 1) + [1] for row in words.values())
+    same = {word.split()[0]: row.argmax() for word, row in words.items()}
+    assert len({*same.values()}) == len(same)
+    turned, *_ = np.linalg.lstsq(model.positions[:-1], model.positions[1:], rcond=None)
+    np.testing.assert_allclose(model.positions[:-1] @ turned, model.positions[1:], atol=1e-12)
+    used = model.positions.any(axis=0)
+    np.testing.assert_allclose(turned[used][:, used] @ turned[used][:, used].T, np.eye(used.sum()), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "right"),
+    [
+        ("a model", 4, "dog"),
+        ("a model that is wrong", 4, "nobody"),
+        ("a model asked at a word", 3, "dog"),
+        ("two layers built by hand", 4, "dog"),
+        ("two layers before training", 4, "dog"),
+    ],
+)
+def test_what_a_model_answers_and_what_is_right(name, place, right):
+    """Its answer is set by hand: the logit of “dog”, the first of three, is 2 and those of the others 0."""
+    trace = TRACES[name].with_changes(Change("logits", (place,), 0.0), Change("logits", (place, 0), 2.0))
+    (step,) = (step for step in steps_of(trace) if step.id == "answer")
+    verdict = with_verdict(trace, step.text)
+    token = [trace.label("token", place)] if trace.origin.read != "last" else []
+    assert trace.origin.right[place] == right
+    assert words_in(verdict) == [*token, "dog", *([right] if right != "dog" else [])]
+    assert "79\u00a0%" in text_of(verdict)  # e² / (e² + 2)
+
+
+def verdict_of(trace):
+    (step,) = (step for step in steps_of(trace) if step.id == "answer")
+    return with_verdict(trace, step.text)
+
+
+def test_of_answers_that_tie_none_is_given():
+    tied = TRACES["a model"].with_change("logits", (4,), 0.0)
+    assert "33\u00a0%" in text_of(verdict_of(tied))
+    assert not words_in(verdict_of(tied))
+    nearly, apart = (tied.with_change("logits", (4, 0), logit) for logit in (1e-12, 1e-6))
+    assert verdict_of(nearly) == verdict_of(tied), "apart by rounding alone"
+    assert words_in(verdict_of(apart)) == ["dog"]
+
+
+def test_right_answers_are_counted_and_of_a_text_of_another_kind_nothing_is_said():
+    right = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4, 1), 1e3))
+    ties = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4,), 0.0))
+    for trace, n in ((right, 2), (right.with_change("logits", (4, 2), 1e4), 1), (ties, 1)):
+        assert f"{n} of 2" in text_of(verdict_of(trace))
+    assert not re.search(r"\d", text_of(verdict_of(TRACES["a model asked nothing it knows"])))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, ["the cat sat, sat!", "{query}"]),
+        ({"sentence": "the {query} *`"}, ["the { query } * `", "{query}"]),
+        ({"sentence": "a " * 17}, ["a " * 16 + "…", "{query}"]),
+        ({"sentence": "alone"}, ["{query}"]),
+        ({"context": "der Hund der"}, ["{query}", "der Hund der"]),
+    ],
+)
+def test_the_first_heading_quotes_the_persons_own_sentence(settings, words):
+    """And the word that is selected, in a run that follows the selection."""
+    heading = steps_of(trace_of(Settings(**{"sentence": "the cat sat, sat!"} | settings)))[0].heading
+    found = [
+        said if style == "word" else said["stories"][0][1] for style, said in heading if style in ("word", "story")
+    ]
+    assert found == words
+    assert text_of(heading).endswith("?")
+
+
+def looks(trace, number):
+    """For each query the key that it looks at most in a layer."""
+    return trace[f"attention_{number}"].value.mean(axis=0).argmax(axis=-1).tolist()
+
+
+@pytest.mark.parametrize("id_", ["recall", "by-hand"])
+def test_in_layer_1_each_looks_one_back_and_in_layer_2_the_last_finds_what_followed_it(id_):
+    choice = MODELS[id_]
+    kind_of = {word: kind for kind, of in choice.words_by_kind.items() for word in of}
+    for _, text in choice.examples[: 2 if id_ == "by-hand" else None]:
+        for seed in choice.seeds:
+            trace = choice.at(seed, None).trace(text)
+            words = [label.split()[0] for label in trace.labels["query"]]
+            kinds = [kind_of[word] for word in words]
+            followers = [n for n in range(1, len(words)) if id_ == "by-hand" or kinds[n] != kinds[n - 1] == kinds[-1]]
+            assert all(looks(trace, 1)[n] == n - 1 for n in followers), text
+            where = looks(trace, 2)[-1]
+            assert words[looks(trace, 1)[where]] == words[-1], text
+
+
+def test_each_place_of_the_mirror_looks_across_the_middle():
+    choice = MODELS["mirror"]
+    for seed in choice.seeds:
+        for _, text in choice.examples:
+            trace = choice.at(seed, None).trace(text)
+            n = trace["attention"].shape[-1]
+            assert trace["attention"].value.mean(axis=0).argmax(axis=-1).tolist() == [*range(n)][::-1], text
 
 
 @pytest.mark.parametrize(
@@ -94,8 +479,3 @@ def test_a_step_s_numpy_lines_compute_its_stages_from_those_before(trace):
 def test_what_is_done_to_the_scores_stands_behind_them(scale, written):
     (picture,) = pictures(attend(np.eye(2), parameters=Parameters(), scale=scale), ("scaled",))
     assert [(slot.stage, slot.sign, slot.after) for slot in picture.matrices] == written
-
-
-def test_a_row_of_the_output_is_said_to_be_its_heads_rows_added_up():
-    (*_, picture) = pictures(CONTEXT, ("contributions", "output"))
-    assert [slot.sign for slot in picture.matrices] == ["", "added up:"]

@@ -9,7 +9,6 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import fakemodules
@@ -17,19 +16,12 @@ import numpy as np
 import pytest
 from documents import document, fitted_at, whole
 from fakemodules import tensor
+from page import ROOT
 from readback import LINES, lines, lines_of, written
 
-from attnviz import (
-    Parameters,
-    attend,
-    compare,
-    onnx_attention,
-    record,
-    scaled_dot_product_attention,
-    show,
-)
+from attnviz import Parameters, attend, compare, onnx_attention, record, scaled_dot_product_attention, show
 from attnviz.checks.recording.recorded import pass_of
-from attnviz.checks.upload_requests import OwnRequest, compared
+from attnviz.checks.uploads import UploadRequest, compared
 from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
@@ -41,7 +33,6 @@ from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.site.edition import name_pages
 
 pytestmark = pytest.mark.filterwarnings("ignore:A page of")
-ROOT = Path(__file__).parents[2]
 _DOCUMENT = re.compile(r'<script type="application/json" id="(?:document|given)">(.*?)</script>', re.DOTALL)
 _QUOTED = re.compile("“(.+?)”")
 
@@ -51,27 +42,14 @@ ONE_TO_FIVE = ["1", "2", "3", "4", "5"]
 
 @dataclass(frozen=True)
 class Way:
-    """A pass by one of the ways to it.
+    """A pass by one of the ways to it."""
 
-    Attributes
-    ----------
-    given : Any
-        What `show` takes, a scene beside its pass, or a page of the site.
-    trace : Trace
-    queries, keys : list of str
-        The words of its queries, and of its keys; None where these are the queries.
-    weights : ndarray (heads, queries, keys), optional
-        Its attention weights, computed here.
-    other : Trace, optional
-        The pass beside it.
-    """
-
-    given: Any
+    given: Any  # What `show` takes, a scene beside its pass, or a page of the site
     trace: Trace
-    queries: list[str]
+    queries: list[str]  # The words of its queries, and of its keys; None where these are the queries
     keys: list[str] | None = None
-    weights: np.ndarray | None = None
-    other: Trace | None = None
+    weights: np.ndarray | None = None  # Its attention weights, computed here
+    other: Trace | None = None  # The pass beside it
 
     def words(self, axis):
         """What the places along an axis are called."""
@@ -154,7 +132,7 @@ def attended(queries=None, keys=None):
     return Way(trace, trace, queries or ONE_TO_FIVE[:3], keys or ONE_TO_FIVE[:3], weights_of(x @ w_q, context @ w_k))
 
 
-def own_arrays(n_queries, n_keys, tokens, keys=None, *, mistaken=False, **more):
+def user_arrays(n_queries, n_keys, tokens, keys=None, *, mistaken=False, **more):
     """Somebody's arrays of cross-attention, whose scores were perhaps not divided."""
     q, k, v = drawn(2, n_queries, 4), drawn(2, n_keys, 4, seed=1), drawn(2, n_keys, 5)
     attention = weights_of(q, k, scale=1.0 if mistaken else None)
@@ -172,7 +150,7 @@ def uploaded(arrays, queries, keys):
     """What the walkthrough shows of a file, with the pass of its mistaken code beside it."""
     file = io.BytesIO()
     np.savez(file, **{name: np.asarray(array) for name, array in arrays.items()})
-    found = compared(OwnRequest(tab="", filename="own.npz", **_ANSWERS), file.getvalue(), None)
+    found = compared(UploadRequest(tab="", filename="own.npz", **_ANSWERS), file.getvalue(), None)
     trace = found.parameters.trace()
     resolved = SceneWithPass(Scene(view="sheet"), trace, trace)
     return Way(resolved, trace, queries, keys, weights_of(arrays["q"], arrays["k"]))
@@ -278,20 +256,20 @@ WAYS = {
         "onnx, words": lambda: onnx(3, 5, queries=ICH, keys=HELLO),
     },
     "own arrays": {
-        "compare": lambda: of_compare(own_arrays(3, 5, ICH, HELLO), ICH, HELLO),
-        "compare, as long": lambda: of_compare(own_arrays(3, 3, ICH, HELLO[:3]), ICH, HELLO[:3]),
-        "compare, one list": lambda: of_compare(own_arrays(3, 3, ICH), ICH, None),
-        "compare, too few words": lambda: of_compare(own_arrays(3, 5, ICH, ICH), ICH, ONE_TO_FIVE),
+        "compare": lambda: of_compare(user_arrays(3, 5, ICH, HELLO), ICH, HELLO),
+        "compare, as long": lambda: of_compare(user_arrays(3, 3, ICH, HELLO[:3]), ICH, HELLO[:3]),
+        "compare, one list": lambda: of_compare(user_arrays(3, 3, ICH), ICH, None),
+        "compare, too few words": lambda: of_compare(user_arrays(3, 5, ICH, ICH), ICH, ONE_TO_FIVE),
         "compare, no words of its context": lambda: of_compare(
-            own_arrays(3, 3, ICH, context=drawn(3, 8)), ICH, ONE_TO_FIVE[:3]
+            user_arrays(3, 3, ICH, context=drawn(3, 8)), ICH, ONE_TO_FIVE[:3]
         ),
         "compare, matrices that make nothing": lambda: of_compare(
-            own_arrays(3, 3, ICH, w_q=drawn(8, 8), w_k=drawn(8, 8), w_v=drawn(8, 10)), ICH, None
+            user_arrays(3, 3, ICH, w_q=drawn(8, 8), w_k=drawn(8, 8), w_v=drawn(8, 10)), ICH, None
         ),
-        "both passes": lambda: of_compare(own_arrays(3, 5, ICH, HELLO, mistaken=True), ICH, HELLO),
-        "both passes, as long": lambda: of_compare(own_arrays(3, 3, ICH, HELLO[:3], mistaken=True), ICH, HELLO[:3]),
-        "upload": lambda: uploaded(own_arrays(3, 5, ICH, HELLO), ICH, HELLO),
-        "upload, as long": lambda: uploaded(own_arrays(3, 3, ICH, HELLO[:3]), ICH, HELLO[:3]),
+        "both passes": lambda: of_compare(user_arrays(3, 5, ICH, HELLO, mistaken=True), ICH, HELLO),
+        "both passes, as long": lambda: of_compare(user_arrays(3, 3, ICH, HELLO[:3], mistaken=True), ICH, HELLO[:3]),
+        "upload": lambda: uploaded(user_arrays(3, 5, ICH, HELLO), ICH, HELLO),
+        "upload, as long": lambda: uploaded(user_arrays(3, 3, ICH, HELLO[:3]), ICH, HELLO[:3]),
     },
     "recorded": {
         "encoder": lambda: recorded(0, 3, 5, HELLO, None, tokens=ICH, context_tokens=HELLO),
@@ -475,7 +453,7 @@ class Reader:
                         yield f"heard is “{cell.heard}” of {called}"
 
     def of_rows(self, step, cell, table):
-        """On a phone each word is a row, and its attention weight stands in the column of shares."""
+        """On a phone each word is a row, and its attention weight stands in a column of its own."""
         keys = self.way.queries if self.way.keys is None else self.way.keys
         head, *rows = table
         named = [row for row in rows if row[0] in keys]
@@ -483,7 +461,7 @@ class Reader:
             yield f"the rows of a phone are {[row[0] for row in rows]}"
         for row in named if self.way.other is None else []:
             index = cell["head"], cell["query"], keys.index(row[0])
-            yield from self.of_number(self.way.trace, step["attention"], index, row[head.index("share")])
+            yield from self.of_number(self.way.trace, step["attention"], index, row[head.index("attention weight")])
         self.read["phone"].add(step["attention"])
 
     def of_sentence(self, sheet):

@@ -122,7 +122,7 @@ test("numbers that differ by rounding alone are tied", () => {
   document.stages.scores.values = encoded([row, row, row], { perHead: false });
   document.stages.scores.stories = [["", "{value:rank}"]];
   const ranks = [0, 1, 2].map(key => text(readPass(document), "scores", [0, 1, key], SELECTION));
-  assert.deepEqual(ranks, ["tied for highest", "tied for highest", "lowest"]);
+  assert.deepEqual(ranks, ["tied for the highest", "tied for the highest", "the lowest"]);
 });
 
 test("the cells of a product have a times sign between them", () => {

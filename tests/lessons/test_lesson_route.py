@@ -85,7 +85,7 @@ def test_nothing_can_be_sent_to_it():
 def test_a_class_costs_one_pass(monkeypatch):
     made = []
     monkeypatch.setattr(lesson_routes, "moment", lambda *of: made.append(of) or moment(*of))
-    lesson_routes._made.cache_clear()
+    lesson_routes._compressed_moment.cache_clear()
     assert len({ask(APP, "/moment?lesson=order&moment=1").text for _ in range(5)}) == 1
     assert made == [("order", 1)]
     assert set(LESSONS) >= {"order"}

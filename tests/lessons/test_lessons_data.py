@@ -19,7 +19,7 @@ from attnviz.contract.lesson import Moment
 from attnviz.contract.typescript import ORDINALS
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits, short
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.explain.wording import percent
 from attnviz.lessons import lesson as lessons
 from attnviz.lessons.lesson import LESSONS, Lesson, moment, passes_at
@@ -200,7 +200,7 @@ FIRST_AND_LAST = {
 
 def is_hidden(cell, trace):
     """Whether no attention can go from a cell's query to its key."""
-    return slow(trace, layered("masked", split_layer(cell.stage)[1]), cell.index) == -math.inf
+    return slow(trace, name_in_layer("masked", split_layer(cell.stage)[1]), cell.index) == -math.inf
 
 
 def is_rank_told(told, before, n_others, pick):
@@ -257,7 +257,7 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
         assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
         stage = {"scaled score": "scaled", "logit": "logits"}[question["score"]]
         of = find(made.ask.of, passes)
-        own = of.trace[layered(stage, split_layer(of.stage.name)[1])] if stage == "scaled" else of.trace[stage]
+        own = of.trace[name_in_layer(stage, split_layer(of.stage.name)[1])] if stage == "scaled" else of.trace[stage]
         assert math.isclose(own_score, own.value[of.index], rel_tol=1e-9), "and is called what it is"
     assert ("lead" in question) == (question["isShare"] and PATTERN.fullmatch(made.ask.of) is not None)
     if not question["isShare"]:

@@ -14,8 +14,7 @@ from implementations import Implementation
 
 from attnviz.app.lesson_routes import TALK_PATH
 from attnviz.app.tabs import OPEN, Tab
-from attnviz.checks.upload_requests import OwnRequest, compared
-from attnviz.checks.uploads import Layer, OwnStages, packed, unpacked
+from attnviz.checks.uploads import Layer, UploadRequest, UserStages, compared, packed, unpacked
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, layer_configs
@@ -36,10 +35,10 @@ def npz(arrays):
     return file.getvalue()
 
 
-def own_arrays(format_="BERT", **parts):
+def user_arrays(format_="BERT", **parts):
     made = Implementation(np.random.default_rng(1), np.float64, n=4, mask=np.tri(4, dtype=bool), **parts)
     arrays = made.written(format_, "attention") | {"tokens": np.array(["owls", "<b>", "सी", "mice"])}
-    asked = OwnRequest("", "own.npz", "", "", "", "own", "", "")
+    asked = UploadRequest("", "own.npz", "", "", "", "own", "", "")
     return compared(asked, npz(arrays), None).parameters
 
 
@@ -47,7 +46,7 @@ def own_microgpt():
     return Built(statefile.read(statefile.to_json(MODELS["microgpt"].at(0))))
 
 
-ARRAYS, MICROGPT = own_arrays(), own_microgpt()
+ARRAYS, MICROGPT = user_arrays(), own_microgpt()
 TALK = Talk(
     title="Mine",
     moment=(
@@ -83,7 +82,7 @@ def test_a_microgpt_comes_back_to_the_last_bit():
 
 
 def test_stages_of_somebody_s_code_come_back_and_stand_beside_their_pass():
-    code = OwnStages({"masked": ARRAYS.trace()["scores"].value - 1}, "attention")
+    code = UserStages({"masked": ARRAYS.trace()["scores"].value - 1}, "attention")
     again = unpacked(packed(code))
     assert (again.at, again.values["masked"].tobytes()) == ("attention", code.values["masked"].tobytes())
     right = Scene(OWN_PARAMETERS, upload=ARRAYS)
@@ -184,7 +183,7 @@ def misfits(drawn):
     layer |= {"attn_norm": "", "mlp_norm": ""}
     name, value = drawn.choice([*layer.items()])
     layer[name] = drawn.choice([value, 0, -1, 10**9, None, "", True, "gelu tanh", "layernorm", 128])
-    arrays = {**ARRAYS.given, "layer": np.array([json.dumps(layer)]), "tokens": np.array(["a"] * 4)}
+    arrays = {**ARRAYS.arrays, "layer": np.array([json.dumps(layer)]), "tokens": np.array(["a"] * 4)}
     for _ in range(drawn.randrange(3)):
         name = drawn.choice([*arrays, "x", "scores", "mask", "microgpt", "positions", "g_attn_norm"])
         shape = tuple(drawn.randrange(6) for _ in range(drawn.randrange(5)))
@@ -224,7 +223,7 @@ def test_a_tab_is_asked_for_them_and_given_them():
         APP, TALK_PATH, "POST", body=json.dumps({"kind": "give", "tab": other.token, "uploads": uploads}).encode()
     )
     assert answer.status == 200
-    assert other.session.uploads[OWN_PARAMETERS].given.keys() == ARRAYS.given.keys()
+    assert other.session.uploads[OWN_PARAMETERS].arrays.keys() == ARRAYS.arrays.keys()
     assert ask(APP, TALK_PATH, "POST", body=json.dumps(said | {"tab": "nobody"}).encode()).status == 400
     hostile = {"kind": "give", "tab": other.token, "uploads": {"a": "AAAA"}}
     assert ask(APP, TALK_PATH, "POST", body=json.dumps(hostile).encode()).status == 400

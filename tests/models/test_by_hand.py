@@ -12,13 +12,10 @@ from attnviz.models.byhand import (
     IDEAS,
     LENGTHS,
     MODEL,
-    N_PLACES,
     SHARPNESS,
+    changed_parameters,
+    changes_setting,
     outcomes,
-    parameters_with,
-    rotation,
-    setting,
-    waves,
 )
 from attnviz.models.task import Batch
 from attnviz.models.training import forward_batch
@@ -38,10 +35,6 @@ def softmax(row):
 
 def dot(a, b):
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
-
-
-def times(rows, matrix):
-    return [[dot(row, column) for column in zip(*matrix, strict=True)] for row in rows]
 
 
 def slow_output(string):
@@ -87,12 +80,6 @@ def test_the_output_equals_a_slow_loop_s(string):
     np.testing.assert_allclose(output[-1], slow_output(string), rtol=0, atol=1e-12)
 
 
-def test_layer_1_looks_at_the_place_before_at_every_place():
-    attention = MODEL.trace("abcdabcdabcdabc")["attention_1"].value[0]
-    before = np.maximum(np.arange(N_PLACES) - 1, 0)
-    np.testing.assert_array_equal(attention, np.eye(N_PLACES)[before])
-
-
 def test_every_parameter_is_0_or_1_a_cosine_a_sine_or_the_sharpness():
     sixteenths = [math.cos(2 * math.pi * turns / 16) for turns in range(16)]
     for name, array in MODEL.arrays.items():
@@ -100,20 +87,11 @@ def test_every_parameter_is_0_or_1_a_cosine_a_sine_or_the_sharpness():
         assert np.isclose(array[..., None], chosen, rtol=0, atol=1e-12).any(axis=-1).all(), name
 
 
-def test_blocks_make_up_a_vector():
-    assert [place for block in BLOCKS.values() for place in range(16)[block]] == list(range(16))
-
-
-@pytest.mark.parametrize("steps", [-3, -1, 0, 2])
-def test_a_rotation_leads_from_a_place_to_another(steps):
-    places = np.arange(N_PLACES)
-    np.testing.assert_allclose(waves(places) @ rotation(steps), waves(places + steps), atol=1e-12)
-
-
 def test_the_sharpness_is_enough_and_half_of_it_is_not():
     def n_exact(sharpness):
         return sum(
-            each.is_exact for each in outcomes(setting("w_k_2", (0, BLOCKS["previous word"]), sharpness * np.eye(5)))
+            each.is_exact
+            for each in outcomes(changes_setting("w_k_2", (0, BLOCKS["previous word"]), sharpness * np.eye(5)))
         )
 
     assert n_exact(SHARPNESS) == 963
@@ -161,7 +139,7 @@ def looks(idea):
         strings = [each for each in STRINGS if len(each) == length]
         tokens = np.array([[WORDS.index(letter) for letter in f"^{each}"] for each in strings])
         batch = Batch(tokens, np.zeros_like(tokens), np.ones(tokens.shape, dtype=bool))
-        arrays = forward_batch(MODEL.trace(strings[0]).stages, parameters_with(idea.changes), batch)
+        arrays = forward_batch(MODEL.trace(strings[0]).stages, changed_parameters(idea.changes), batch)
         found = [each.index(each[-1]) + 2 for each in strings]  # after "^", the letter that followed
         yield arrays["attention_1"][:, 0, 1:], arrays["attention_2"][:, 0, -1], found
 

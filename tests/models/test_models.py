@@ -135,11 +135,6 @@ def test_the_order_of_words_is_seen_only_where_there_are_positions():
     assert answer(seeing[0]) == "dog" != answer(seeing[1])
 
 
-def test_at_it_the_right_answer_is_its_own():
-    right = model("at-it").trace("because it was too tired the dog did not cross the road").origin.right
-    assert [(place, answer) for place, answer in enumerate(right) if answer] == [(1, "dog")]
-
-
 def test_words_are_read_in_any_case_and_letters_need_no_space():
     assert model("who-is-it").tokens("The ANIMAL\n was\ttired") == ("the", "animal", "was", "tired")
     assert model("mirror").tokens("12 345678") == tuple("12345678")
@@ -186,14 +181,6 @@ def test_a_training_that_is_not_there_is_answered_with_help(seed, place, says):
         MODELS["who-is-it"].training_data(seed, place)
 
 
-@pytest.mark.parametrize("id", MODELS)
-def test_the_last_checkpoint_is_the_one_that_is_shown_unless_another_is_asked_for(id):
-    choice = MODELS[id]
-    last = len(choice.checkpoints(0)) - 1
-    assert choice.at(0, None) is choice.at(0, last)
-    assert choice.training_data(0, None) == choice.training_data(0, last)
-
-
 def test_a_pass_says_where_its_parameters_are_from():
     for id, seed, place in CHECKPOINTS:
         trace = MODELS[id].at(seed, place).trace(MODELS[id].examples[0][1])
@@ -210,17 +197,6 @@ def test_a_pass_says_where_its_parameters_are_from():
         }
 
 
-@pytest.mark.parametrize("id", MODELS)
-def test_other_parameters_make_another_model_of_the_same_kind(id):
-    own = model(id)
-    doubled = own.with_arrays({name: 2 * array for name, array in own.arrays.items()}, "learnt")
-    assert doubled.arrays.keys() == own.arrays.keys()
-    for name, array in doubled.arrays.items():
-        np.testing.assert_array_equal(array, 2 * own.arrays[name])
-    text = MODELS[id].examples[0][1]
-    assert [stage.name for stage in doubled.trace(text).stages] == [stage.name for stage in own.trace(text).stages]
-
-
 def test_what_a_model_brings_with_it_is_said():
     assert {id: MODELS[id].given for id in ("who-is-it", "recall", "by-hand")} == {
         "who-is-it": "d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions",
@@ -230,29 +206,6 @@ def test_what_a_model_brings_with_it_is_said():
     own = model("who-is-it")
     twice = {name: np.repeat(getattr(own.layers[0], name), 2, axis=0) for name in ("w_q", "w_k", "w_v")}
     assert "1 layer, 2 heads, no" in replace(own, layers=(replace(own.layers[0], **twice),)).described
-
-
-def test_a_text_as_long_as_it_may_be_is_read():
-    assert model("who-is-it").tokens("it" + " " * 1998) == ("it",)
-    assert len(model("who-is-it").tokens("it " * 64)) == 64
-    assert len(model("by-hand").tokens("^" + "a" * 15)) == 16
-
-
-def test_the_table_of_kinds_is_the_mean_of_the_scores_that_a_sentence_shows():
-    table = MODELS["who-is-it"].training_data(0, None)["kinds"]
-    assert (table["rows"], table["columns"]) == (["tired …", "wide …"], ["animal …", "street …"])
-    animals, places = (MODELS["who-is-it"].words_by_kind[kind] for kind in ("animals", "places"))
-    scores = {
-        (adjective, noun): model("who-is-it").trace(f"{noun} {adjective}")["scaled"].value[0, 1, 0]
-        for adjective in MODELS["who-is-it"].words_by_kind["what places are"]
-        for noun in animals + places
-    }
-    for column, nouns in enumerate((animals, places)):
-        mean = np.mean([score for (_, noun), score in scores.items() if noun in nouns])
-        assert table["values"][1][column] == pytest.approx(mean)
-    of_all = [MODELS["who-is-it"].training_data(0, place)["kinds"] for place in range(12)]
-    assert {each["limit"] for each in of_all} == {max(np.abs(each["values"]).max() for each in of_all)}
-    assert all(MODELS[id].training_data(0, None)["kinds"] is None for id in ("mirror", "recall", "at-it", "short-cut"))
 
 
 @pytest.mark.parametrize("place", [0, 5, 11])

@@ -10,7 +10,7 @@ from attnviz.core.rng import stream
 from attnviz.models import MODELS, trained
 from attnviz.models.recipes import RECIPES
 from attnviz.models.task import Batch
-from attnviz.models.trained import in_tenths, measures
+from attnviz.models.trained import measures
 from attnviz.models.training import Adam, accuracy, forward_batch, gradients, loss, stages_for, train
 
 ASKING = {id: recipe for id, recipe in RECIPES.items() if not recipe.task.is_open}
@@ -105,13 +105,6 @@ def test_the_short_cut_is_right_about_few_sentences_of_the_other_kind():
 def test_digits_are_not_mirrored_without_positions():
     *_, blind = train(replace(RECIPES["mirror"], n_places=0), 0)
     assert measures(blind, RECIPES["mirror"].task.held_out())["accuracy"] < 0.35
-
-
-def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
-    model = MODELS["who-is-it"].at(3, 5)
-    for name, tenths in in_tenths(model.arrays, decimals=1).items():
-        assert all(isinstance(number, int) for number in np.ravel(tenths).tolist())
-        assert np.array_equal(np.array(tenths) / 10, model.arrays[name])
 
 
 def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """The package and its command: what `pip install .` installs starts from any folder, with our settings."""
 
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -30,11 +29,9 @@ def wheel(tmp_path_factory):
 def installed(wheel, tmp_path_factory):
     """The command of a package that stands in an environment of its own, beside the libraries of the tests."""
     folder = tmp_path_factory.mktemp("environment")
-    for command in (
-        ["venv", "--python", sys.executable, folder],
-        ["pip", "install", "--python", folder, "--no-deps", "--offline", wheel],
-    ):
-        subprocess.run([sys.executable, "-m", "uv", "--quiet", *command], check=True)
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    subprocess.run([*uv, "venv", "--python", sys.executable, folder], check=True)
+    subprocess.run([*uv, "pip", "install", "--python", folder, "--no-deps", "--offline", wheel], check=True)
     libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
     with open(f"{libraries}/tests.pth", "w") as file:
         file.write(sysconfig.get_path("purelib"))
@@ -53,22 +50,24 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
 
 @pytest.mark.slow
 def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
+    resource = pytest.importorskip("resource")
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    nobody = {"cwd": tmp_path, "env": os.environ | {"HOME": str(tmp_path)}, "preexec_fn": _few_descriptors}
+
+    def allow_few_descriptors():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+    nobody = {"cwd": tmp_path, "env": os.environ | {"HOME": str(tmp_path)}, "preexec_fn": allow_few_descriptors}
     with (
         open(tmp_path / "log", "w") as log,
         running([installed, "--port", str(port)], address, "healthz", stdout=log, **nobody) as process,
         urllib.request.urlopen(address) as page,
     ):
         assert b"<title>Streamlit</title>" in page.read()
-        allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
-        assert allowed == min(ENOUGH_FILES, most), "an open tab takes five descriptors"
+        if hasattr(resource, "prlimit"):  # Linux
+            allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+            assert allowed == min(ENOUGH_FILES, most), "an open tab takes five descriptors"
     assert address in (tmp_path / "log").read_text()
-
-
-def _few_descriptors():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 @pytest.fixture

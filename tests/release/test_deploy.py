@@ -24,7 +24,7 @@ from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 from visitor import Visitor
 
-from attnviz.app.tab_routes import MAX_ACTS_BYTES, MAX_LINE_BYTES
+from attnviz.app.tabs import MAX_ACTS_BYTES, MAX_LINE_BYTES
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
 from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
@@ -261,53 +261,47 @@ def test_of_messages_to_a_class_nginx_takes_as_much_as_the_app(site):
     assert (status, b"nginx" in body) == (413, True)
 
 
-class Process(BaseHTTPRequestHandler):
-    """Stands for a process that knows no tab; its `acts` are those that it has read."""
+def process(is_lost):
+    """A stand-in for a process that knows no tab, or is lost with each action; `acts` are those that it has read."""
 
-    protocol_version = "HTTP/1.1"
+    class Process(BaseHTTPRequestHandler):
+        protocol_version, acts = "HTTP/1.1", []
 
-    def do_GET(self):
-        self.answer(200, b"ok")
+        def do_GET(self):
+            self.answer(200, b"ok")
 
-    def do_POST(self):
-        self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.answer(404, b"no such tab")
+        def do_POST(self):
+            self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
+            if is_lost:
+                self.close_connection = True
+            else:
+                self.answer(404, b"no such tab")
 
-    def answer(self, status, body):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        def answer(self, status, body):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
-    def log_message(self, *_):
-        pass
+        def log_message(self, *_):
+            pass
 
-
-class LostProcess(Process):
-    """Is lost with each act that it has read."""
-
-    def do_POST(self):
-        self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.close_connection = True
+    return Process
 
 
 def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path):
+    answering, lost = processes = process(is_lost=False), process(is_lost=True)
     with contextlib.ExitStack() as started:
-        acts, ports = [], []
-        for process in (Process, LostProcess):
-            handler = type(process.__name__, (process,), {"acts": []})
-            server = started.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        servers = [started.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), each)) for each in processes]
+        for server in servers:
             started.callback(server.shutdown)
             threading.Thread(target=server.serve_forever).start()
-            acts.append(handler.acts)
-            ports.append(server.server_port)
-        address = started.enter_context(fronted(tmp_path, ports))
-        answered, lost = acts
+        address = started.enter_context(fronted(tmp_path, [each.server_port for each in servers]))
         browsers = iter(range(100))
-        while not lost:  # each browser is led to one of the two
+        while not lost.acts:  # each browser is led to one of the two
             act = f'{{"tab": "{next(browsers)}"}}'.encode()
             assert asked(f"{address}/acts", act, **{"User-Agent": act.decode()})[::2] == (404, b"no such tab")
-    assert answered[-1:] == lost, "it was read by both"
+    assert answering.acts[-1:] == lost.acts, "it was read by both"
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):

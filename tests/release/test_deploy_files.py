@@ -14,9 +14,8 @@ def documents(name):
     return list(needed("yaml").safe_load_all((DEPLOY / name).read_text("utf-8")))
 
 
-def upstreams(name):
+def upstreams(text):
     """The host and port of each line of a list of processes."""
-    text = (DEPLOY / "nginx" / name).read_text("utf-8")
     return re.findall(r"^server ([\w.-]+):(\d+) ", text, re.MULTILINE)
 
 
@@ -35,8 +34,10 @@ def test_compose_names_what_it_has():
     (found,) = documents("compose.yaml")
     services = found["services"]
     processes = [name for name, each in services.items() if each.get("image") == "attnviz"]
-    assert [name for name, _ in upstreams("compose-processes.conf")] == processes == ["first", "second"]
-    assert {port for _, port in upstreams("compose-processes.conf")} == {port_of_image()}
+    (listed,) = services["nginx"]["configs"]
+    behind = upstreams(found["configs"][listed["source"]]["content"])
+    assert behind == [(name, port_of_image()) for name in processes] == [("first", "8501"), ("second", "8501")]
+    assert listed["target"] == "/etc/nginx/attnviz-processes.conf"
     hosts = {rooms_of(services[name]["environment"]["ATTNVIZ_ROOMS"]) for name in processes}
     ((redis, port),) = hosts
     assert (services[redis]["command"][0], port) == ("redis-server", "6379")
@@ -49,13 +50,15 @@ def test_compose_names_what_it_has():
 
 
 def test_kubernetes_names_what_it_has():
-    found = {(each["kind"], each["metadata"]["name"]): each["spec"] for each in documents("kubernetes.yaml")}
+    found = {(each["kind"], each["metadata"]["name"]): each for each in documents("kubernetes.yaml")}
+    processes = found.pop(("ConfigMap", "attnviz-processes"))["data"]["attnviz-processes.conf"]
+    found = {name: each["spec"] for name, each in found.items()}
     (replicas,) = (each for (kind, _), each in found.items() if kind == "StatefulSet")
     name = replicas["serviceName"]
     hosts = [f"{name}-{n}.{name}.default.svc.cluster.local" for n in range(replicas["replicas"])]
     (container,) = replicas["template"]["spec"]["containers"]
     port = str(container["ports"][0]["containerPort"])
-    assert upstreams("kubernetes-processes.conf") == [(host, port) for host in hosts]
+    assert upstreams(processes) == [(host, port) for host in hosts]
     assert port == port_of_image()
     assert found["Service", name]["clusterIP"] == "None", "each replica has a name of its own"
     environment = {each["name"]: each["value"] for each in container["env"]}

@@ -9,19 +9,21 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from attnviz.viewer.bundle import BROWSER
+import pytest
+
+from attnviz.viewer.bundle import BROWSER, bundle
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 _LINES = re.findall(r"^    (\w+(?: < \w+)+)$", ARCHITECTURE, re.M)
-ROOMS, SCENE_ROOMS, BROWSER_ROOMS = (line.split(" < ") for line in _LINES)
+PACKAGES, SCENE_PACKAGES, BROWSER_FOLDERS = (line.split(" < ") for line in _LINES)
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.glob("attnviz/**/*.py")
 }
 SCRIPTS = sorted(BROWSER.glob("*/*.js"))
-DOORS = {"attnviz", "attnviz.__main__", "attnviz.testing"}
-"""Modules in no room: they open all of them."""
+ENTRY_POINTS = {"attnviz", "attnviz.__main__", "attnviz.testing"}
+"""Modules in no package: they import from all of them."""
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 
@@ -43,55 +45,39 @@ def _imports(node: ast.AST) -> Iterator[str]:
             yield from _imports(child)
 
 
-def test_nothing_imports_torch_whose_modules_and_tensors_are_taken_as_they_come():
-    assert not [
-        name for name, path in MODULES.items() if any(each.partition(".")[0] == "torch" for each in imported(path))
-    ]
+def ours(module: str) -> set[str]:
+    """The modules of attnviz that a module imports."""
+    return imported(MODULES[module]) & MODULES.keys() - ENTRY_POINTS
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     return module.split(".")[1]
 
 
-def ours(path: Path) -> set[str]:
-    """The modules of attnviz that a file imports."""
-    return imported(path) & MODULES.keys() - DOORS
-
-
-def test_every_folder_is_a_room_and_every_module_is_in_one():
-    assert {room_of(module) for module in MODULES.keys() - DOORS} == set(ROOMS)
-
-
-def test_a_room_imports_only_from_rooms_below_it():
-    above = {
-        (name, each)
-        for name in MODULES.keys() - DOORS
-        for each in ours(MODULES[name])
-        if ROOMS.index(room_of(each)) > ROOMS.index(room_of(name))
-    }
-    assert above == set()
-
-
-def scene_room_of(module: str) -> str:
-    """The room of a module of scene; those right under it are the scene and its text."""
+def scene_package_of(module: str) -> str:
+    """The package within scene; modules right under it are the scene and its text."""
     return module.split(".")[2] if MODULES[module].parent.name != "scene" else "scene"
 
 
-def test_in_scene_too_a_room_imports_only_from_itself_and_rooms_below_it():
-    modules = {name for name in MODULES if name.startswith("attnviz.scene.")}
-    assert {scene_room_of(module) for module in modules} == set(SCENE_ROOMS)
-    above = {
-        (name, each)
-        for name in modules
-        for each in ours(MODULES[name]) & modules
-        if SCENE_ROOMS.index(scene_room_of(each)) > SCENE_ROOMS.index(scene_room_of(name))
-    }
-    assert above == set()
+def test_nothing_imports_torch():
+    assert not [name for name, path in MODULES.items() if any(each.split(".")[0] == "torch" for each in imported(path))]
+
+
+@pytest.mark.parametrize(
+    ("inside", "package_of", "order"),
+    [("attnviz.", package_of, PACKAGES), ("attnviz.scene.", scene_package_of, SCENE_PACKAGES)],
+    ids=["attnviz", "scene"],
+)
+def test_a_package_imports_only_from_itself_and_those_to_its_left(inside, package_of, order):
+    modules = {name for name in MODULES.keys() - ENTRY_POINTS if name.startswith(inside)}
+    assert {package_of(module) for module in modules} == set(order)
+    edges = {(module, each) for module in modules for each in ours(module) & modules}
+    assert {edge for edge in edges if order.index(package_of(edge[1])) > order.index(package_of(edge[0]))} == set()
 
 
 def test_no_module_imports_its_importer():
     assert "attnviz.core.operations" in MODULES
-    TopologicalSorter({name: ours(path) - {name} for name, path in MODULES.items()}).prepare()
+    TopologicalSorter({name: ours(name) - {name} for name in MODULES}).prepare()
 
 
 def test_the_core_imports_only_itself_and_numpy():
@@ -100,26 +86,32 @@ def test_the_core_imports_only_itself_and_numpy():
     assert outside <= {"numpy", *sys.stdlib_module_names}
 
 
-def test_in_the_browser_too_a_room_imports_only_from_itself_and_rooms_below_it():
-    assert {path.parent.name for path in SCRIPTS} == set(BROWSER_ROOMS)
+def test_in_the_browser_a_folder_imports_only_from_itself_and_those_to_its_left():
+    assert {path.parent.name for path in SCRIPTS} == set(BROWSER_FOLDERS)
     for path in SCRIPTS:
-        for room in re.findall(r'^import .* from "\.\./(\w+)/', path.read_text("utf-8"), re.M):
-            assert BROWSER_ROOMS.index(room) < BROWSER_ROOMS.index(path.parent.name), (path.name, room)
+        for folder in re.findall(r'^import .* from "\.\./(\w+)/', path.read_text("utf-8"), re.M):
+            assert BROWSER_FOLDERS.index(folder) < BROWSER_FOLDERS.index(path.parent.name), (path.name, folder)
 
 
 def test_no_two_modules_of_the_browser_share_a_name():
     assert len({path.stem for path in SCRIPTS}) == len(SCRIPTS)
 
 
+def test_modules_of_the_browser_that_import_each_other_are_refused(tmp_path):
+    for name, other in ("ab", "ba"):
+        text = f'import {{ {other} }} from "./{other}.js";\nexport function {name}() {{}}\n'
+        (tmp_path / f"{name}.js").write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=r"import each other: a\.js -> b\.js -> a\.js"):
+        bundle(tmp_path / "a.js")
+
+
 def test_only_the_interface_imports_streamlit():
-    others = {name for name in MODULES.keys() - DOORS if room_of(name) != "app"}
+    others = {name for name in MODULES.keys() - ENTRY_POINTS if package_of(name) != "app"}
     assert {name for name in others if _mentions(MODULES[name], "streamlit", "attnviz.app")} == set()
 
 
-def test_of_the_interface_nothing_is_pure():
-    """A page's pieces are data of rooms below: `app` draws them."""
-    drawing = {name for name in MODULES if re.match(r"attnviz\.app\.(?!scripts|log)", name)}
-    modules = {name for name in drawing if MODULES[name].name != "__init__.py"}
+def test_nothing_in_app_could_lie_in_a_lower_package():
+    modules = {name for name in MODULES if re.match(r"attnviz\.app\.(?!scripts|log)", name)}
     assert {name for name in modules if not _mentions(MODULES[name], "streamlit", "attnviz.app")} == set()
 
 
@@ -134,9 +126,7 @@ def test_a_fresh_process_imports_no_interface():
     at_first, later = map(str.split, result.stdout.splitlines())
     assert "numpy" in at_first
     assert "msgspec" not in at_first
-    assert not [name for name in at_first if name.startswith(("attnviz.scene", "attnviz.viewer"))], (
-        "nobody asked for it"
-    )
+    assert not [name for name in at_first if name.startswith(("attnviz.scene", "attnviz.viewer"))]
     assert "attnviz.viewer.page" in later
     assert not INTERFACE & {name.partition(".")[0] for name in later}
 

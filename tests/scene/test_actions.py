@@ -15,7 +15,7 @@ from test_viewer import MEANT
 from attnviz.core.masks import CustomMask
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
-from attnviz.models.continuation import Drawing
+from attnviz.models.continuation import Sampling
 from attnviz.scene.actions.session import ACTION_NAMES, Session, apply_action
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.controls import allowed_values
@@ -91,7 +91,7 @@ DOES = {
     "draw": (
         PASSES,
         {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "seed": 3},
-        lambda scene: replace(scene, drawing=Drawing(0.5, 5, 0.9, 3)),
+        lambda scene: replace(scene, drawing=Sampling(0.5, 5, 0.9, 3)),
     ),
     "paint": (
         ("own", "model", "unknown words"),

@@ -23,7 +23,7 @@ from attnviz.contract.answer import Answer
 from attnviz.contract.document import Document
 from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.explain.flips import FAILED
 from attnviz.explain.movement import steepest
@@ -288,7 +288,7 @@ def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last
         assert {split_layer(stage)[1] for stage in step["stages"]} <= {step["layer"]}
     for stage, sent in written["stages"].items():
         own, layer = split_layer(stage)
-        assert sent["hiddenBy"] == (layered("masked", layer) if own in ("masked", "attention") else "")
+        assert sent["hiddenBy"] == (name_in_layer("masked", layer) if own in ("masked", "attention") else "")
 
 
 def test_slopes_are_sent_of_the_heads_whose_numbers_are():

@@ -8,7 +8,7 @@ import pytest
 from documents import document, fitted_at, whole
 from page import changes_of
 
-from attnviz.models.continuation import Drawing
+from attnviz.models.continuation import Sampling
 from attnviz.scene.document import continuing
 from attnviz.scene.document.document import body
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, pass_key
@@ -22,7 +22,7 @@ MODEL = replace(FIRST_VISIT, checkpoint=3)
 WRITER = of_model("microgpt")
 DIFFERENT = [
     *(OWN, FIRST_VISIT, MODEL, replace(MODEL, model_seed=1), Scene(source=next(iter(SOURCES)))),
-    *(replace(OWN, sentence="a b"), replace(OWN, context="d"), WRITER, replace(WRITER, drawing=Drawing())),
+    *(replace(OWN, sentence="a b"), replace(OWN, context="d"), WRITER, replace(WRITER, drawing=Sampling())),
     *(replace(OWN, options=with_options(OWN.options, **each)) for each in ({"seed": 6}, {"mask": "causal"})),
 ]
 
@@ -76,12 +76,12 @@ def test_requested_parts_and_hand_set_numbers_are_made_anew_and_not_cached():
 def test_a_document_is_made_once_for_all_who_request_it(monkeypatch):
     cache = PassCache()
     first = sent(cache, WRITER)
-    drawn = sent(cache, replace(WRITER, drawing=Drawing(seed=3)))
+    drawn = sent(cache, replace(WRITER, drawing=Sampling(seed=3)))
     assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
     monkeypatch.setattr(continuing, "writers_data", None)
     assert sent(cache, WRITER) == first
     with pytest.raises(TypeError):
-        sent(cache, replace(WRITER, drawing=Drawing(seed=4)))
+        sent(cache, replace(WRITER, drawing=Sampling(seed=4)))
 
 
 def test_it_stays_within_its_room_and_keeps_what_is_requested_again():

@@ -84,7 +84,7 @@ def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
 
 
 PRODUCT = Path(attnviz.__file__).parent
-CACHING = str(PRODUCT / "core" / "trace.py"), "_kept.<locals>.cached"
+CACHING = str(PRODUCT / "core" / "trace.py"), "_cached.<locals>.cached"
 """The wrapper around cached functions of other packages: it calls nothing by itself."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from page import boxes, settings_of, values
 from test_scene import scenes
 
-from attnviz.checks.uploads import OwnStages
+from attnviz.checks.uploads import UserStages
 from attnviz.core.coerce import is_applicable
 from attnviz.core.integer_example import suits_integer_example
 from attnviz.core.settings import OPTIONS
@@ -175,7 +175,7 @@ def test_a_window_is_offered_in_all_but_every_sixth_layer_where_there_is_a_sixth
 
 @pytest.mark.parametrize("is_in_a", [False, True])
 def test_the_boxes_of_a_scene_keep_nobodys_file(is_in_a):
-    code = OwnStages({}, "scores")
+    code = UserStages({}, "scores")
     kept = weakref.ref(code)
     scene = Scene(code=code)
     controls.settings(Scene(other=scene, compare="difference") if is_in_a else scene)

@@ -87,7 +87,7 @@ def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_p
     page.on("pageerror", lambda error: errors.append(str(error)))
     heading = page.locator(".step-text h2")
     page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
-    expect(heading).to_contain_text("Scores become shares")
+    expect(heading).to_contain_text("Scores become attention weights")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     page.keyboard.press("PageDown")
     expect(heading).to_contain_text("Collect the values")

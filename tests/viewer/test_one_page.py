@@ -131,7 +131,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
     assert None not in document["stages"]["attention"]["values"], "all heads are in it"
     saved = offline(text)
     for each in (app, saved):
-        expect(each.locator(".viewer .step-text h2")).to_have_text("Scores become shares")
+        expect(each.locator(".viewer .step-text h2")).to_have_text("Scores become attention weights")
         expect(each.locator(".panel")).to_contain_text("1 number is set by hand.")
     assert saved.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
 

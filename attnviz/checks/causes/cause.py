@@ -1,192 +1,198 @@
-"""Cause: a mistake as changed nodes of a pass, its wording, and what both are built from."""
+"""Cause: a mistake as changed nodes of a pass and its wording; and the pass in which mistakes are looked for."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from attnviz.checks.explain.agreement import Agreement
-from attnviz.checks.explain.nodes import Node, Nodes
+import numpy as np
+
+from attnviz.checks.explain.comparison import Agreement
+from attnviz.checks.explain.fit import Fit
+from attnviz.checks.explain.passes import Nodes
 from attnviz.checks.read.layouts import Sizes
-from attnviz.checks.read.masks import OtherMask
-from attnviz.checks.read.rounding import Precision, Rounded, applied
+from attnviz.checks.read.masks import WrongMask, seen_in
+from attnviz.checks.read.rounding import Rounded
 from attnviz.checks.report.words import SYMBOLS, shortened
-from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.linear import Projection
+from attnviz.core.operations.operation import Operation, Source
+from attnviz.core.operations.scores import Hide
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import listed
 
-WRONG_AXES = "axes in another order"  # its `about`: the stage, its axes, and the expected ones
+WRONG_AXES = "axes in another order"
 ROWS = {"q": "queries", "k": "keys", "v": "values"}
 
-Clause = Callable[[str], str]
-Slots = Callable[[str], Mapping[str, str]]
-
+# Right lines of code that several mistakes break
 SCALED = "scores = q @ k.transpose(-2, -1) / d_k ** 0.5"
 HIDDEN = "scores = scores.masked_fill(~mask, -torch.inf)"
 SOFTMAX = "attention = scores.softmax(dim=-1)"
-JOINED = "out = heads.transpose(1, 2).reshape(n, t, d_model)"  # right lines that several mistakes break
+JOINED = "out = heads.transpose(1, 2).reshape(n, t, d_model)"
 
-
-def last_word_slots(about: str) -> Mapping[str, str]:
-    """Fill {about} with the last word of `about`, as code."""
-    return {"about": about.split()[-1].replace("−", "-") if about else ""}
-
-
-@dataclass(frozen=True)
-class Cause:
-    """The wording of a mistake.
-
-    Attributes
-    ----------
-    clause : callable
-        From `Mistake.about` to a clause.
-    wrong, right : str
-        Lines of code with slots.
-    on_purpose : str
-        A sentence on models that do so on purpose.
-    slots : callable
-        From `Mistake.about` to the slots' texts.
-    """
-
-    clause: Clause
-    wrong: str
-    right: str
-    on_purpose: str = ""
-    slots: Slots = last_word_slots
-
-    def code(self, about: str) -> tuple[str, str]:
-        """The wrong and the right line of code."""
-        filled = self.slots(about)
-        return self.wrong.format(**filled), self.right.format(**filled)
-
-
-def plain(text: str) -> Clause:
-    """A clause with a slot for `about`."""
-    return lambda about: text.format(about)
-
-
-def symbols_clause(predicate: str) -> Clause:
-    """A clause whose subject is the symbols in `about`."""
-
-    def clause(about: str) -> str:
-        names = about.split()
-        return f"{listed([SYMBOLS.get(each, each) for each in names])} {'were' if names[1:] else 'was'} {predicate}"
-
-    return clause
-
-
-def rows_clause(predicate: str) -> Clause:
-    """A clause whose subject is queries, keys or both; the other words of `about` fill a slot."""
-
-    def clause(about: str) -> str:
-        words = about.split()
-        rows = listed([ROWS[each] for each in words if each in ROWS])
-        rest = " ".join(each for each in words if each not in ROWS)
-        return f"{rows} were {predicate.format(rest)}"
-
-    return clause
-
-
-def mask_clause(predicate: str) -> Clause:
-    """A clause whose subject is the mask, with its name if there are several."""
-    return lambda about: f"{f'the mask {shortened(about)}'.strip()} {predicate}"
-
-
-def letter_slots(about: str) -> Mapping[str, str]:
-    """The first and the last letter of q, k, v and o in `about`."""
-    letters = [each[-1] for each in about.split() if each[-1:] in ("q", "k", "v", "o")] or ["q"]
-    return {"letter": letters[0], "other": letters[-1]}
+Slots = Mapping[str, str]
+Change = tuple[Nodes, Slots]
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake.
+    """One mistake: the first stage that it changes, the words for its cause's sentence, and the changed stages."""
 
-    Attributes
-    ----------
-    id : str
-        Such as "unscaled".
-    stage : str
-        The first stage that it changes.
-    about : str
-        The parameters, or the number, that it concerns.
-    nodes : mapping of stages to Node
-        The changed stages.
-    """
-
-    id: str
+    id: str  # such as "unscaled"
     stage: str
-    about: str
+    slots: Slots
     nodes: Nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The pass in which mistakes are searched.
-
-    Attributes
-    ----------
-    nodes : mapping of stages to Node
-        The nodes, perhaps with earlier mistakes.
-    masks : sequence of OtherMask
-        The wrong masks that may have been applied.
-    compared : set of stages
-        The stages of the user's arrays.
-    first : Agreement, optional
-        The first stage that differs.
-    values : mapping of stages to Rounded
-        The computed stages.
-    """
+    """The pass in which mistakes are looked for."""
 
     trace: Trace
-    nodes: Nodes
-    masks: Sequence[OtherMask]
-    compared: set[str]
+    nodes: Nodes  # perhaps with earlier mistakes
+    masks: Sequence[WrongMask]
+    compared: set[str]  # the stages of the user's arrays
     sizes: Sizes
-    first: Agreement | None = None
+    first: Agreement | None = None  # the first stage that differs
     values: Mapping[str, Rounded] = field(default_factory=dict)
 
     def makes(self, stage: str) -> bool:
-        """Whether the pass computes a stage from others."""
         return stage in self.nodes and bool(self.nodes[stage].inputs)
 
-    def is_as_it_is(self, stage: str) -> bool:
+    def makes_as_before(self, stage: str) -> bool:
         """Whether a stage still has its original inputs."""
         return self.makes(stage) and self.nodes[stage].inputs == self.trace[stage].inputs
 
     def operation(self, stage: str) -> Operation | None:
         """The operation of a stage; None if the stage is given, or rotated outside the pass."""
-        return self.trace[stage].operation if self.makes(stage) and stage in self.trace else None
+        operation = self.trace[stage].operation if self.makes(stage) and stage in self.trace else None
+        return None if isinstance(operation, Source) else operation
 
-    def made_of(self, *stages: str) -> Iterator[str]:
-        """Those of the stages that the pass computes."""
-        return (each for each in stages if self.makes(each))
+    def having(self, kind: type[Operation], *stages: str) -> tuple[str, ...]:
+        """Those of the stages that an operation of this kind makes."""
+        return tuple(each for each in stages if isinstance(self.operation(each), kind))
+
+    def matrices(self, *stages: str) -> dict[str, str]:
+        """The matrix of each of the stages that is a projection."""
+        return {each: self.nodes[each].inputs[1] for each in self.having(Projection, *stages)}
+
+    @cached_property
+    def fit(self) -> Fit | None:
+        return Fit.of(self.first, self.values.get("scaled"))
+
+    @cached_property
+    def has_mask(self) -> bool:
+        return self.makes("masked") and len(self.nodes["masked"].inputs) == 2
+
+    @cached_property
+    def seen(self) -> np.ndarray | None:
+        """Which keys the mask leaves visible; None if there is none that hides some."""
+        if not self.has_mask or not self.having(Hide, "masked"):
+            return None
+        seen = seen_in(self.trace["mask"].value)
+        return None if seen.all() else seen
 
 
-def each_and_all(present: tuple[str, ...], *together: tuple[str, ...]) -> list[tuple[str, ...]]:
+@dataclass(frozen=True)
+class Cause:
+    """The changes that make a kind of mistake, its clause, a wrong and a right line of code, and who means to do so.
+
+    Clause and lines have slots, which each change fills.
+    """
+
+    changes: Callable[[Setting], Iterable[Change]]
+    clause: str
+    wrong: str
+    right: str
+    on_purpose: str = ""
+
+    def code(self, slots: Slots, true_hides: bool = False) -> tuple[str, str]:
+        filled = {name: _as_code(text) for name, text in slots.items()}
+        wrong, right = self.wrong.format(**filled), self.right.format(**filled)
+        return (_for_hiding_mask(wrong), _for_hiding_mask(right)) if true_hides else (wrong, right)
+
+
+class Causes(dict[str, Cause]):
+    """Causes by the ids of their mistakes, in the order in which they are tried."""
+
+    def add(self, clause: str, wrong: str, right: str, on_purpose: str = "") -> Callable:
+        """Register the changes that a function yields, under the function's name."""
+
+        def register(changes: Callable[[Setting], Iterable[Change]]) -> Callable[[Setting], Iterable[Change]]:
+            id = changes.__name__.replace("_", " ").replace("w o ", "w_o ")
+            self[id] = Cause(changes, clause, wrong, right, on_purpose)
+            return changes
+
+        return register
+
+    def mistakes(self, setting: Setting) -> Iterator[Mistake]:
+        for id, cause in self.items():
+            for nodes, slots in cause.changes(setting):
+                yield Mistake(id, next(iter(nodes)), slots, nodes)
+
+
+def _as_code(text: str) -> str:
+    root = text.replace("√heads", "√n_heads").replace("−", "-")
+    return f"{root[1:]} ** 0.5" if root.startswith("√") else root
+
+
+def _for_hiding_mask(line: str) -> str:
+    if line.startswith("mask = "):
+        return line.replace("mask = ", "mask = ~", 1)
+    return re.sub(r"(~?)\b(masks?)\b", lambda found: found[2] if found[1] else f"~{found[2]}", line)
+
+
+def change(nodes: Nodes, **slots: str) -> Change:
+    """Changed nodes, and the words that fill the slots of their cause."""
+    return nodes, slots
+
+
+def symbols(names: Sequence[str]) -> str:
+    """Symbols as a subject with its verb: "W_Q and W_K were"."""
+    return f"{listed([SYMBOLS.get(each, each) for each in names])} {'were' if names[1:] else 'was'}"
+
+
+def rows(stages: Sequence[str]) -> str:
+    """Stages of queries, keys or values as rows: "queries and keys"."""
+    return listed([ROWS[each[0]] for each in stages])
+
+
+def called(mask: str) -> str:
+    """The mask, with its name if there are several."""
+    return f"the mask {shortened(mask)}".strip()
+
+
+def each_and_all(present: Sequence[str], *together: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Each item alone, and each group as far as it is present, without duplicates.
 
     >>> each_and_all(("q", "v"), ("q", "k", "v"))
     [('q',), ('v',), ('q', 'v')]
     """
-    groups = [(each,) for each in present]
+    groups: list[tuple[str, ...]] = [(each,) for each in present]
     groups += [tuple(each for each in group if each in present) for group in together]
     return [group for group in dict.fromkeys(groups) if group]
 
 
-def passed_on(given: list[Rounded], precision: Precision) -> Rounded:
-    """The first input, unchanged."""
-    return given[0]
+def joined(heads: np.ndarray) -> np.ndarray:
+    """(heads, tokens, d) to (tokens, heads * d)."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
 
 
-def followed_by(node: Node, operation: Operation) -> Node:
-    """A node with an operation applied to its result."""
-    return Node(node.inputs, lambda given, precision: applied(operation, [node.made(given, precision)], precision))
+def split(rows: np.ndarray, n_heads: int) -> np.ndarray:
+    """(tokens, heads * d) to (heads, tokens, d)."""
+    return rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
 
 
-def after(node: Node, operation: Operation) -> Node:
-    """A node with an operation applied to its first input."""
-    return Node(
-        node.inputs,
-        lambda given, precision: node.make([applied(operation, given[:1], precision), *given[1:]], precision),
-    )
+def n_groups(setting: Setting) -> int:
+    """The number of key groups, even if keys are repeated per head."""
+    n_heads = setting.sizes["h"]
+    groups = setting.sizes.get("g", n_heads)
+    if groups < n_heads or "k" not in setting.trace:
+        return groups
+    k = setting.trace["k"].value
+    shared = [n for n in range(n_heads, 1, -1) if n_heads % n == 0]
+    return next((n_heads // n for n in shared if np.array_equal(k, np.repeat(k[::n], n, axis=0))), n_heads)
+
+
+def n_copies(setting: Setting, stage: str) -> int:
+    """How many copies of each group's keys or values a stage holds."""
+    return 1 if stage.startswith("q") else len(setting.trace[stage].value) // n_groups(setting)

@@ -1,17 +1,18 @@
-"""Files: read .npz, .npy, .safetensors and .csv files as named arrays of numbers."""
+"""Files: read .npz, .npy, .safetensors and .csv files as named arrays of numbers; nothing that they say is trusted."""
 
 import csv
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.formats import widened
+from attnviz.checks.read.rounding import widened
 from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import (
@@ -22,50 +23,29 @@ from attnviz.core.limits import (
     MAX_STAGE_NUMBERS,
     MAX_TOKENS,
 )
-from attnviz.core.tokens import cleaned
+from attnviz.core.tokens import clean
 
 _MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS  # of .safetensors; every array takes less
 _ENTRY = b"PK\x01\x02"  # precedes each array's name in an .npz
 _MAX_NUMBERS = MAX_FILE_BYTES // 2  # as many as a file of float16 holds; each takes 8 bytes from here on
 _TEXT = "SU"  # the kinds of arrays that hold text, such as the words in attnviz's own files
 
+Arrays = dict[str, np.ndarray]
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayFile:
-    """The arrays and words of a file.
+    """The arrays of a file in their original precision, and its rows of words, cleaned."""
 
-    Attributes
-    ----------
-    arrays : dict of str to ndarray
-        Booleans, integers or floats in their original precision.
-    texts : dict of str to tuple of str
-        Rows of words, cleaned, no longer than a sentence.
-    """
-
-    arrays: dict[str, np.ndarray]
+    arrays: Arrays
     texts: dict[str, tuple[str, ...]]
 
 
 def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayFile:
-    """Read a file without unpickling anything.
+    """Read a file of at most 8 MiB, unpacked as well, without unpickling anything.
 
-    Parameters
-    ----------
-    filename : str
-        Its ending gives the format: .npz, .npy, .safetensors or .csv.
-    content : bytes
-        At most 8 MiB, unpacked as well.
-    stage : str, optional
-        The name of the array of an .npy or .csv; by default the file's name without its ending.
-
-    Returns
-    -------
-    ArrayFile
-
-    Raises
-    ------
-    OwnArraysError
-        If the file is anything else. No other error is raised, whatever it holds.
+    The filename's ending gives the format. `stage` names the array of an .npy or .csv; by default the file's name does.
+    Whatever the content is, no error but OwnArraysError is raised.
     """
     path = PurePosixPath(filename.replace("\\", "/"))
     reader = _READERS.get(path.suffix.lower())
@@ -88,24 +68,26 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
             f"{_shown(path.name)} must be a {path.suffix.lower()} file as NumPy, safetensors or a spreadsheet writes "
             "it; this one is broken or is something else. Save it again."
         ) from None
-    of_numbers = {name: array for name, array in arrays.items() if not _is_text(array)}
-    if not of_numbers:
+    numbers = {name: array for name, array in arrays.items() if array.dtype.kind not in _TEXT}
+    if not numbers:
         raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
-    if (n := sum(array.size for array in of_numbers.values() if array.dtype != bool)) > _MAX_NUMBERS:
+    if (n := sum(array.size for array in numbers.values() if array.dtype != bool)) > _MAX_NUMBERS:
         raise OwnArraysError(
             f"A file may hold at most {_MAX_NUMBERS:,} numbers, as each is computed with in float64; this one has "
             f"{n:,}. Leave out what attention doesn't need."
         )
-    return ArrayFile(of_numbers, texts)
+    return ArrayFile(numbers, texts)
 
 
 def texts_in(arrays: Mapping[str, np.ndarray], most: float = MAX_TOKENS) -> dict[str, tuple[str, ...]]:
     """The arrays that are rows of at most `most` words, cleaned."""
-    return {
-        name: _words(array)
-        for name, array in arrays.items()
-        if _is_text(array) and array.ndim == 1 and len(array) <= most
-    }
+    rows = {name: each for name, each in arrays.items() if each.dtype.kind in _TEXT and each.ndim == 1}
+    return {name: tuple(map(_word, each.tolist())) for name, each in rows.items() if len(each) <= most}
+
+
+def _word(word: str | bytes) -> str:
+    text = word if isinstance(word, str) else word.decode("utf-8", "replace")
+    return clean(text[:MAX_CHARACTERS]).strip() or " " * bool(text)  # a space is a letter
 
 
 def as_array(name: str, value: object) -> np.ndarray:
@@ -125,19 +107,21 @@ def numeric(name: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _is_text(array: np.ndarray) -> bool:
-    return array.dtype.kind in _TEXT
+def _check_kind(name: str, dtype: np.dtype) -> None:
+    if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise OwnArraysError(
+            f"An array holds booleans, whole numbers, float16, float32 or float64; {_shown(name)} is of "
+            f"{_shown(dtype)}. Convert it, as in array.astype(np.float32)."
+        )
 
 
-def _words(array: np.ndarray) -> tuple[str, ...]:
-    words = (each if isinstance(each, str) else each.decode("utf-8", "replace") for each in array.tolist())
-    return tuple(cleaned(each[:MAX_CHARACTERS]).strip() or " " * bool(each) for each in words)  # a space is a letter
+def _check_count(n: int) -> None:
+    if n > MAX_FILE_ARRAYS:
+        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {n}.")
 
 
-def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:
-    n_arrays = content.count(_ENTRY)
-    if n_arrays > MAX_FILE_ARRAYS:
-        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {n_arrays}.")
+def _npz(content: bytes, stage: str) -> Arrays:
+    _check_count(content.count(_ENTRY))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         declared = sum(member.file_size for member in members)
@@ -145,43 +129,32 @@ def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:
             raise OwnArraysError(
                 f"The arrays of a file may have at most {MAX_FILE_SIZE} unpacked; these have {declared / 2**20:.1f}."
             )
+        names = {member.filename.removesuffix(".npy"): member for member in members}
         # a member is read no further than the size that it declares
-        return {
-            name: _array(name, archive.read(member))
-            for member in members
-            for name in (member.filename.removesuffix(".npy"),)
-        }
+        return {name: _npy(archive.read(member), name)[name] for name, member in names.items()}
 
 
-def _npy(content: bytes, stage: str) -> dict[str, np.ndarray]:
-    return {stage: _array(stage, content)}
-
-
-def _array(name: str, content: bytes) -> np.ndarray:
-    """Parse an .npy array; its header is trusted only if the right number of bytes follows."""
+def _npy(content: bytes, stage: str) -> Arrays:
+    """Parse an .npy file, whose header is trusted only if the right number of bytes follows."""
     file = io.BytesIO(content)
-    version = np.lib.format.read_magic(file)
-    read_header = _HEADERS[version]
+    read_header: Any = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
+        np.lib.format.read_magic(file)
+    ]
     shape, is_fortran, dtype = read_header(file)
-    if dtype.kind not in _TEXT:
-        _check_kind(name, dtype)
-    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(content) - file.tell():
+    is_text, size, n_bytes = dtype.kind in _TEXT, math.prod(shape), len(content) - file.tell()
+    if not is_text:
+        _check_kind(stage, dtype)
+    if any(n < 0 for n in shape) or size * dtype.itemsize != n_bytes:
         raise OwnArraysError(
-            f"The header of {_shown(name)} says that its shape is {_shown(shape)}; "
-            f"{len(content) - file.tell()} bytes follow, which is another size. Save it again."
+            f"The header of {_shown(stage)} says that its shape is {_shown(shape)}; "
+            f"{n_bytes} bytes follow, which is another size. Save it again."
         )
-    array = np.frombuffer(content, dtype, offset=file.tell()) if math.prod(shape) else np.empty(0, dtype)
+    array = np.frombuffer(content, dtype, offset=file.tell()) if size else np.empty(0, dtype)
     array = array.reshape(shape, order="F" if is_fortran else "C")
-    return array if dtype.kind in _TEXT else numeric(name, array).astype(dtype.newbyteorder("="))
+    return {stage: array if is_text else numeric(stage, array).astype(dtype.newbyteorder("="))}
 
 
-_HEADERS: Mapping[tuple[int, int], Callable] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-
-
-def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
+def _safetensors(content: bytes, stage: str) -> Arrays:
     try:
         from safetensors import deserialize
     except ImportError:
@@ -195,8 +168,7 @@ def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
             "it has more. Leave out what attention doesn't need."
         )
     tensors = deserialize(content)
-    if len(tensors) > MAX_FILE_ARRAYS:
-        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(tensors)}.")
+    _check_count(len(tensors))
     return {name: numeric(name, _tensor(name, **tensor)) for name, tensor in tensors}
 
 
@@ -213,14 +185,11 @@ def _tensor(name: str, dtype: str, shape: list[int], data: bytes) -> np.ndarray:
     return np.frombuffer(data, kind).astype(kind.newbyteorder("=")).reshape(shape)
 
 
-_SAFETENSORS = {
-    **{"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8"},
-    **{f"{sign}{8 * n}": f"<{sign.lower()}{n}" for sign in "IU" for n in (1, 2, 4, 8)},
-}
-"""The dtypes of safetensors that NumPy has."""
+_SAFETENSORS = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8"}  # the dtypes that NumPy has
+_SAFETENSORS |= {f"{sign}{8 * n}": f"<{sign.lower()}{n}" for sign in "IU" for n in (1, 2, 4, 8)}
 
 
-def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:
+def _csv(content: bytes, stage: str) -> Arrays:
     lines = io.StringIO(content.decode("utf-8-sig"), newline=None)
     first = lines.readline()
     separator = next((each for each in ";\t" if each in first), ",")
@@ -230,32 +199,28 @@ def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:
             f"A .csv file may hold at most {MAX_STAGE_NUMBERS:,} numbers, empty lines counted; this one has {n:,}."
         )
 
-    def rows() -> Iterator[list[str]]:  # read anew in less time than all of them are kept
+    def rows() -> Iterator[list[str]]:  # parsing again takes less time than storing all rows
         lines.seek(0)
         return csv.reader(lines, delimiter=separator)
 
     try:
         numbers = np.fromiter(map(float, chain.from_iterable(rows())), float)
     except ValueError:
-        line, field = next((line, each) for line, each in _fields(rows()) if not _is_number(each))
+        fields = ((line, field) for line, row in enumerate(rows(), start=1) for field in row)
+        line, field = next((line, field) for line, field in fields if not _is_number(field))
         raise OwnArraysError(
             f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
             f"got {_shown(field)} on line {line}."
         ) from None
     lengths = list(map(len, rows()))
     n_columns = next(filter(None, lengths), 0)
-    if not {0, n_columns}.issuperset(lengths):
-        line, length = next((line, n) for line, n in enumerate(lengths, start=1) if n not in (0, n_columns))
-        raise OwnArraysError(
-            f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
-            f"line {line} has {length}."
-        )
+    for line, length in enumerate(lengths, start=1):
+        if length not in (0, n_columns):
+            raise OwnArraysError(
+                f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
+                f"line {line} has {length}."
+            )
     return {stage: numeric(stage, numbers.reshape(-1, n_columns) if n_columns else numbers)}
-
-
-def _fields(rows: Iterable[Sequence[str]]) -> Iterator[tuple[int, str]]:
-    """All fields of a CSV file, each with its line number."""
-    return ((line, field) for line, fields in enumerate(rows, start=1) for field in fields)
 
 
 def _is_number(field: str) -> bool:
@@ -266,21 +231,12 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _check_kind(name: str, dtype: np.dtype) -> None:
-    if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
-        raise OwnArraysError(
-            f"An array holds booleans, whole numbers, float16, float32 or float64; {_shown(name)} is of "
-            f"{_shown(dtype)}. Convert it, as in array.astype(np.float32)."
-        )
-
-
 def _shown(value: object) -> str:
-    """Text from a file, shortened for a sentence."""
     text = str(value) if isinstance(value, np.dtype | tuple) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-_READERS: Mapping[str, Callable[[bytes, str], dict[str, np.ndarray]]] = {
+_READERS: Mapping[str, Callable[[bytes, str], Arrays]] = {
     ".npz": _npz,
     ".npy": _npy,
     ".safetensors": _safetensors,

@@ -1,41 +1,140 @@
-"""Layouts: the axes that people give their arrays, as patterns, and how arrays are rearranged to attnviz's."""
-
-from __future__ import annotations
+"""Layouts: the stages that arrays may be, the axes that people give them, and how they are rearranged to attnviz's."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.read.names import Orientation
-from attnviz.checks.read.stages import stages
+from attnviz.core import order
+from attnviz.core.arrays import real
+from attnviz.core.assembly import Builder, add_layer
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_STAGE_NUMBERS
+from attnviz.core.operations.operation import Source
+from attnviz.core.order import LayerConfig, StageSpec
+from attnviz.core.parameters import ALL_AXES, Parameters
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+
+# --- Stages, derived from the order of stages in a layer
+
+PROJECTIONS = ("w_q", "w_k", "w_v")
+GAINS = tuple(name for name in ALL_AXES if name.startswith("g_"))
+_INPUTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("x", "embeddings", "positions"), ("token", "d_model")),
+    "context": ("context token", "d_model"),
+    **ALL_AXES,
+}
+
+
+def stages() -> Mapping[str, tuple[str, ...]]:
+    """The axes of every input, parameter and stage of a layer.
+
+    >>> stages()["scores"], score_stages()
+    (('head', 'query', 'key'), ('scores', 'scaled', 'capped', 'biased', 'masked'))
+    """
+    return _stages(order.LAYER)[0]
+
+
+def score_stages() -> tuple[str, ...]:
+    """The stages from the scores to the input of the softmax."""
+    return _stages(order.LAYER)[1]
+
+
+def stages_after_scores() -> tuple[str, ...]:
+    """The stages from the softmax on."""
+    return _stages(order.LAYER)[2]
+
+
+@lru_cache(maxsize=8)
+def _stages(layer: tuple[StageSpec, ...]) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
+    """The stages of a minimal pass with everything a layer may have. A rotation needs two dimensions."""
+    build = Builder()
+    for name in ("x", "context"):
+        build.give(Stage.given(name, real(name, np.ones((1, 2)), _INPUTS[name]), _INPUTS[name]))
+    lengths = {"head": 1, "group": 1}
+    ones = {name: np.ones([lengths.get(axis, 2) for axis in axes]) for name, axes in ALL_AXES.items()}
+    for stage in Parameters(**ones).stages.values():
+        build.give(stage)
+    add_layer(build, LayerConfig(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
+    axes = {**_INPUTS, **{name: stage.axes for name, stage in build.stages.items()}}
+    names = [spec.name for spec in layer]
+    softmax = names.index("attention")
+    return axes, tuple(n for n in names[names.index("scores") : softmax] if n in axes), tuple(names[softmax:])
+
+
+def computable(names: set[str]) -> set[str]:
+    """The stages that can be computed from stages of these names.
+
+    >>> sorted({"x", "w_q", "q", "k", "attention"} - computable({"x", "w_q", "q", "k", "attention"}))
+    ['k', 'w_q', 'x']
+    """
+    config = replace(order.layer_configs(names)[0], d_k=1)  # of whichever length
+    present, made = {*names, "mask"}, set()
+    for spec in order.LAYER:
+        if spec.is_in(config) and spec.inputs(present):
+            made.add(spec.name)
+            present.add(spec.name)
+    return made
+
+
+_GIVEN = Source("from your arrays")
+
+
+def recomputed(arrays: Mapping[str, np.ndarray], config: LayerConfig) -> Trace:
+    """The pass from the stages that start it, in attnviz's layouts; ArrayError if a number of it is not finite.
+
+    A -inf in scores that start the pass hides a key.
+    """
+    arrays = _with_mask_of_scores(arrays)
+    mask = arrays.get("mask")
+    build = Builder()
+    for name, axes in stages().items():
+        if name in arrays and name != "mask":
+            build.give(Stage.given(name, real(name, arrays[name], axes), axes, _GIVEN))
+    add_layer(build, config, mask)
+    trace = Trace(tuple(build.stages.values()), {})
+    return trace if mask is None else trace.with_sources({"mask": _GIVEN.recipe})
+
+
+def _with_mask_of_scores(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """Turn the -inf of scores that start the pass into a mask."""
+    made = computable({"scores", *arrays}) | {"scores"}
+    *_, before, masked = (each for each in score_stages() if each in made)
+    for name in (arrays.keys() - computable(set(arrays))).intersection(score_stages()):
+        seen = ~np.isneginf(arrays[name])
+        if not seen.all():
+            rest = {each: array for each, array in arrays.items() if each != name}
+            return rest | {"mask": seen, before if name == masked else name: np.where(seen, arrays[name], 0)}
+    return arrays
+
+
+# --- Layouts
+
+Orientation = Literal["(in, out)", "(out, in)"]
+IN_OUT: Orientation = "(in, out)"
+OUT_IN: Orientation = "(out, in)"
+JOINED = "heads side by side"
+BY_HEADS = "heads first, (out, in)"
+_AVERAGED, _REPEATED = "averaged over heads", "repeated for each head"
+_SINGLE = "each token a sentence of its own"
+_SECOND, _BATCH_SECOND = "heads on the second axis", "batch on the second axis"
 
 Sizes = Mapping[str, int]
-"""How long each axis is, by its letter.
-
-t queries, s keys, m and c the numbers of a token and of one of the context, h heads, g heads of keys and values (fewer
-than h where queries share them), d numbers of a query and a key, v those of a value, o those of the output, n neurons,
-e the numbers that they write.
-"""
+"""The length of each axis by its letter: t queries, s keys, m and c dimensions of a token and of one of the context,
+h heads, g groups of keys and values (fewer than h where heads share them), d dimensions of a query and a key, v of a
+value, o of the output, n neurons, e the numbers that they write."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """One layout of a stage.
+    """One layout of a stage; "(h d) m" has heads and their dimensions in one axis. Leading axes of length 1 may come.
 
-    Attributes
-    ----------
-    pattern : str
-        Its axes in order; "(h d) m" has heads and their dimensions in one axis. Leading axes of length 1 are allowed.
-    title : str
-        Its description; empty for attnviz's own.
-    family : str
-        If shapes allow it, all parameters of a pass have layouts of the same family.
+    attnviz's own has no title. If shapes allow it, all parameters of a pass have layouts of one family.
     """
 
     pattern: str
@@ -48,23 +147,9 @@ class Layout:
         return self.title.startswith(_AVERAGED)
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether shared keys or values are repeated for each head."""
-        return self.title == _REPEATED
-
-    @property
     def is_of_single_tokens(self) -> bool:
         """Whether each token is a sentence of its own, with one attention weight per head."""
         return self.title.endswith(_SINGLE)
-
-
-IN_OUT, OUT_IN = "(in, out)", "(out, in)"
-_AVERAGED = "averaged over heads"
-_REPEATED = "repeated for each head"
-_SINGLE = "each token a sentence of its own"
-_SECOND = "heads on the second axis"
-JOINED = "heads side by side"
-BY_HEADS = "heads first, (out, in)"
 
 
 def _projection(heads: str, width: str, length: str) -> tuple[Layout, ...]:
@@ -77,15 +162,15 @@ def _projection(heads: str, width: str, length: str) -> tuple[Layout, ...]:
     )
 
 
-def _headed(heads: str, place: str, length: str) -> tuple[Layout, ...]:
+def _headed(heads: str, rows: str, length: str) -> tuple[Layout, ...]:
     return (
-        Layout(f"{heads} {place} {length}", family="heads first"),
-        Layout(f"{place} {heads} {length}", _SECOND, "heads second"),
-        Layout(f"{place} ({heads} {length})", JOINED, "joined"),
+        Layout(f"{heads} {rows} {length}", family="heads first"),
+        Layout(f"{rows} {heads} {length}", _SECOND, "heads second"),
+        Layout(f"{rows} ({heads} {length})", JOINED, "joined"),
     )
 
 
-def _of_groups(length: str) -> tuple[Layout, ...]:
+def _grouped(length: str) -> tuple[Layout, ...]:
     """The layouts of keys or values that heads may share: once per group or once per head."""
     return (*_headed("g", "s", length), Layout(f"h s {length}", _REPEATED, "heads first"))
 
@@ -94,50 +179,42 @@ def _matrix(rows: str, columns: str) -> tuple[Layout, ...]:
     return Layout(f"{rows} {columns}", family=IN_OUT), Layout(f"{columns} {rows}", OUT_IN, OUT_IN)
 
 
-_ROWS = (Layout("h t s"), Layout("t s", _AVERAGED))
+def _alone(*patterns: str, title: str = "") -> tuple[Layout, ...]:
+    first, *others = patterns
+    return (Layout(first), *(Layout(each, title) for each in others))
 
+
+_ROWS = _alone("h t s", "t s", title=_AVERAGED)
 _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
-    "x": (Layout("t m"), Layout("t 1 m", "batch on the second axis")),
-    "context": (Layout("s c"), Layout("s 1 c", "batch on the second axis")),
-    "embeddings": (Layout("t m"),),
-    "positions": (Layout("t m"),),
+    "x": _alone("t m", "t 1 m", title=_BATCH_SECOND),
+    "context": _alone("s c", "s 1 c", title=_BATCH_SECOND),
     "w_q": _projection("h", "m", "d"),
     "w_k": _projection("g", "c", "d"),
     "w_v": _projection("g", "c", "v"),
-    "w_o": (
-        Layout("(h v) o", IN_OUT, IN_OUT),
-        Layout("o (h v)", OUT_IN, OUT_IN),
-        Layout("h v o", "(heads, in, out)"),
-    ),
-    "b_q": (Layout("h d"), Layout("(h d)", JOINED)),
-    "b_k": (Layout("g d"), Layout("(g d)", JOINED)),
-    "b_v": (Layout("g v"), Layout("(g v)", JOINED)),
-    "b_o": (Layout("o"),),
-    "g_attn_norm": (Layout("m"),),
-    "b_attn_norm": (Layout("m"),),
-    "g_mlp_norm": (Layout("o"),),
-    "b_mlp_norm": (Layout("o"),),
+    "w_o": (Layout("(h v) o", IN_OUT, IN_OUT), Layout("o (h v)", OUT_IN, OUT_IN), Layout("h v o", "(heads, in, out)")),
+    "b_q": _alone("h d", "(h d)", title=JOINED),
+    "b_k": _alone("g d", "(g d)", title=JOINED),
+    "b_v": _alone("g v", "(g v)", title=JOINED),
+    **dict.fromkeys(("embeddings", "positions"), _alone("t m")),
+    **dict.fromkeys(("b_o", "g_mlp_norm", "b_mlp_norm"), _alone("o")),
+    **dict.fromkeys(("g_attn_norm", "b_attn_norm"), _alone("m")),
     "w_hidden": _matrix("o", "n"),
-    "b_hidden": (Layout("n"),),
+    "b_hidden": _alone("n"),
     "w_mlp": _matrix("n", "e"),
-    "b_mlp": (Layout("e"),),
-    "q": _headed("h", "t", "d"),
-    "k": _of_groups("d"),
-    "v": _of_groups("v"),
-    **dict.fromkeys(("q_normed", "q_rotated"), _headed("h", "t", "d")),
-    **dict.fromkeys(("k_normed", "k_rotated"), _of_groups("d")),
-    "scores": _ROWS,
-    "scaled": _ROWS,
-    "mask": (Layout("t s"), Layout("h t s"), Layout("s", "the same for every query")),
-    "masked": _ROWS,
+    "b_mlp": _alone("e"),
+    **dict.fromkeys(("q", "q_normed", "q_rotated"), _headed("h", "t", "d")),
+    **dict.fromkeys(("k", "k_normed", "k_rotated"), _grouped("d")),
+    "v": _grouped("v"),
+    **dict.fromkeys(("scores", "scaled", "masked"), _ROWS),
+    "mask": (*_alone("t s", "h t s"), Layout("s", "the same for every query")),
     "attention": (*_ROWS, Layout("t h 1 1", _SINGLE), Layout("t 1 1", f"{_AVERAGED}, {_SINGLE}")),
     "heads": _headed("h", "t", "v"),
-    "concat": (Layout("t (h v)"), Layout("t h v", "heads on an axis of their own")),
-    "contributions": (Layout("h t o"), Layout("t h o", _SECOND)),
-    "output": (Layout("t o"), Layout("t 1 o", "batch on the second axis")),
-    **dict.fromkeys(("residual", "mlp_norm", "mlp_residual"), (Layout("t o"),)),
-    **dict.fromkeys(("hidden", "active"), (Layout("t n"),)),
-    "mlp": (Layout("t e"),),
+    "concat": _alone("t (h v)", "t h v", title="heads on an axis of their own"),
+    "contributions": _alone("h t o", "t h o", title=_SECOND),
+    "output": _alone("t o", "t 1 o", title=_BATCH_SECOND),
+    **dict.fromkeys(("residual", "mlp_norm", "mlp_residual"), _alone("t o")),
+    **dict.fromkeys(("hidden", "active"), _alone("t n")),
+    "mlp": _alone("t e"),
 }
 _LETTERS = {"token": "t", "query": "t", "key": "s", "context token": "s", "head": "h", "d_k": "d", "d_v": "v"}
 
@@ -148,13 +225,10 @@ def layouts_of(stage: str) -> tuple[Layout, ...]:
     >>> [layout.pattern for layout in layouts_of("w_mlp")]
     ['n e', 'e n']
     """
-    return _LAYOUTS.get(stage) or _by_axes(stages()[stage])
-
-
-def _by_axes(axes: tuple[str, ...]) -> tuple[Layout, ...]:
-    if axes == stages()["scores"]:
-        return _ROWS
-    return (Layout(" ".join(_LETTERS.get(axis, "m") for axis in axes)),)
+    if stage in _LAYOUTS:
+        return _LAYOUTS[stage]
+    axes = stages()[stage]
+    return _ROWS if axes == stages()["scores"] else _alone(" ".join(_LETTERS.get(axis, "m") for axis in axes))
 
 
 @lru_cache(maxsize=256)
@@ -170,13 +244,13 @@ def groups_of(pattern: str) -> tuple[str, ...]:
 def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None:
     """The axis lengths, extended by those of an array of this shape and layout; None if they contradict it.
 
-    `sizes` has "h": of heads and numbers in one axis nothing else says which is which.
+    `sizes` has "h", as nothing else tells how many heads share an axis with their dimensions.
 
     >>> fitted(Layout("t (h d)"), (1, 3, 8), {"h": 2})
     {'h': 2, 't': 3, 'd': 4}
     """
     groups = groups_of(layout.pattern)
-    shape = _without_batch(shape, len(groups))
+    shape = without_batch(shape, len(groups))
     if len(shape) != len(groups):
         return None
     lengths = dict(sizes)
@@ -189,8 +263,14 @@ def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None
             return None
         lengths |= dict.fromkeys(unknown, length // product)
     if layout.is_of_single_tokens and lengths["h"] * lengths["t"] ** 2 > MAX_STAGE_NUMBERS:
-        return None  # it has as many keys as queries, though their shares aren't given
+        return None  # it has as many keys as queries, though their weights aren't given
     return None if lengths["h"] % lengths.get("g", 1) or 0 in lengths.values() else lengths
+
+
+def without_batch(shape: tuple[int, ...], n_axes: int) -> tuple[int, ...]:
+    """The last `n_axes` of a shape if the others are 1; else the shape."""
+    surplus = max(len(shape) - n_axes, 0)
+    return shape[surplus:] if set(shape[:surplus]) <= {1} else shape
 
 
 def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.ndarray:
@@ -200,8 +280,8 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     """
     groups = groups_of(layout.pattern)
     letters = "".join(groups).replace("1", "")
-    own = groups_of(layout.pattern if stage == "mask" else layouts_of(stage)[0].pattern)
-    target = "".join(own)
+    target_groups = groups if stage == "mask" else groups_of(layouts_of(stage)[0].pattern)
+    target = "".join(target_groups)
     split = array.reshape([sizes[letter] for letter in letters])
     if layout.is_of_single_tokens:
         itself = np.eye(len(split)).reshape(len(split), *[1] * (split.ndim - 1), len(split))
@@ -213,44 +293,36 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     moved = split.transpose([letters.index(letter) for letter in target])
     if target[0] == "g" and sizes["g"] != sizes["h"]:
         moved = np.repeat(moved, sizes["h"] // sizes["g"], axis=0)
-        own = ("h", *own[1:])
+        target_groups = ("h", *target_groups[1:])
     if layout.pattern == "s":
         return np.broadcast_to(moved, (sizes.get("t", 1), sizes["s"]))
-    return moved.reshape([math.prod(sizes[letter] for letter in group) for group in own])
+    return moved.reshape([math.prod(sizes[letter] for letter in group) for group in target_groups])
 
 
-def _without_batch(shape: tuple[int, ...], n_axes: int) -> tuple[int, ...]:
-    surplus = max(len(shape) - n_axes, 0)
-    return shape[surplus:] if set(shape[:surplus]) <= {1} else shape
+# --- Fused matrices
 
-
-_MAX_HEADS = 128
+MAX_HEADS = 128
 
 
 @dataclass(frozen=True)
-class Cut:
-    """How q, k and v lie in one fused array.
+class FusedLayout:
+    """How q, k and v lie in one fused array: all queries, then all keys, then all values; or group by group.
 
-    Attributes
-    ----------
-    orientation : {"(in, out)", "(out, in)"}
-    n_sharing : int
-        How many heads share keys and values; the query part is that many times longer.
-    n_groups : int
-        The number of groups, each with its queries, then its key and value, as in GPT-NeoX, BLOOM and Falcon; 0 if all
-        queries come first, then all keys, then all values.
+    `n_sharing` heads share keys and values, so that the queries are that many times longer. Of `n_groups` groups each
+    has its queries, then its key and value, as in GPT-NeoX, BLOOM and Falcon.
     """
 
     orientation: Orientation
     n_sharing: int = 1
     n_groups: int = 0
 
-    def apart(self, name: str, array: np.ndarray, n_axes: int) -> list[np.ndarray]:
+    def split(self, name: str, array: np.ndarray, n_axes: int) -> list[np.ndarray]:
         """The three parts of a matrix or a vector; OwnArraysError if it can't be split."""
         lengths = array.shape[max(array.ndim - n_axes, 0) :]
         axis = 1 if n_axes == 2 and self.orientation == IN_OUT else 0
         n_parts = self.n_sharing + 2
-        if len(lengths) < n_axes or math.prod(lengths) != array.size or lengths[axis] % (n_parts * self._n_cuts):
+        n_pieces = n_parts * max(self.n_groups, 1)
+        if len(lengths) < n_axes or math.prod(lengths) != array.size or lengths[axis] % n_pieces:
             raise OwnArraysError(
                 f"{name[:60]!r} holds what makes q, k and v beside each other, so that one of its axes is a multiple "
                 f"of {n_parts}; got {array.shape}."
@@ -263,50 +335,33 @@ class Cut:
         queries = heads[:, : self.n_sharing].reshape(-1, *heads.shape[2:])
         return [queries, heads[:, -2], heads[:, -1]]
 
-    @property
-    def _n_cuts(self) -> int:
-        return max(self.n_groups, 1)
 
+def fused_layouts(
+    array: np.ndarray, orientation: Orientation | None, width: int | None, joined: int | None, n_heads: int | None
+) -> Iterator[FusedLayout]:
+    """The ways to split a fused matrix, all queries first or by heads; None stands for what isn't known.
 
-def cuts(
-    array: np.ndarray, says: Orientation | None, width: int | None, joined: int | None, n_heads: int | None
-) -> Iterator[Cut]:
-    """How a fused matrix may be split: all queries first, or by heads.
+    `width` is that of x, and `joined` the total length of a token's queries, by default a third of the matrix.
 
-    Parameters
-    ----------
-    array : ndarray
-    says : {"(in, out)", "(out, in)"}, optional
-        The orientation, if it is known.
-    width : int, optional
-        The width of x, if it is known.
-    joined : int, optional
-        The total length of a token's queries, if it is known; by default a third of the matrix.
-    n_heads : int, optional
-
-    Examples
-    --------
-    >>> [each.n_groups for each in cuts(np.ones((24, 8)), None, 8, 8, None)]
+    >>> [each.n_groups for each in fused_layouts(np.ones((24, 8)), None, 8, 8, None)]
     [0, 1, 2, 4, 8]
     """
     shared = []
-    for orientation in (says,) if says else orientations(array, width):
-        n_out = array.shape[-2 if orientation == OUT_IN else -1]
+    for each in (orientation,) if orientation else orientations(array, width):
+        n_out = array.shape[-2 if each == OUT_IN else -1]
         rest = n_out - joined if joined else 0
-        n_sharing = 2 * joined // rest if rest > 0 and not 2 * joined % rest else 1
-        yield Cut(orientation, n_sharing)
-        shared.append((orientation, n_sharing, n_out * n_sharing // (n_sharing + 2)))
-    for orientation, n_sharing, n_queries in shared:
-        for h in (n_heads,) if n_heads else range(1, _MAX_HEADS + 1):
+        n_sharing = 2 * joined // rest if joined and rest > 0 and not 2 * joined % rest else 1
+        yield FusedLayout(each, n_sharing)
+        shared.append((each, n_sharing, n_out * n_sharing // (n_sharing + 2)))
+    for each, n_sharing, n_queries in shared:
+        for h in (n_heads,) if n_heads else range(1, MAX_HEADS + 1):
             if not n_queries % h and not h % n_sharing:
-                yield Cut(orientation, n_sharing, h // n_sharing)
+                yield FusedLayout(each, n_sharing, h // n_sharing)
 
 
 def orientations(array: np.ndarray, width: int | None) -> tuple[Orientation, ...]:
     """The possible orientations of a fused matrix whose name doesn't give one.
 
-    Examples
-    --------
     >>> orientations(np.ones((24, 8)), 8), orientations(np.ones((12, 12)), 12), orientations(np.ones((8, 24)), None)
     (('(out, in)',), ('(out, in)', '(in, out)'), ('(in, out)',))
     """
@@ -315,4 +370,5 @@ def orientations(array: np.ndarray, width: int | None) -> tuple[Orientation, ...
         return (OUT_IN,) if columns == width else (IN_OUT,)
     if rows == 3 * columns or columns == 3 * rows:
         return (OUT_IN,) if rows > columns else (IN_OUT,)
-    return tuple(way for way, n in ((OUT_IN, rows), (IN_OUT, columns)) if n % 3 == 0) or (OUT_IN,)
+    ways: tuple[tuple[Orientation, int], ...] = ((OUT_IN, rows), (IN_OUT, columns))
+    return tuple(way for way, n in ways if n % 3 == 0) or (OUT_IN,)

@@ -1,17 +1,20 @@
-"""Names: the stage and the layer of an array, told by the name that a library or its author gave it."""
+"""Names: the stage and the layer of an array, as its name tells them; and the words of rows and columns."""
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.read.stages import stages
+from attnviz.checks.read.files import as_array, texts_in
+from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation, stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.stage import split_layer
+from attnviz.core.tokens import labels
+from attnviz.core.trace import Trace
 
-Orientation = Literal["(in, out)", "(out, in)"]
 Meaning = Literal["visible", "hidden"]
 MEANINGS: tuple[Meaning, ...] = ("visible", "hidden")
 
@@ -26,65 +29,51 @@ class Convention:
 
 @dataclass(frozen=True)
 class Named:
-    """The meaning of an array's name.
+    """The meaning of an array's name; a generic name tells neither orientation nor what True means in a mask."""
 
-    Attributes
-    ----------
-    stage : str
-        The stage; "w_qkv" and "b_qkv" for fused q, k and v.
-    orientation : {"(in, out)", "(out, in)"}, optional
-        The layout of matrices in the library that uses this name; None for a generic name.
-    true_is : {"visible", "hidden"}, optional
-        What True means in a mask of this name.
-    """
-
-    stage: str
+    stage: str  # "w_qkv" and "b_qkv" for fused q, k and v
     orientation: Orientation | None = None
     true_is: Meaning | None = None
 
 
-_OUT_IN, _IN_OUT = "(out, in)", "(in, out)"
+_WORDS = {"q": "query", "k": "key", "v": "value", "o": "(?:attention_output|out)"}
 # The output matrix in GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT
 _BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin"
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention
     (r"in_proj_weight", Named("w_qkv")),
     (r"in_proj_bias", Named("b_qkv")),
-    *((rf"{each}_proj_weight", Named(f"w_{each}", _OUT_IN)) for each in "qkv"),
+    *((rf"{each}_proj_weight", Named(f"w_{each}", OUT_IN)) for each in "qkv"),
     (r"(?:src_|tgt_)?key_padding_mask", Named("mask", true_is="hidden")),
     # GPT-2 and nanoGPT share names; their shapes tell them apart
-    (r"c_attn[./]weight", Named("w_qkv")),
-    (r"c_attn[./]bias", Named("b_qkv")),
-    (r"attn[./]c_proj[./]weight|c_proj[./]weight", Named("w_o")),
-    (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
-    # layers of their own: of BERT, Raschka, Llama, d2l and T5 query, W_query, q_proj, W_q and q
+    *((rf"c_attn[./]{kind}", Named(f"{kind[0]}_qkv")) for kind in ("weight", "bias")),
+    *((rf"(?:attn[./])?c_proj[./]{kind}", Named(f"{kind[0]}_o")) for kind in ("weight", "bias")),
+    # separate layers: query, W_query, q_proj, W_q and q of BERT, Raschka, Llama, d2l and T5
     *(
-        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
-        for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
+        (rf"(?:(?:w_)?{_WORDS[each]}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]{kind}", named)
+        for kind, orientation in (("weight", OUT_IN), ("bias", None))
+        for each in "qkv"
+        for named in (Named(f"{kind[0]}_{each}", orientation),)
     ),
     *(
-        (rf"(?:(?:w_)?{word}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]bias", Named(f"b_{each}"))
-        for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
-    ),
-    *(
-        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", _OUT_IN if kind == "weight" else None))
+        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", OUT_IN if kind == "weight" else None))
         for at, each in enumerate("qkvo")
         for kind in ("weight", "bias")
     ),
     *(
-        (rf"(?:{_BEFORE_O}|out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", says))
-        for kind, says in (("weight", _OUT_IN), ("bias", None))
+        (rf"(?:{_BEFORE_O}|out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", orientation))
+        for kind, orientation in (("weight", OUT_IN), ("bias", None))
     ),
-    # of Qwen 3, Gemma 3 and OLMo 2, and of gpt-oss
+    # Qwen 3, Gemma 3 and OLMo 2; gpt-oss
     *((rf"{each}_?norm[./]weight|norm_?{each}[./]weight", Named(f"g_{each}_norm")) for each in "qk"),
     (r"sinks?", Named("sinks")),
     # Keras and Flax
     *(
-        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", _IN_OUT if kind == "kernel" else None))
-        for each, word in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "(?:attention_output|out)"))
+        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", IN_OUT if kind == "kernel" else None))
+        for each, word in _WORDS.items()
         for letter, kind in (("w", "kernel"), ("b", "bias"))
     ),
-    # TransformerLens; its W_Q is generic
+    # TransformerLens, whose W_Q is generic; _W_K and the like are those of groups
     *((rf"hook_{each}", Named(each)) for each in "qkv"),
     (r"hook_attn_scores", Named("masked")),
     (r"hook_pattern", Named("attention")),
@@ -92,22 +81,20 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"hook_result", Named("contributions")),
     (r"hook_attn_out", Named("output")),
     (r"ln1[./]hook_normalized", Named("x")),
-    *((rf"_{kind}_{each}", Named(f"{kind}_{each}".lower())) for kind in "Wb" for each in "KV"),  # those of groups
+    *((rf"_{kind}_{each}", Named(f"{kind}_{each}".lower())) for kind in "Wb" for each in "KV"),
     # microgpt
-    *((rf"attn_w{each}", Named(f"w_{each}", _OUT_IN)) for each in "qkvo"),
-    # what anyone writes
+    *((rf"attn_w{each}", Named(f"w_{each}", OUT_IN)) for each in "qkvo"),
+    # generic names
     *(
-        (rf"w_?{each}|{word}_weight|w_{word}", Named(f"w_{each}"))
-        for each, word in zip("qkv", ("query", "key", "value"), strict=True)
+        (rf"{letter}_?{each}|{_WORDS[each]}_{kind}|{letter}_{_WORDS[each]}", Named(f"{letter}_{each}"))
+        for letter, kind in (("w", "weight"), ("b", "bias"))
+        for each in "qkv"
     ),
+    *((rf"{letter}_?o|{letter}_out|{letter}_output", Named(f"{letter}_o")) for letter in "wb"),
     *(
-        (rf"b_?{each}|{word}_bias|b_{word}", Named(f"b_{each}"))
-        for each, word in zip("qkv", ("query", "key", "value"), strict=True)
+        (rf"{kind[0]}_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]{kind}", Named(f"{kind[0]}_qkv"))
+        for kind in ("weight", "bias")
     ),
-    (r"w_?o|w_out|w_output", Named("w_o")),
-    (r"b_?o|b_out|b_output", Named("b_o")),
-    (r"w_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]weight", Named("w_qkv")),
-    (r"b_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]bias", Named("b_qkv")),
     *((rf"{each}_(?:rot(?:ated)?|roped?|embed)|hook_rot_{each}", Named(f"{each}_rotated")) for each in "qk"),
     *((rf"{each}_normed|{each}_norm", Named(f"{each}_normed")) for each in "qk"),
     (r"(?:soft_?)?capped(?:_scores)?", Named("capped")),
@@ -123,25 +110,29 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"scaled(?:_scores)?", Named("scaled")),
     (r"masked(?:_scores)?", Named("masked")),
     (r"(?:attn_|attention_|causal_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
-    (r"alibi|(?:relative_)?position_bias", Named("mask")),  # what is added to scores: of BLOOM, and of T5
-    (
-        r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
-        Named("attention"),
-    ),
+    (r"alibi|(?:relative_)?position_bias", Named("mask")),  # what BLOOM and T5 add to scores
+    (r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)", Named("attention")),
+    (r"attn_output_weights|softmax", Named("attention")),
     (r"heads|z|head_outputs?", Named("heads")),
     (r"concat(?:enated)?", Named("concat")),
     (r"contributions", Named("contributions")),
     (r"y|out|outputs?|(?:attn|attention)_out(?:put)?", Named("output")),
     (r"residual", Named("residual")),
 )
-_TABLE = [(re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL), named) for pattern, named in _PATTERNS]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern for a last part of a name, whatever its prefix."""
+    return re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL)
+
+
+_TABLE = [(_compiled(pattern), named) for pattern, named in _PATTERNS]
+_OTHER_BLOCKS = re.compile(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", re.IGNORECASE)
 
 
 def named(name: str) -> Named | None:
     """The meaning of a name; a prefix such as "blocks.0.attn." is ignored.
 
-    Examples
-    --------
     >>> named("transformer.h.0.attn.c_attn.weight").stage, named("blocks.0.attn.hook_z").stage, named("W_Q").stage
     ('w_qkv', 'heads', 'w_q')
     >>> named("mlp.c_proj.weight"), named("q_proj.weight").orientation
@@ -149,13 +140,13 @@ def named(name: str) -> Named | None:
     """
     if name in stages():
         return Named(name)
-    if re.search(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", name, re.IGNORECASE):
+    if _OTHER_BLOCKS.search(name):
         return None
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
 
 
-_OF_TORCH = re.compile(r"(?:.*[./])?(?:in_proj_(?:weight|bias)|[qkv]_proj_weight)", re.DOTALL)
-_OF_KERNELS = re.compile(r"(?:.*[./])?(?:query|key|value|attention_output)[./]kernel(?::0)?", re.DOTALL)
+_TORCH = re.compile(r"(?:.*[./])?(?:in_proj_(?:weight|bias)|[qkv]_proj_weight)", re.DOTALL)
+_KERNEL = re.compile(r"(?:.*[./])?(?:query|key|value|attention_output)[./]kernel(?::0)?", re.DOTALL)
 
 
 def convention(mask: str, is_bool: bool, names: Iterable[str]) -> Convention | None:
@@ -165,11 +156,11 @@ def convention(mask: str, is_bool: bool, names: Iterable[str]) -> Convention | N
     ('hidden', 'visible')
     """
     names, last = [*names], re.split(r"[./]", mask)[-1].lower()
-    if any(map(_OF_KERNELS.fullmatch, names)):
+    if any(map(_KERNEL.fullmatch, names)):
         return Convention("Keras and Flax", "visible")
     if last == "attention_mask" and not is_bool:
         return Convention("Hugging Face", "visible")
-    if is_bool and any(map(_OF_TORCH.fullmatch, names)):
+    if is_bool and any(map(_TORCH.fullmatch, names)):
         return Convention("torch.nn.MultiheadAttention", "hidden")
     if last == "attention_mask" and not any(map(is_by_heads, names)):  # Megatron's, of such names, hides where True
         return Convention("Hugging Face and Keras", "visible")
@@ -181,9 +172,8 @@ def is_by_heads(name: str) -> bool:
     return bool(re.search(r"query_key_value|wqkv", name, re.IGNORECASE))
 
 
-def is_in_three(name: str) -> bool:
-    """Whether an array of this name holds all of q, then k, then v. True for PyTorch; GPT-2's name is ambiguous."""
-    return bool(re.search(r"in_proj_weight", name, re.IGNORECASE))
+_ROTATION_TABLE = _compiled(r"(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?")
+_NUMBERS = {"scale": _compiled("scal(?:e|ing)"), "softcap": _compiled(r"(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?")}
 
 
 def is_rotation_table(name: str) -> bool:
@@ -192,22 +182,15 @@ def is_rotation_table(name: str) -> bool:
     >>> is_rotation_table("rotary_emb.inv_freq"), is_rotation_table("cos_cached"), is_rotation_table("cosine_loss")
     (True, True, False)
     """
-    pattern = r"(?:.*[./])?(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?"
-    return bool(re.fullmatch(pattern, name, re.IGNORECASE | re.DOTALL))
+    return bool(_ROTATION_TABLE.fullmatch(name))
 
 
-def is_scale(name: str) -> bool:
-    """Whether a number of this name is the factor of the scores."""
-    return bool(re.fullmatch(r"(?:.*[./])?scal(?:e|ing)", name, re.IGNORECASE | re.DOTALL))
+def named_number(name: str) -> str:
+    """Either "scale" or "softcap", if a number of this name is the factor or the limit of the scores; else ""."""
+    return next((number for number, pattern in _NUMBERS.items() if pattern.fullmatch(name)), "")
 
 
-def is_softcap(name: str) -> bool:
-    """Whether a number of this name is the softcap, as in Gemma's configuration and FlashAttention."""
-    pattern = r"(?:.*[./])?(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?"
-    return bool(re.fullmatch(pattern, name, re.IGNORECASE | re.DOTALL))
-
-
-def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def names_by_stage(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates."""
     by_stage: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -236,12 +219,12 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
     """
     layers: dict[int, dict[str, str]] = {}
     for name in names:
-        own, layer = split_layer(name)
+        base, layer = split_layer(name)
         match = NUMBERED.fullmatch(name)
-        if match and (named(name) or is_scale(name) or is_softcap(name)):
+        if match and (named(name) or named_number(name)):
             layers.setdefault(int(match["layer"]), {})[name] = name
-        elif layer and named(own):  # as attnviz's own files have it
-            layers.setdefault(layer, {})[name] = own
+        elif layer and named(base):  # as attnviz's own files have it
+            layers.setdefault(layer, {})[name] = base
     return dict(sorted(layers.items()))
 
 
@@ -257,11 +240,83 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
     if not 1 <= layer <= len(layers):
         raise OwnArraysError(f"The arrays are of {len(layers)} layers; got the layer {layer}.")
     names = [*layers.values()][layer - 1]
-    of_any = {name for each in layers.values() for name in each}
-    unnumbered = [name for name in arrays if name not in of_any and (layer == 1 or _is_shared(name))]
+    numbered = {name for each in layers.values() for name in each}
+
+    def is_shared(name: str) -> bool:
+        known = named(name)
+        return bool(named_number(name)) or (known is not None and known.stage in ("mask", "context"))
+
+    unnumbered = [name for name in arrays if name not in numbered and (layer == 1 or is_shared(name))]
     return {names.get(name, name): arrays[name] for name in (*unnumbered, *names)}
 
 
-def _is_shared(name: str) -> bool:
-    known = named(name)
-    return is_scale(name) or is_softcap(name) or (known is not None and known.stage in ("mask", "context"))
+# --- Words
+
+_QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
+KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
+Texts = Mapping[str, tuple[str, ...]]
+
+
+def words_in(entries: Mapping[str, object]) -> dict:
+    """The entries whose names are those of words."""
+    return {name: entries[name] for name in (*_QUERY_WORDS, *KEY_WORDS) if name in entries}
+
+
+def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np.ndarray]]:
+    """The words among the arrays, and the other arrays."""
+    texts = texts_in({name: as_array(name, array) for name, array in words_in(arrays).items()}, math.inf)
+    return texts, {name: array for name, array in arrays.items() if name not in texts}
+
+
+def words_of(trace: Trace, texts: Texts, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a pass's queries and keys; numbers if no words have the right count.
+
+    Keys share the queries' words if both come from `x`. If keys have no words of their own, they share them too,
+    provided the counts match and none of the arrays' `names` is that of a context.
+    """
+    _, n_queries, n_keys = trace["attention"].shape
+    queries = _fitting(texts, _QUERY_WORDS, n_queries)
+    has_context = any(known.stage == "context" for known in map(named, names) if known)
+    if _is_made_of_x(trace) or (n_queries == n_keys and not has_context and texts.keys().isdisjoint(KEY_WORDS)):
+        return queries, queries
+    return queries, _fitting(texts, KEY_WORDS, n_keys)
+
+
+def _fitting(texts: Texts, names: tuple[str, ...], n: int) -> tuple[str, ...]:
+    fitting = (texts[name] for name in names if len(texts.get(name, ())) == n)
+    return tuple(word or str(number) for number, word in enumerate(next(fitting, ("",) * n), start=1))
+
+
+def wrong_counts(trace: Trace, texts: Texts) -> Iterator[tuple[str, int, int]]:
+    """Words whose count matches neither queries nor keys: their name, their count and the expected one."""
+    _, n_queries, n_keys = trace["attention"].shape
+    sides = ((_QUERY_WORDS, n_queries), (KEY_WORDS, n_keys))
+    for names, n in sides[: 1 if _is_made_of_x(trace) else 2]:
+        counts = {name: len(texts[name]) for name in names if name in texts}
+        if counts and n not in counts.values():
+            yield (*next(iter(counts.items())), n)
+
+
+def conflicting_words(trace: Trace, texts: Texts) -> str:
+    """The name of key words that contradict the query words although both come from `x`; "" if none do."""
+    queries = {texts[name] for name in _QUERY_WORDS if name in texts}
+    others = (name for name in KEY_WORDS if name in texts and texts[name] not in queries)
+    return next(others, "") if _is_made_of_x(trace) else ""
+
+
+def with_words(trace: Trace, queries: tuple[str, ...], keys: tuple[str, ...]) -> Trace:
+    """A pass labelled with the words of its queries and keys."""
+    query_labels, key_labels = labels(queries), labels(keys)
+    trace = trace.labelled(query=query_labels, key=key_labels)
+    if "context" in trace and len(trace["context"].value) == len(key_labels):
+        trace = trace.labelled(context_token=key_labels)
+    if "x" in trace:  # of which keys may be made, and queries given
+        sides = (key_labels, query_labels) if trace["q"].is_given else (query_labels, key_labels)
+        fitting = [side for side in sides if len(side) == len(trace["x"].value)]
+        trace = trace.labelled(token=fitting[0]) if fitting else trace
+    return trace
+
+
+def _is_made_of_x(trace: Trace) -> bool:
+    """Whether queries and keys come from one input."""
+    return "x" in trace and "context" not in trace and not any(n in trace and trace[n].is_given for n in "qk")

@@ -1,93 +1,380 @@
-"""Readings: the ways to fit together the arrays that a pass starts from."""
+"""Readings: a user's arrays as stages, and the ways to fit together those that a pass starts from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.read.arrays import NO_NUMBERS, Numbers, OwnArrays
-from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
-from attnviz.checks.read.masks import HIDES, MaskReading, inferred, patterned
-from attnviz.checks.read.stages import GAINS, PROJECTIONS, beginnings, last_stages, made_of, stages
+from attnviz.checks.read.files import as_array, numeric
+from attnviz.checks.read.layouts import (
+    BY_HEADS,
+    GAINS,
+    IN_OUT,
+    MAX_HEADS,
+    OUT_IN,
+    PROJECTIONS,
+    FusedLayout,
+    Layout,
+    Orientation,
+    Sizes,
+    arranged,
+    computable,
+    fitted,
+    fused_layouts,
+    layouts_of,
+    stages,
+    stages_after_scores,
+)
+from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
+from attnviz.checks.read.names import Meaning, convention, is_by_heads, named, named_number, names_by_stage
+from attnviz.checks.read.rounding import Digits, Format, written_in
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.order import LayerConfig, layer_configs
 
-_MAX_HEADS = 128
-_MAX_READINGS = 64
+_PROJECTED = (["query"], ["query", "key", "value"])  # the inputs of `nn.MultiheadAttention`, which it projects
+ZERO_KEY = "(key of zeros)"  # the name of a sink of 0 that stands for a key of zeros
+NEAR_ONE = 0.02  # how far from 1 a row of attention may sum in bfloat16
 
-_WEIGHTS = (*PROJECTIONS, "w_o")
+
+@dataclass(frozen=True, eq=False)
+class UserArray:
+    """One of the user's arrays under their name, in their layout; Boolean for a mask that selects, else float64."""
+
+    name: str
+    value: np.ndarray
+    dtype: np.dtype  # the original type
+    orientation: str | None = None  # the family of a matrix's layout, if its name, its shape or the user tells it
+    masks: tuple[MaskReading, ...] = ()
+
+    @cached_property
+    def format_and_digits(self) -> tuple[Format, Digits | None]:
+        """The number format, and the digits if the numbers were rounded to few."""
+        return written_in(self.value, self.dtype)
+
+
+UserArrays = Mapping[str, UserArray]
+"""The user's arrays by stages, in the order of the pass."""
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What the user states; None means whatever fits."""
+
+    n_heads: int | None = None
+    orientation: Orientation | None = None  # of all matrices
+    true_is: Meaning | None = None  # in all masks
+
+
+def user_arrays(
+    arrays: Mapping[str, np.ndarray], stated: Conventions | None = None
+) -> tuple[list[UserArrays], tuple[str, ...]]:
+    """Assign arrays to stages, in each way to split fused q, k and v; and list the unknown names.
+
+    OwnArraysError if an array holds no real numbers, or two arrays are the same stage.
+    """
+    stated = stated or Conventions()
+    arrays = {name: as_array(name, array) for name, array in arrays.items()}
+    by_stage = names_by_stage(arrays)
+    unread = tuple(name for name in arrays if not any(name in each for each in by_stage.values()))
+    numbers = {stage: {name: numeric(name, arrays[name]) for name in names} for stage, names in by_stage.items()}
+    known = {name: array for each in numbers.values() for name, array in each.items()}
+    combined = {}
+    for stage, named_arrays in numbers.items():
+        if stage == "mask":
+            combined[stage] = _combined_masks(named_arrays, stated.true_is, [*known])
+        else:
+            ((name, array),) = named_arrays.items()
+            orientation = stated.orientation or _orientation(name)
+            combined[stage] = UserArray(name, array.astype(np.float64), array.dtype, orientation)
+    return [_split(combined, cut) for cut in _fused_layouts(combined, stated)], unread
+
+
+def _orientation(name: str) -> Orientation | None:
+    known = named(name)
+    return known.orientation if known else None
+
+
+def _combined_masks(arrays: Mapping[str, np.ndarray], true_is: Meaning | None, names: Sequence[str]) -> UserArray:
+    masks = []
+    for name, array in arrays.items():
+        known = named(name)
+        usual = convention(name, array.dtype.kind == "b", names)
+        masks.append(UserMask.of(name, array, true_is or (known.true_is if known else None), usual))
+    readings = mask_readings(masks)
+    return UserArray(" and ".join(arrays), readings[0].value, np.dtype(bool), masks=readings)
+
+
+def _fused_layouts(arrays: UserArrays, stated: Conventions) -> list[FusedLayout | None]:
+    """The ways to split a fused array of q, k and v; only None if there is none."""
+    if "w_qkv" not in arrays:
+        return [FusedLayout(OUT_IN)] if "b_qkv" in arrays else [None]
+    name, fused = arrays["w_qkv"].name, arrays["w_qkv"].value
+    orientation = stated.orientation or _orientation(name)
+    if fused.ndim < 2:
+        return [FusedLayout(orientation or OUT_IN)]
+    shapes = {stage: each.value.shape for stage, each in arrays.items()}
+    width = shapes["x"][-1] if shapes.get("x") else None
+    joined = width
+    if len(shapes.get("w_o", ())) >= 2:
+        joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
+    n_heads = stated.n_heads
+    for stage in ("attention", "scores", "scaled", "masked"):
+        if len(shapes.get(stage, ())) > 2 and n_heads is None:
+            n_heads = shapes[stage][-3]
+    is_in_three = "in_proj_weight" in name.lower()  # PyTorch's; GPT-2's name is ambiguous
+    ways = fused_layouts(fused, orientation, width, joined, n_heads)
+    cuts: list[FusedLayout | None] = [each for each in ways if not (is_in_three and each.n_groups)]
+    return sorted(cuts, key=lambda each: each.n_groups == 0) if is_by_heads(name) else cuts  # type: ignore[union-attr]
+
+
+def _split(arrays: UserArrays, cut: FusedLayout | None) -> UserArrays:
+    by_stage: dict[str, UserArray] = {}
+    for stage, array in arrays.items():
+        if cut and stage in ("w_qkv", "b_qkv"):
+            is_matrix = stage == "w_qkv"
+            family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
+            for letter, part in zip("qkv", cut.split(array.name, array.value, 1 + is_matrix), strict=True):
+                by_stage[f"{stage[0]}_{letter}"] = UserArray(array.name, part, array.dtype, family)
+        else:
+            by_stage[stage] = array
+    if "attention" not in by_stage and "scores" in by_stage and _are_weights(by_stage["scores"].value):
+        by_stage["attention"] = by_stage.pop("scores")
+    if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):
+        by_stage["w_o"] = replace(by_stage["w_o"], orientation=by_stage["w_o"].orientation or IN_OUT)
+    return _in_order(by_stage)
+
+
+def _in_order(arrays: UserArrays) -> UserArrays:
+    return {stage: arrays[stage] for stage in stages() if stage in arrays}
+
+
+def _are_weights(scores: np.ndarray) -> bool:
+    """Whether "scores" are attention weights, as in Keras; fully masked queries may have zeros."""
+    sums = scores.sum(axis=-1)
+    are_ones = np.abs(sums - 1) < NEAR_ONE
+    return bool((scores >= 0).all() and are_ones.any() and (are_ones | (sums == 0)).all())
+
+
+def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
+    """The arrays, and what else some of their names may mean in a pass from these arrays; the likeliest first."""
+    for each in _with_query_as_x(arrays):
+        for way in _with_output_as_heads(each):
+            yield from _with_zero_key(way)
+
+
+def _with_query_as_x(arrays: UserArrays) -> list[UserArrays]:
+    """If W_Q is given without x, first with the query input of `nn.MultiheadAttention` as x."""
+    inputs = {letter: arrays[letter] for letter in "qkv" if letter in arrays}
+    names = [each.name.lower() for each in inputs.values()]
+    if {"x", "context"} & set(arrays) or "w_q" not in arrays or names not in _PROJECTED:
+        return [arrays]
+    query, *others = inputs.values()
+    renamed = {"x": query}
+    if others:
+        key, value = others
+        if not np.array_equal(key.value, value.value):
+            return [arrays]
+        if not np.array_equal(query.value, key.value):
+            renamed["context"] = key
+    return [_in_order({**{stage: each for stage, each in arrays.items() if stage not in inputs}, **renamed}), arrays]
+
+
+def _with_output_as_heads(arrays: UserArrays) -> list[UserArrays]:
+    """Without W_O, first with an output taken for the head outputs."""
+    if "output" not in arrays or set(arrays) & {"w_o", "heads", "concat"} or "heads" not in computable(set(arrays)):
+        return [arrays]
+    return [_in_order({"heads" if stage == "output" else stage: each for stage, each in arrays.items()}), arrays]
+
+
+def _with_zero_key(arrays: UserArrays) -> list[UserArrays]:
+    """If attention has one key too many, then also with a sink of 0 in its place.
+
+    A key of zeros, as `add_zero_attn` of `nn.MultiheadAttention` appends, has the same effect.
+    """
+    attention, x = arrays.get("attention"), arrays.get("context") or arrays.get("x")
+    if attention is None or x is None or "sinks" in arrays or attention.value.ndim < 3:
+        return [arrays]
+    adds_up = (np.abs(attention.value.sum(axis=-1) - 1) < NEAR_ONE).all()
+    if not adds_up or attention.value.shape[-1] != max(x.value.shape[:-1], default=0) + 1:
+        return [arrays]
+    sinks = UserArray(ZERO_KEY, np.zeros(attention.value.shape[-3]), attention.dtype)
+    shorter = replace(attention, value=attention.value[..., :-1])
+    return [arrays, _in_order({**arrays, "attention": shorter, "sinks": sinks})]
+
+
+# --- Readings
+
+_MAX_READINGS = 64
+_MATRICES = (*PROJECTIONS, "w_o")
 _MOST_CONTRIBUTIONS = 2 * MAX_STAGE_NUMBERS
 _STAGES = ("hts", "htd", "hsd", "hsv", "htv", "to", "tn", "te")
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One way to read the arrays that a pass starts from.
-
-    Attributes
-    ----------
-    sizes : mapping of letters to int
-        The length of each axis (see `layouts`).
-    arrays : mapping of stages to ndarray
-        In attnviz's layouts.
-    block : LayerConfig
-        The settings of the layer.
-    mask : MaskReading, optional
-    adds_to_gains : bool
-        Whether 1 is added to each gain, as in Gemma.
-    """
+    """One way to read the arrays that a pass starts from, in attnviz's layouts."""
 
     sizes: Sizes
     layouts: Mapping[str, Layout]
     arrays: Mapping[str, np.ndarray]
-    block: LayerConfig
+    config: LayerConfig
     mask: MaskReading | None = None
-    adds_to_gains: bool = False
+    adds_to_gains: bool = False  # whether 1 is added to each gain, as in Gemma
+
+    def with_mask(self, mask: MaskReading) -> Reading:
+        return replace(self, arrays={**self.arrays, "mask": mask.value}, mask=mask)
 
 
-def readings(own: OwnArrays, n_heads: int | None = None, numbers: Numbers = NO_NUMBERS) -> list[Reading]:
-    """All readings in which the arrays fit each other, the simplest first.
+def readings(arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, float]) -> list[Reading]:
+    """All readings in which the arrays fit each other, the simplest first; `numbers` are a scale and a softcap.
 
     If shapes allow it, all matrices have the same layout. OwnArraysError if nothing fits, or a stage is too large.
     """
-    first = beginnings(set(own)) - last_stages()
+    later = stages_after_scores()
+    last = {"embeddings", "positions", *later[later.index("concat") + 1 :]}
+    first = set(arrays) - computable(set(arrays)) - last
     begins = [stage for stage in stages() if stage in first]
+    lengths = {length for array in arrays.values() for length in array.value.shape}
+    divisors = [h for h in range(1, MAX_HEADS + 1) if h == 1 or any(length % h == 0 for length in lengths)]
     ranked = []
-    for h in _numbers_of_heads(own) if n_heads is None else (n_heads,):
-        for sizes, layouts in _fits(begins, own, {"h": h}, {}):
-            full, misfits = _with_ends(own, sizes, set(own) - set(begins))
-            ranked.append((misfits, _mixed(layouts), h, full, layouts))
+    for h in divisors if n_heads is None else (n_heads,):
+        for sizes, layouts in _fits(begins, arrays, {"h": h}, {}):
+            full, misfits = _with_ends(arrays, sizes, set(arrays) - first)
+            ranked.append((misfits, _n_mixed(layouts), h, full, layouts))
     if not begins or not ranked:
-        raise OwnArraysError(_misfit(own, begins))
+        raise OwnArraysError(_misfit(arrays, begins))
     fewest = min(rank[0] for rank in ranked)
     ranked = [rank for rank in ranked if rank[0] == fewest]
-    mixed = min(rank[1] for rank in ranked) + (1 if _may_mix(own) else 0)
-    ranked = sorted((rank for rank in ranked if rank[1] <= mixed), key=lambda rank: rank[1:3])
+    # two matrices alone don't tell their common layout
+    flat = [arrays[w] for w in _MATRICES if w in arrays and arrays[w].value.ndim == 2]
+    most_mixed = min(rank[1] for rank in ranked) + (len(flat) == 2 and all(each.orientation is None for each in flat))
+    ranked = sorted((rank for rank in ranked if rank[1] <= most_mixed), key=lambda rank: rank[1:3])
     small = [rank for rank in ranked if largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
     if not small:
         raise OwnArraysError(
             f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
             f"{largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
-    if "contributions" in own:  # which have a row of the output for each head, and are made for these alone
+    if "contributions" in arrays:  # which have a row of the output for each head, and are made for these alone
         small = [rank for rank in small if largest_stage(rank[3], ("hto",)) <= _MOST_CONTRIBUTIONS]
         if not small:
             raise OwnArraysError(
                 f"Contributions may have at most {_MOST_CONTRIBUTIONS:,} numbers; the pass of these arrays has "
-                f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {own['contributions'].name[:60]!r} out."
+                f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {arrays['contributions'].name[:60]!r} out."
             )
-    read = [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts, numbers)]
+    read = [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(arrays, sizes, layouts, numbers)]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
 
 
-def _numbers_of_heads(own: OwnArrays) -> list[int]:
-    """The possible numbers of heads: the divisors of an axis that holds heads."""
-    lengths = {length for array in own.values() for length in array.value.shape}
-    return [h for h in range(1, _MAX_HEADS + 1) if h == 1 or any(length % h == 0 for length in lengths)]
+def _fits(
+    todo: list[str], arrays: UserArrays, sizes: Sizes, layouts: dict[str, Layout]
+) -> Iterator[tuple[Sizes, dict[str, Layout]]]:
+    """The layouts in which the remaining arrays fit those already read."""
+    if not todo:
+        yield sizes, layouts
+        return
+    stage, *rest = todo
+    array = arrays[stage]
+    seen: list[tuple[Sizes, np.ndarray]] = []
+    fitting = [(each, fit) for each in layouts_of(stage) if (fit := fitted(each, array.value.shape, sizes))]
+    for layout, fit in [each for each in fitting if each[0].family == array.orientation] or fitting:
+        read = arranged(array.value, layout, stage, fit)
+        if any(fit == other and np.array_equal(read, each) for other, each in seen):
+            continue  # as for a single head
+        seen.append((fit, read))
+        if layout.title != "repeated for each head" and not (sizes["h"] > 1 and layout.is_averaged):
+            yield from _fits(rest, arrays, {**fit, **_implied(stage, fit, arrays)}, layouts | {stage: layout})
+
+
+def _implied(stage: str, sizes: Sizes, arrays: UserArrays) -> Sizes:
+    """Sizes that x determines: it is its own context, and is q, k and v if there are no projections."""
+    if stage != "x":
+        return {}
+    projected = set(arrays) & {*PROJECTIONS, "q", "k", "v"}
+    is_own_context = "context" not in arrays and (not projected or set(arrays) & {"w_k", "w_v"})
+    implied = {"s": sizes["t"], "c": sizes["m"]} if is_own_context else {}
+    return implied if projected else implied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
+
+
+def _with_ends(arrays: UserArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
+    """Add the sizes that only the last arrays have, and count the last arrays that don't fit."""
+    misfits = 0
+    for stage in stages():
+        if stage in ends:
+            shape = arrays[stage].value.shape
+            fit = next((f for each in layouts_of(stage) if (f := fitted(each, shape, sizes))), None)
+            misfits += fit is None
+            sizes = fit or sizes
+    return sizes, misfits
+
+
+def _n_mixed(layouts: Mapping[str, Layout]) -> int:
+    """How many different layouts a reading mixes."""
+    families = {stage: layout.family for stage, layout in layouts.items()}
+    flat = {families[w] for w in _MATRICES if families.get(w) in (IN_OUT, OUT_IN)}
+    split = {families[w] for w in PROJECTIONS if w in families} - {IN_OUT, OUT_IN}
+    headed = {families[each] for each in "qkv" if each in families}
+    return sum(max(len(each) - 1, 0) for each in (flat, split, headed))
+
+
+def _read(
+    arrays: UserArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: Mapping[str, float]
+) -> list[Reading]:
+    values = {}
+    for stage, layout in layouts.items():
+        value, fit = arrays[stage].value, fitted(layout, arrays[stage].value.shape, sizes)
+        if stage != "mask" and fit:
+            values[stage] = arranged(value, layout, stage, fit)
+    d_k, scale = sizes.get("d"), numbers.get("scale")
+    if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
+        scale = None  # as it is anyway, and is spoken of so
+    names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
+    configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in layer_configs(names)]
+    if "softcap" in numbers:
+        configs = [replace(each, softcap=numbers["softcap"]) for each in configs]
+    read = [Reading(sizes, layouts, values, config) for config in configs]
+    if gains := [each for each in GAINS if each in values]:
+        added = values | {each: 1 + values[each] for each in gains}
+        read += [replace(each, arrays=added, adds_to_gains=True) for each in read]
+    if "mask" not in layouts:
+        return read
+    masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in arrays["mask"].masks]
+    return [each.with_mask(mask) for mask in masks for each in read]
+
+
+def with_inferred_mask(reading: Reading, arrays: UserArrays) -> list[Reading]:
+    """Readings in which more keys are hidden than the masks hide."""
+    t, s = reading.sizes.get("t"), reading.sizes.get("s")
+    if t is None or s is None or "masked" not in computable(set(arrays)):
+        return []
+    zeros = _zeros(arrays, (reading.sizes["h"], t, s))
+    return [reading.with_mask(each) for each in inferred_masks(reading.mask, t, s, zeros)]
+
+
+def with_patterned_mask(reading: Reading) -> Iterator[Reading]:
+    """Readings with a sliding window or ALiBi's biases on top of the masks."""
+    t, s = reading.sizes.get("t"), reading.sizes.get("s")
+    if t == s and t and not (reading.mask and reading.mask.inferred):
+        yield from map(reading.with_mask, patterned_masks(reading.mask, reading.sizes["h"], t))
+
+
+def _zeros(arrays: UserArrays, shape: tuple[int, int, int]) -> np.ndarray | None:
+    """Where attention is exactly 0 or a score is hidden; None if no array of this shape, or its average, shows it."""
+    for stage in ("masked", "scores", "attention"):
+        if stage in arrays:
+            value = arrays[stage].value
+            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
+            if value.shape not in (shape, shape[1:]):
+                continue
+            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
+            if stage != "scores" or zeros.any():
+                return zeros
+    return None
 
 
 def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
@@ -100,141 +387,39 @@ def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     return sizes
 
 
-def _fits(
-    todo: list[str], own: OwnArrays, sizes: Sizes, layouts: dict[str, Layout]
-) -> Iterator[tuple[Sizes, dict[str, Layout]]]:
-    """The layouts in which the remaining arrays fit those already read."""
-    if not todo:
-        yield sizes, layouts
-        return
-    stage, *rest = todo
-    fitting = [(each, fit) for each in layouts_of(stage) if (fit := fitted(each, own[stage].value.shape, sizes))]
-    known = [fit for fit in fitting if fit[0].family == own[stage].orientation]
-    for layout, fit in _distinct(stage, own[stage].value, known or fitting):
-        if layout.is_repeated or (sizes["h"] > 1 and layout.is_averaged):
-            continue
-        yield from _fits(rest, own, fit | _tied(stage, fit, own), layouts | {stage: layout})
-
-
-def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]) -> Iterator[tuple[Layout, Sizes]]:
-    """Drop layouts that give the same array, as for a single head."""
-    seen: list[tuple[Sizes, np.ndarray]] = []
-    for layout, sizes in fitting:
-        read = arranged(array, layout, stage, sizes)
-        if not any(sizes == other and np.array_equal(read, each) for other, each in seen):
-            seen.append((sizes, read))
-            yield layout, sizes
-
-
-def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:
-    """Sizes that x determines: it is its own context, and is q, k and v if there are no projections."""
-    if stage != "x":
-        return {}
-    projected = set(own) & {*PROJECTIONS, "q", "k", "v"}
-    itself = "context" not in own and (not projected or set(own) & {"w_k", "w_v"})
-    tied = {"s": sizes["t"], "c": sizes["m"]} if itself else {}
-    return tied if projected else tied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
-
-
-def _with_ends(own: OwnArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
-    """Add the sizes that only the last arrays have, and count the last arrays that don't fit."""
-    misfits = 0
-    for stage in stages():
-        if stage in ends:
-            fit = next((f for each in layouts_of(stage) if (f := fitted(each, own[stage].value.shape, sizes))), None)
-            misfits += fit is None
-            sizes = fit or sizes
-    return sizes, misfits
-
-
-def _mixed(layouts: Mapping[str, Layout]) -> int:
-    """How many different layouts a reading mixes."""
-    flat = {layouts[w].family for w in _WEIGHTS if w in layouts and layouts[w].family in (IN_OUT, OUT_IN)}
-    cut = {layouts[w].family for w in PROJECTIONS if w in layouts and layouts[w].family not in (IN_OUT, OUT_IN)}
-    headed = {layouts[each].family for each in "qkv" if each in layouts}
-    return sum(max(len(each) - 1, 0) for each in (flat, cut, headed))
-
-
-def _may_mix(own: OwnArrays) -> bool:
-    """Whether too few matrices are given to tell their common layout."""
-    flat = [own[w] for w in _WEIGHTS if w in own and own[w].value.ndim == 2]
-    return len(flat) == 2 and all(each.orientation is None for each in flat)
-
-
-def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: Numbers) -> list[Reading]:
-    arrays = {
-        stage: arranged(own[stage].value, layout, stage, fitted(layout, own[stage].value.shape, sizes))
-        for stage, layout in layouts.items()
-        if stage != "mask"
-    }
-    d_k, scale = sizes.get("d"), numbers.scale
-    if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
-        scale = None  # as it is anyway, and is spoken of so
-    blocks = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in _blocks(own, numbers)]
-    of_blocks = [Reading(sizes, layouts, arrays, block) for block in blocks]
-    if gains := [each for each in GAINS if each in arrays]:
-        more = arrays | {each: 1 + arrays[each] for each in gains}
-        of_blocks += [replace(each, arrays=more, adds_to_gains=True) for each in of_blocks]
-    if "mask" not in layouts:
-        return of_blocks
-    masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks]
-    return [
-        replace(each, arrays={**each.arrays, "mask": mask.value}, mask=mask) for mask in masks for each in of_blocks
-    ]
-
-
-def _blocks(own: OwnArrays, numbers: Numbers) -> list[LayerConfig]:
-    if numbers.softcap is None:
-        return layer_configs(set(own))
-    return [replace(each, softcap=numbers.softcap) for each in layer_configs(set(own) - {"capped"})]
-
-
-def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
-    """Readings in which more keys are hidden than the masks hide."""
-    t, s = reading.sizes.get("t"), reading.sizes.get("s")
-    if t is None or s is None or "masked" not in made_of(set(own)):
-        return []
-    return [
-        replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
-        for each in inferred(reading.mask, t, s, _zeros(own, (reading.sizes["h"], t, s)))
-    ]
-
-
-def with_pattern(reading: Reading) -> Iterator[Reading]:
-    """Readings with a sliding window or ALiBi's biases on top of the masks."""
-    t, s = reading.sizes.get("t"), reading.sizes.get("s")
-    if t == s and t and not (reading.mask and reading.mask.inferred):
-        for each in patterned(reading.mask, reading.sizes["h"], t):
-            yield replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
-
-
-def _zeros(own: OwnArrays, shape: tuple[int, int, int]) -> np.ndarray | None:
-    """Where attention is exactly 0 or a score is hidden; None if no array of this shape, or its average, shows it."""
-    for stage in ("masked", "scores", "attention"):
-        if stage in own:
-            value = own[stage].value
-            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
-            if value.shape not in (shape, shape[1:]):
-                continue
-            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
-            if stage != "scores" or zeros.any():
-                return zeros
-    return None
-
-
 def largest_stage(sizes: Sizes, stages: Sequence[str] = _STAGES) -> int:
     """The size of the largest of the stages with these axes."""
     return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in stages)
 
 
-def _misfit(own: OwnArrays, begins: list[str]) -> str:
+def _misfit(arrays: UserArrays, begins: list[str]) -> str:
     if not begins:
         return (
             "A pass begins with x and parameters, with q, k and v, or with scores or attention; got "
-            f"{', '.join(each.name[:40] for each in own.values()) or 'no array of a known name'}."
+            f"{', '.join(each.name[:40] for each in arrays.values()) or 'no array of a known name'}."
         )
-    shapes = ", ".join(f"{own[stage].name[:40]} {own[stage].value.shape}" for stage in begins[:8])
+    shapes = ", ".join(f"{arrays[stage].name[:40]} {arrays[stage].value.shape}" for stage in begins[:8])
     return (
         f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; got {shapes}. "
         "Check which axis counts what."
     )
+
+
+def numbers_in(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Separate the scale and the softcap from the other arrays; OwnArraysError if one isn't a positive number."""
+    numbers: dict[str, float] = {}
+    rest = {name: array for name, array in arrays.items() if not named_number(name) or np.size(array) != 1}
+    for kind, rule in _RULES.items():
+        for name in arrays:
+            if name not in rest and named_number(name) == kind:
+                number = float(numeric(name, as_array(name, arrays[name])).item())
+                if not 0 < number < np.inf:
+                    raise OwnArraysError(f"{rule}, a number above 0; got {numbers.get(kind, number):g}.")
+                numbers.setdefault(kind, number)
+    return numbers, rest
+
+
+_RULES = {
+    "scale": "A scale is what scores are multiplied by",
+    "softcap": "A softcap is the limit that no score gets beyond",
+}

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.modules import COMPUTED, AttentionModule, attention_modules, notes
-from attnviz.checks.recording.recorded import array_of, record
+from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules, notes
+from attnviz.checks.recording.recorded import record
 from attnviz.checks.report.report import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace
@@ -20,188 +20,14 @@ from attnviz.core.trace import Trace
 N_SENTENCES, N_TOKENS = 2, 7
 _MASKS = ("attn_mask", "mask", "attention_mask", "causal_mask", "src_mask")
 _FLAGS = ("is_causal", "causal")
-
-
-def drawn(width: int, seed: int) -> np.ndarray:
-    """Random inputs (sentences, tokens, width)."""
-    return np.random.default_rng(seed).normal(size=(N_SENTENCES, N_TOKENS, width))
-
-
-def calls(
-    attention: AttentionModule, x: np.ndarray, names: dict[str, str]
-) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """Call a module in each possible way; yield "no mask" or "causal", and the arrays of the first sentence."""
-    yield "no mask", _recorded_call(attention, x, {}, names)
-    takes = inspect.signature(attention.module.forward).parameters
-    mask = next((name for name in _MASKS if name in takes), None)
-    if mask:
-        visible = np.tri(x.shape[1], dtype=bool)
-        hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
-        for meaning in (~visible,) if hides else (np.where(visible, 0.0, -np.inf), visible, ~visible):
-            for shape in (meaning, meaning[np.newaxis, np.newaxis]):
-                with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
-                    yield "causal", _recorded_call(attention, x, {mask: shape}, names)
-                    break
-    elif flag := next((name for name in _FLAGS if name in takes), None):
-        yield "causal", _recorded_call(attention, x, {flag: True}, names)
-
-
-def _recorded_call(
-    attention: AttentionModule, x: np.ndarray, arguments: dict, names: dict[str, str]
-) -> dict[str, np.ndarray]:
-    like = next(iter(attention.parameters.values()))
-    x = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
-    given = {
-        name: like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
-        for name, value in arguments.items()
-        if isinstance(value, np.ndarray)
-    }
-    flags = {name: value for name, value in arguments.items() if value is True}
-    takes = inspect.signature(attention.module.forward).parameters
-    if "average_attn_weights" in takes:
-        flags["average_attn_weights"] = False
-    if "position_embeddings" in takes:
-        flags["position_embeddings"] = _position_embeddings(attention.module, x)
-    flags |= {
-        name: None
-        for name in _MASKS
-        if name in takes and name not in given and takes[name].default is inspect.Parameter.empty
-    }
-    n_inputs = 3 if any(name in takes for name in ("key", "k")) else 1
-    with record(attention.module, names=names) as recorded:
-        _call(attention.module, [x] * n_inputs, given | flags)
-    return recorded[0]
-
-
-def _call(module: Any, inputs: list, arguments: dict) -> None:
-    try:
-        module(*inputs, **arguments)
-    except OwnArraysError:
-        raise
-    except Exception as error:
-        kind = type(module).__name__
-        names = "".join(f" and {name}" for name, value in arguments.items() if value is not None)
-        raise OwnArraysError(
-            f"{kind} must take x{', as query, key and value' * (len(inputs) > 1)}{names}; calling it so raised "
-            f"{type(error).__name__}: {error}. Wrap it in a module that does, or record both and compare what was "
-            "recorded."
-        ) from error
-
-
-def _position_embeddings(module: Any, x: Any) -> Any:
-    """The cosines and sines for a layer of Hugging Face, from its library's own class."""
-    library = vars(sys.modules[type(module).__module__])
-    of = next((each for name, each in library.items() if name.endswith("RotaryEmbedding")), None)
-    if of is None or not hasattr(module, "config"):
-        raise OwnArraysError(
-            f"{type(module).__name__} takes position_embeddings, which attnviz can't make for it. Give a module that "
-            "makes them, or record both of yours and compare them."
-        )
-    positions = x.new_tensor(np.arange(x.shape[1])[np.newaxis]).long()
-    rotary = of(config=module.config)
-    by_type = {"layer_type": module.layer_type} if "layer_type" in inspect.signature(rotary.forward).parameters else {}
-    return rotary(x, positions, **by_type)
-
-
-_PARTS = {"w_qkv": ("w_q", "w_k", "w_v"), "b_qkv": ("b_q", "b_k", "b_v")}
-
-
-@contextmanager
-def copied(mine: AttentionModule, like: AttentionModule) -> Iterator[list[str]]:
-    """Copy the parameters of `like` into `mine`, matched by stages, and restore them afterwards.
-
-    Yields a sentence on each parameter that only one of them has. OwnArraysError if a matrix of `mine` has no
-    counterpart of its shape.
-    """
-    theirs = _by_stage(like)
-    with _filled_with(mine.parameters, {name: _filled(mine, name, theirs) for name in mine.parameters}):
-        yield _left(mine, theirs)
-
-
-@contextmanager
-def with_vectors_drawn(module: Any, seed: int) -> Iterator[None]:
-    """Add random numbers to biases and gains, as fresh ones (0 and 1) would hide mistakes."""
-    rng = np.random.default_rng(seed)
-    vectors = {name: each for name, each in module.named_parameters() if len(each.shape) == 1}
-    with _filled_with(vectors, {name: array_of(each) + rng.normal(size=each.shape) for name, each in vectors.items()}):
-        yield
-
-
-@contextmanager
-def in_eval_mode(*modules: Any) -> Iterator[None]:
-    """Switch modules to eval mode, and restore each submodule's mode afterwards."""
-    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
-    modes = [part.training for part in parts]
-    try:
-        for module in filter(lambda each: hasattr(each, "eval"), modules):
-            module.eval()
-        yield
-    finally:
-        for part, was in zip(parts, modes, strict=True):  # a module sets the mode of its parts, which come after it
-            if part.training != was:
-                part.train(was)
-
-
-@contextmanager
-def _filled_with(parameters: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """Replace parameters, and restore them afterwards."""
-    originals = {name: array_of(parameter) for name, parameter in parameters.items()}
-    try:
-        for name, value in values.items():
-            _fill(parameters[name], value)
-        yield
-    finally:
-        for name, value in originals.items():
-            _fill(parameters[name], value)
-
-
-def _fill(parameter: Any, value: np.ndarray) -> None:
-    parameter.data.copy_(parameter.new_tensor(value))
-
-
-def _by_stage(module: AttentionModule) -> dict[str, np.ndarray]:
-    """Matrices (out, in) and vectors by stage, with fused ones split."""
-    arrays = {}
-    for name, stage in module.stages.items():
-        array = array_of(module.parameters[name])
-        array = array.T if is_in_out(module, name) else array
-        if stage in _PARTS:
-            arrays |= dict(zip(_PARTS[stage], np.split(array, 3), strict=True))
-        else:
-            arrays[stage] = array
-    return arrays
-
-
-def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The value for a parameter of `mine`: the library's, or zeros for a bias that it lacks."""
-    parameter, stage = mine.parameters[name], mine.stages[name]
-    parts = [theirs.get(part) for part in _PARTS.get(stage, (stage,))]
-    shape = tuple(parameter.shape)
-    if stage[0] == "b" and any(part is None for part in parts):
-        return np.zeros(shape)
-    if any(part is None for part in parts):
-        raise OwnArraysError(f"{name} is {stage}, which the library's module has no parameter for. Use names={{...}}.")
-    value = np.concatenate(parts)
-    value = value.T if is_in_out(mine, name) else value
-    if value.shape != shape:
-        raise OwnArraysError(f"{name} must have the shape {value.shape} of the library's {stage}; got {shape}.")
-    return value
-
-
-def is_in_out(module: AttentionModule, name: str) -> bool:
-    """Whether a matrix is (in, out): in GPT-2's Conv1D, and if it belongs to no Linear layer."""
-    if len(module.parameters[name].shape) != 2:
-        return False
-    owner = module.owners[name]
-    return type(owner).__name__ == "Conv1D" or (
-        owner is module.module and "in_proj" not in name and "_proj_w" not in name
-    )
-
-
-def _left(mine: AttentionModule, theirs: Mapping[str, np.ndarray]) -> list[str]:
-    has = {part for stage in mine.stages.values() for part in _PARTS.get(stage, (stage,))}
-    missing = [stage for stage, value in theirs.items() if stage not in has and np.any(value)]
-    return [f"Yours has no {', '.join(missing)}, which the library's has."] if missing else []
+_FUSED = {"w_qkv": ("w_q", "w_k", "w_v"), "b_qkv": ("b_q", "b_k", "b_v")}
+_ALIKE = 1e-3  # relative: threads may add in another order, dropout changes more
+_RANDOM = (
+    "other numbers each time that it is called, in eval mode too. Is there dropout that eval() leaves on, such as "
+    "F.dropout(x, p) without training=self.training, or a cache?"
+)
+Arrays = dict[str, np.ndarray]
+Call = tuple[str, Arrays]  # "no mask" or "causal", and the arrays of the first sentence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,11 +62,7 @@ class Check:
 
 @guarded("check this module", "its code and that of `like`")
 def check(
-    my_module: Any,
-    like: Any,
-    inputs: np.ndarray | None = None,
-    seed: int = 0,
-    names: Mapping[str, str] | None = None,
+    my_module: Any, like: Any, inputs: np.ndarray | None = None, seed: int = 0, names: Mapping[str, str] | None = None
 ) -> Check:
     """Check your attention module against a library's: the first stage that differs, and the mistake.
 
@@ -282,71 +104,65 @@ def check(
     """
     library = _only("like", like, {})
     mine = _only("my_module", my_module, dict(names or {}))
-    names = dict(names or {}) | _told_by_shape(mine, library)
+    names = dict(names or {}) | _names_by_shape(mine, library)
     mine = _only("my_module", my_module, names)
-    x = drawn(_width(library), seed) if inputs is None else np.asarray(inputs)
+    width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
+    d_model = library.parameters[width].shape[0 if is_in_out(library, width) else -1]
+    x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
     with in_eval_mode(my_module, like), with_vectors_drawn(like, seed), copied(mine, library) as notes:
         passes = _passes(library, x)
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
         is_random = any(map(_differ, ways, calls(mine, x, names)))
-    notes = [*notes, *[f"Yours gives {_RANDOM}"] * is_random]
+    if is_random:
+        notes.append(f"Yours gives {_RANDOM}")
     if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
-        (_, arrays), notes = ways[0], [*notes, "Yours was called without a mask alone."]
-        ways = [(way, arrays) for way in passes]
-        return Check(dict([max(_beside(passes, ways, library.n_heads), key=_rank)]), tuple(notes), is_random)
+        notes.append("Yours was called without a mask alone.")
+        ways = [(way, ways[0][1]) for way in passes]
+        best = max(_compared(passes, ways, library.n_heads), key=lambda each: _rank(each[1]))
+        return Check(dict([best]), tuple(notes), is_random)
     comparisons: dict[str, Comparison] = {}
-    for way, each in _beside(passes, ways, library.n_heads):
-        comparisons[way] = max(comparisons.get(way, each), each, key=lambda comparison: _rank((way, comparison)))
+    for way, each in _compared(passes, ways, library.n_heads):
+        comparisons[way] = max(comparisons.get(way, each), each, key=_rank)
     return Check(comparisons, tuple(notes), is_random)
 
 
-_RANDOM = (
-    "other numbers each time that it is called, in eval mode too. Is there dropout that eval() leaves on, such as "
-    "F.dropout(x, p) without training=self.training, or a cache?"
-)
-_ALIKE = 1e-3  # relative: threads may add in another order, dropout changes more
-
-
-def _differ(one: tuple[str, Mapping[str, np.ndarray]], other: tuple[str, Mapping[str, np.ndarray]]) -> bool:
-    """Whether two equal calls gave different numbers."""
-    arrays, again = (_computed(made) for _, made in (one, other))
-    if {name: array.shape for name, array in arrays.items()} != {name: array.shape for name, array in again.items()}:
-        return True
-    largest = {name: np.abs(array[np.isfinite(array)]).max(initial=0) for name, array in arrays.items()}
-    return not all(
-        np.allclose(array, again[name], rtol=0, atol=_ALIKE * largest[name], equal_nan=True)
-        for name, array in arrays.items()
-    )
-
-
-def _beside(
-    passes: Mapping[str, Trace], ways: Sequence[tuple[str, Mapping[str, np.ndarray]]], n_heads: int | None
+def _compared(
+    passes: Mapping[str, Trace], ways: Sequence[Call], n_heads: int | None
 ) -> Iterator[tuple[str, Comparison]]:
     return ((way, compare(passes[way], arrays, n_heads=n_heads)) for way, arrays in ways if way in passes)
 
 
-def _rank(called: tuple[str, Comparison]) -> tuple[bool, bool, int]:
-    """How well a way of calling explains the numbers."""
-    _, comparison = called
-    agreeing = len(comparison.stages) if comparison.first is None else comparison.stages.index(comparison.first)
-    return comparison.first is None, comparison.explained, agreeing
+def _rank(comparison: Comparison) -> tuple[bool, bool, int]:
+    first, stages = comparison.first, comparison.stages
+    return first is None, comparison.explained, len(stages) if first is None else stages.index(first)
 
 
-def _computed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _differ(one: Call, other: Call) -> bool:
+    arrays, again = _computed(one[1]), _computed(other[1])
+    if {name: array.shape for name, array in arrays.items()} != {name: array.shape for name, array in again.items()}:
+        return True
+    for name, array in arrays.items():
+        largest = np.abs(array[np.isfinite(array)]).max(initial=0)
+        if not np.allclose(array, again[name], rtol=0, atol=_ALIKE * largest, equal_nan=True):
+            return True
+    return False
+
+
+def _computed(arrays: Mapping[str, np.ndarray]) -> Arrays:
     """The arrays that the module computed, without its inputs and parameters."""
     return {name: array for name, array in arrays.items() if name in COMPUTED}
 
 
-def _told_by_shape(mine: AttentionModule, library: AttentionModule) -> dict[str, str]:
+def _names_by_shape(mine: AttentionModule, library: AttentionModule) -> dict[str, str]:
     """Names for an output matrix and bias that only their shapes give away."""
     if "w_o" in mine.stages.values() or "w_o" not in library.stages.values():
         return {}
-    left = {name: each for name, each in mine.module.named_parameters() if name not in mine.stages}
-    matrices = [name for name, each in left.items() if len(each.shape) == 2]
+    unknown = {name: each for name, each in mine.module.named_parameters() if name not in mine.stages}
+    matrices = [name for name, each in unknown.items() if len(each.shape) == 2]
     if len(matrices) != 1:
         return {}
     bias = f"{matrices[0].rpartition('.')[0]}.bias"
-    return {matrices[0]: "w_o"} | ({bias: "b_o"} if bias in left else {})
+    return {matrices[0]: "w_o"} | ({bias: "b_o"} if bias in unknown else {})
 
 
 def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
@@ -368,11 +184,6 @@ def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
     return modules[0]
 
 
-def _width(library: AttentionModule) -> int:
-    name = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
-    return library.parameters[name].shape[0 if is_in_out(library, name) else -1]
-
-
 def _passes(library: AttentionModule, x: np.ndarray) -> dict[str, Trace]:
     """Attnviz's pass for each call of the library's module, skipping masks it reads differently."""
     passes: dict[str, Trace] = {}
@@ -387,3 +198,160 @@ def _passes(library: AttentionModule, x: np.ndarray) -> dict[str, Trace]:
         if "causal" in passes:
             break
     return passes
+
+
+# --- Calls
+
+
+def drawn(width: int, seed: int) -> np.ndarray:
+    """Random inputs (sentences, tokens, width)."""
+    return np.random.default_rng(seed).normal(size=(N_SENTENCES, N_TOKENS, width))
+
+
+def calls(attention: AttentionModule, x: np.ndarray, names: dict[str, str]) -> Iterator[Call]:
+    """Call a module in each possible way."""
+    yield "no mask", _recorded_call(attention, x, {}, names)
+    takes = inspect.signature(attention.module.forward).parameters
+    mask = next((name for name in _MASKS if name in takes), None)
+    if mask:
+        visible = np.tri(x.shape[1], dtype=bool)
+        hides = "in_proj_weight" in attention.parameters or type(attention.module).__name__ == "MultiheadAttention"
+        for meaning in (~visible,) if hides else (np.where(visible, 0.0, -np.inf), visible, ~visible):
+            for shape in (meaning, meaning[np.newaxis, np.newaxis]):
+                with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
+                    yield "causal", _recorded_call(attention, x, {mask: shape}, names)
+                    break
+    elif flag := next((name for name in _FLAGS if name in takes), None):
+        yield "causal", _recorded_call(attention, x, {flag: True}, names)
+
+
+def _recorded_call(
+    attention: AttentionModule, x: np.ndarray, arguments: Mapping[str, np.ndarray | bool], names: dict[str, str]
+) -> Arrays:
+    module, like = attention.module, next(iter(attention.parameters.values()))
+    takes = inspect.signature(module.forward).parameters
+    tensor = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
+    passed: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            passed[name] = like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
+        else:
+            passed[name] = value
+    if "average_attn_weights" in takes:
+        passed["average_attn_weights"] = False
+    if "position_embeddings" in takes:
+        passed["position_embeddings"] = _position_embeddings(module, tensor)
+    for name in _MASKS:
+        if name in takes and name not in passed and takes[name].default is inspect.Parameter.empty:
+            passed[name] = None
+    n_inputs = 3 if any(name in takes for name in ("key", "k")) else 1
+    with record(module, names=names) as recorded:
+        try:
+            module(*[tensor] * n_inputs, **passed)
+        except OwnArraysError:
+            raise
+        except Exception as error:
+            also = "".join(f" and {name}" for name, value in passed.items() if value is not None)
+            raise OwnArraysError(
+                f"{type(module).__name__} must take x{', as query, key and value' * (n_inputs > 1)}{also}; calling it "
+                f"so raised {type(error).__name__}: {error}. Wrap it in a module that does, or record both and compare "
+                "what was recorded."
+            ) from error
+    return recorded[0]
+
+
+def _position_embeddings(module: Any, x: Any) -> Any:
+    """The cosines and sines for a layer of Hugging Face, from its library's own class."""
+    library = vars(sys.modules[type(module).__module__])
+    rotary_class = next((each for name, each in library.items() if name.endswith("RotaryEmbedding")), None)
+    if rotary_class is None or not hasattr(module, "config"):
+        raise OwnArraysError(
+            f"{type(module).__name__} takes position_embeddings, which attnviz can't make for it. Give a module that "
+            "makes them, or record both of yours and compare them."
+        )
+    positions = x.new_tensor(np.arange(x.shape[1])[np.newaxis]).long()
+    rotary = rotary_class(config=module.config)
+    by_type = {"layer_type": module.layer_type} if "layer_type" in inspect.signature(rotary.forward).parameters else {}
+    return rotary(x, positions, **by_type)
+
+
+# --- Parameters
+
+
+@contextmanager
+def copied(mine: AttentionModule, like: AttentionModule) -> Iterator[list[str]]:
+    """Copy the parameters of `like` into `mine`, matched by stages, and restore them afterwards.
+
+    Yields a sentence on each parameter that only one of them has. OwnArraysError if a matrix of `mine` has no
+    counterpart of its shape.
+    """
+    theirs: Arrays = {}  # matrices (out, in) and vectors by stage, with fused ones split
+    for name, stage in like.stages.items():
+        array = array_of(like.parameters[name])
+        array = array.T if is_in_out(like, name) else array
+        theirs |= zip(_FUSED[stage], np.split(array, 3), strict=True) if stage in _FUSED else {stage: array}
+    has = {part for stage in mine.stages.values() for part in _FUSED.get(stage, (stage,))}
+    missing = [stage for stage, value in theirs.items() if stage not in has and np.any(value)]
+    with _filled_with(mine.parameters, {name: _filled(mine, name, theirs) for name in mine.parameters}):
+        yield [f"Yours has no {', '.join(missing)}, which the library's has."] if missing else []
+
+
+def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) -> np.ndarray:
+    stage, shape = mine.stages[name], tuple(mine.parameters[name].shape)
+    parts = [theirs[part] for part in _FUSED.get(stage, (stage,)) if part in theirs]
+    if len(parts) < len(_FUSED.get(stage, (stage,))):
+        if stage[0] == "b":
+            return np.zeros(shape)
+        raise OwnArraysError(f"{name} is {stage}, which the library's module has no parameter for. Use names={{...}}.")
+    value = np.concatenate(parts)
+    value = value.T if is_in_out(mine, name) else value
+    if value.shape != shape:
+        raise OwnArraysError(f"{name} must have the shape {value.shape} of the library's {stage}; got {shape}.")
+    return value
+
+
+def is_in_out(module: AttentionModule, name: str) -> bool:
+    """Whether a matrix is (in, out): in GPT-2's Conv1D, and if it belongs to no Linear layer."""
+    if len(module.parameters[name].shape) != 2:
+        return False
+    owner = module.owners[name]
+    is_alone = owner is module.module and "in_proj" not in name and "_proj_w" not in name
+    return type(owner).__name__ == "Conv1D" or is_alone
+
+
+@contextmanager
+def with_vectors_drawn(module: Any, seed: int) -> Iterator[None]:
+    """Add random numbers to biases and gains, as fresh ones (0 and 1) would hide mistakes."""
+    rng = np.random.default_rng(seed)
+    vectors = {name: each for name, each in module.named_parameters() if len(each.shape) == 1}
+    with _filled_with(vectors, {name: array_of(each) + rng.normal(size=each.shape) for name, each in vectors.items()}):
+        yield
+
+
+@contextmanager
+def _filled_with(parameters: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> Iterator[None]:
+    def fill(numbers: Mapping[str, np.ndarray]) -> None:
+        for name, value in numbers.items():
+            parameters[name].data.copy_(parameters[name].new_tensor(value))
+
+    originals = {name: array_of(parameter) for name, parameter in parameters.items()}
+    try:
+        fill(values)
+        yield
+    finally:
+        fill(originals)
+
+
+@contextmanager
+def in_eval_mode(*modules: Any) -> Iterator[None]:
+    """Switch modules to eval mode, and restore each submodule's mode afterwards."""
+    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
+    modes = [part.training for part in parts]
+    try:
+        for module in filter(lambda each: hasattr(each, "eval"), modules):
+            module.eval()
+        yield
+    finally:
+        for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it
+            if part.training != was_training:
+                part.train(was_training)

@@ -11,74 +11,16 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.files import as_array
+from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, named
-from attnviz.checks.read.stages import stages
-from attnviz.checks.recording.modules import (
-    AttentionModule,
-    Call,
-    array_of,
-    attention_modules,
-    notes,
-)
+from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules, notes
 from attnviz.checks.report.report import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
-
-def by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, dict[str, np.ndarray]]]:
-    """For each layer, by its number: its path and the arrays of one sentence.
-
-    Arrays of no layer or of no known stage are left out. OwnArraysError if nothing is left, or there is no such
-    sentence.
-    """
-    layers: dict[int, tuple[str, dict[str, np.ndarray]]] = {}
-    for layer, path, name, value in _numbered(arrays):
-        known = named(name)
-        if known is not None:
-            _, kept = layers.setdefault(layer, (path, {}))
-            kept[name] = _of_sentence(name, known.stage, as_array(name, value), sentence)
-    if not layers:
-        names = ", ".join([*arrays][:8])
-        raise OwnArraysError(
-            "Arrays of layers have names with a number, such as blocks.3.attn.hook_q, or are a tuple with one for "
-            f"each layer, such as attentions; got {names or 'none'}."
-        )
-    return {layer: (path, _cut(kept)) for layer, (path, kept) in sorted(layers.items())}
-
-
-def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
-    """The layer, its path, the name and the value of each array."""
-    for name, value in arrays.items():
-        if isinstance(value, (tuple, list)):
-            if name != "hidden_states":  # Hugging Face's: the stream between layers, which no attention reads as it is
-                yield from ((layer, f"{name}.{layer}", name, each) for layer, each in enumerate(value))
-        elif match := NUMBERED.fullmatch(name):
-            yield int(match["layer"]), match["path"], name, value
-
-
-def _cut(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a layer, with masks for the longest text cut to its length."""
-    stages_of = {name: named(name).stage for name in arrays}
-    n_tokens = next((len(arrays[name]) for name, stage in stages_of.items() if stage in ("x", "output")), None)
-    longer = [name for name, stage in stages_of.items() if stage == "mask" and _is_square(arrays[name], n_tokens)]
-    return arrays | {name: arrays[name][..., :n_tokens, :n_tokens] for name in longer}
-
-
-def _is_square(mask: np.ndarray, n_tokens: int | None) -> bool:
-    return n_tokens is not None and mask.ndim > 1 and mask.shape[-1] == mask.shape[-2] > n_tokens
-
-
-def _of_sentence(name: str, stage: str, array: np.ndarray, sentence: int) -> np.ndarray:
-    axes = stages().get(stage)
-    if axes is None or stage in ALL_AXES or array.ndim != len(axes) + 1:
-        return array
-    if not 0 <= sentence < len(array):
-        raise OwnArraysError(f"sentence must be one of the {len(array)} in {name}, from 0 on; got {sentence}.")
-    return array[sentence]
-
-
-_MAX_WHY = 300  # characters of a library's error message
+Arrays = dict[str, np.ndarray]
+_MAX_REASON = 300  # characters of a library's error message
 
 
 class Recorded(Sequence):
@@ -109,7 +51,7 @@ class Recorded(Sequence):
         self.notes: dict[str, str] = {}
         self.tokens = _words("tokens", tokens)
         self.context_tokens = _words("context_tokens", context_tokens)
-        self._layers: dict[int, dict[str, np.ndarray]] = {}
+        self._layers: dict[int, Arrays] = {}
 
     @classmethod
     @guarded("read what was recorded", "the names and shapes of its arrays")
@@ -136,16 +78,16 @@ class Recorded(Sequence):
         >>> logits, cache = model.run_with_cache(prompt)  # doctest: +SKIP
         >>> print(compare(None, Recorded.of({**cache, **model.state_dict()})[3]))  # doctest: +SKIP
         """
-        layers = by_layer(arrays, sentence)
+        layers = _by_layer(arrays, sentence)
         recorded = cls([path for path, _ in layers.values()], {}, tokens)
-        for place, (_, kept) in enumerate(layers.values()):
-            recorded.keep(place, kept)
+        for place, (_, layer) in enumerate(layers.values()):
+            recorded.keep(place, layer)
         return recorded
 
     def __len__(self) -> int:
         return len(self.paths)
 
-    def __getitem__(self, layer: int) -> dict[str, np.ndarray]:
+    def __getitem__(self, layer: int) -> Arrays:  # type: ignore[override]
         """The arrays of a layer, counted from 0 as in the model.
 
         Raises
@@ -153,24 +95,23 @@ class Recorded(Sequence):
         OwnArraysError
             If it wasn't called, or there is no such layer.
         """
-        place = range(len(self.paths))[layer] if -len(self) <= layer < len(self) else None
-        if place is None:
+        if not -len(self) <= layer < len(self):
             raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
-        if place not in self._layers:
-            path = self.paths[place]
-            if path in self.skipped:
-                raise OwnArraysError(f"{path or 'The model'} could not be read. {self.skipped[path]}")
-            raise OwnArraysError(f"{path or 'The model'} was not called inside the with block. Call it there.")
-        return self._layers[place] | self._words_of(place)
+        place = range(len(self))[layer]
+        path = self.paths[place]
+        if place in self._layers:
+            return self._layers[place] | self._words_of(place)
+        if path in self.skipped:
+            raise OwnArraysError(f"{path or 'The model'} could not be read. {self.skipped[path]}")
+        raise OwnArraysError(f"{path or 'The model'} was not called inside the with block. Call it there.")
 
     def __repr__(self) -> str:
         lines = [f"Recorded: {len(self._layers)} of {len(self)} modules of attention"]
         for place, path in enumerate(self.paths):
-            arrays = self._layers.get(place, {})
-            kept = [name for name in arrays if "." not in name]
+            names = ", ".join(name for name in self._layers.get(place, {}) if "." not in name)
             nothing = "not read" if path in self.skipped else "not called"
-            lines.append(f"{place}: {path or '(the model itself)'}: {', '.join(kept) or nothing}")
-        lines += [f"{path or '(the model itself)'}: {said}" for path, said in self.notes.items()]
+            lines.append(f"{place}: {path or '(the model itself)'}: {names or nothing}")
+        lines += [f"{path or '(the model itself)'}: {note}" for path, note in self.notes.items()]
         lines += [f"not read: {path or '(the model itself)'}: {why}" for path, why in self.skipped.items()]
         return "\n".join(lines)
 
@@ -179,45 +120,40 @@ class Recorded(Sequence):
         """The number of queries and keys of each called layer; None if its arrays don't tell."""
         return {place: _lengths(arrays) for place, arrays in self._layers.items()}
 
-    def _words_of(self, place: int) -> dict[str, np.ndarray]:
+    def _words_of(self, place: int) -> Arrays:
         """The words of a layer's queries, and of its context's keys; none if it isn't certain which."""
-        lengths = self.lengths
-        if lengths[place] is None:
-            return {} if self.tokens is None else {"tokens": np.array(self.tokens)}
-        n_queries, n_keys = lengths[place]
-        if "context" in self._layers[place]:
-            numbers = tuple(str(number + 1) for number in range(n_keys))
-            sides = {
-                "tokens": self.tokens if _fits(self.tokens, n_queries) else None,
-                "context_tokens": self.context_tokens if _fits(self.context_tokens, n_keys) else numbers,
+        all_lengths = self.lengths
+        lengths = all_lengths[place]
+        if lengths is None:
+            words = {"tokens": self.tokens}
+        elif "context" in self._layers[place]:
+            numbers = tuple(str(number + 1) for number in range(lengths[1]))
+            context_tokens = self.context_tokens if _fits(self.context_tokens, lengths[1]) else numbers
+            words = {
+                "tokens": self.tokens if _fits(self.tokens, lengths[0]) else None,
+                "context_tokens": context_tokens,
             }
-        else:
-            sides = {"tokens": self._words_of_own(n_queries)}
-        return {name: np.array(words) for name, words in sides.items() if words}
+        else:  # of an encoder, those of the context
+            n = lengths[0]
+            contexts = {each[1] for at, each in all_lengths.items() if each and "context" in self._layers[at]}
+            is_context = _fits(self.context_tokens, n) or (self.context_tokens is None and n in contexts)
+            is_certain = is_context != _fits(self.tokens, n)
+            words = {"tokens": (self.context_tokens if is_context else self.tokens) if is_certain else None}
+        return {name: np.array(each) for name, each in words.items() if each}
 
-    def _words_of_own(self, n: int) -> tuple[str, ...] | None:
-        """The words of a self-attention layer with n tokens; those of the context for an encoder."""
-        of_contexts = {sizes[1] for place, sizes in self.lengths.items() if sizes and "context" in self._layers[place]}
-        is_context = _fits(self.context_tokens, n) or (self.context_tokens is None and n in of_contexts)
-        if is_context == _fits(self.tokens, n):
-            return None
-        return self.context_tokens if is_context else self.tokens
-
-    def keep(self, place: int, arrays: dict[str, np.ndarray]) -> None:
-        """Store the arrays of a layer's first call, which has the whole prompt."""
+    def keep(self, place: int, arrays: Arrays) -> None:
         self._layers.setdefault(place, arrays)
 
     def skip(self, place: int, error: Exception) -> None:
-        """Note why a layer can't be read."""
         why = str(error) if isinstance(error, OwnArraysError) else f"{type(error).__name__}: {error}"
-        self.skipped.setdefault(self.paths[place], " ".join(why.split())[:_MAX_WHY])
+        self.skipped.setdefault(self.paths[place], " ".join(why.split())[:_MAX_REASON])
 
     def finish(self, sentence: int) -> None:
         """Warn of layers that could not be read; OwnArraysError if none could and `sentence` isn't the first."""
-        unread = {path: self.skipped[path] for path in self.paths if path in self.skipped}
+        unread = [path for path in self.paths if path in self.skipped]
         if not unread:
             return
-        path, why = next(iter(unread.items()))
+        path, why = unread[0], self.skipped[unread[0]]
         if sentence and not self._layers:
             raise OwnArraysError(why)
         warnings.warn(
@@ -241,9 +177,58 @@ def _lengths(arrays: Mapping[str, np.ndarray]) -> tuple[int, int] | None:
     by_stage = {known.stage: array for name, array in arrays.items() if (known := named(name))}
     attention = np.shape(by_stage.get("attention", ()))[-2:]
     if "x" not in by_stage:
-        return attention if len(attention) == 2 else None
+        return (attention[0], attention[1]) if len(attention) == 2 else None
     n_queries = len(by_stage["x"])
     return n_queries, len(by_stage["context"]) if "context" in by_stage else [n_queries, *attention][-1]
+
+
+def _by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, Arrays]]:
+    """For each layer, by its number: its path and the arrays of one sentence.
+
+    Arrays of no layer or of no known stage are left out. OwnArraysError if nothing is left, or there is no such
+    sentence.
+    """
+    layers: dict[int, tuple[str, Arrays]] = {}
+    for layer, path, name, value in _numbered(arrays):
+        if (known := named(name)) is not None:
+            layers.setdefault(layer, (path, {}))[1][name] = _of_sentence(name, known.stage, value, sentence)
+    if not layers:
+        names = ", ".join([*arrays][:8])
+        raise OwnArraysError(
+            "Arrays of layers have names with a number, such as blocks.3.attn.hook_q, or are a tuple with one for "
+            f"each layer, such as attentions; got {names or 'none'}."
+        )
+    for _, layer_arrays in layers.values():
+        _shorten_masks(layer_arrays)
+    return dict(sorted(layers.items()))
+
+
+def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
+    for name, value in arrays.items():
+        if isinstance(value, (tuple, list)):
+            if name != "hidden_states":  # Hugging Face's: the stream between layers, which no attention reads as it is
+                yield from ((layer, f"{name}.{layer}", name, each) for layer, each in enumerate(value))
+        elif match := NUMBERED.fullmatch(name):
+            yield int(match["layer"]), match["path"], name, value
+
+
+def _of_sentence(name: str, stage: str, value: Any, sentence: int) -> np.ndarray:
+    array, axes = as_array(name, value), stages().get(stage)
+    if axes is None or stage in ALL_AXES or array.ndim != len(axes) + 1:
+        return array
+    if not 0 <= sentence < len(array):
+        raise OwnArraysError(f"sentence must be one of the {len(array)} in {name}, from 0 on; got {sentence}.")
+    return array[sentence]
+
+
+def _shorten_masks(arrays: Arrays) -> None:
+    """Cut the masks of a layer that are for the longest text to the length of this one."""
+    of_stages = {name: known.stage for name in arrays if (known := named(name))}
+    n = next((len(arrays[name]) for name, stage in of_stages.items() if stage in ("x", "output")), None)
+    for name, stage in of_stages.items():
+        mask = arrays[name]
+        if n is not None and stage == "mask" and mask.ndim > 1 and mask.shape[-1] == mask.shape[-2] > n:
+            arrays[name] = mask[..., :n, :n]
 
 
 @contextmanager
@@ -300,15 +285,14 @@ def record(
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
     with guarded("find the attention in this model", "the names of its modules and parameters"):
-        modules, skipped = attention_modules(model, names or {})
+        modules, skipped = attention_modules(model, names)
     if not modules:
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
-    recorded.notes = {each.path: said for each in modules if (said := notes(each.extra_modules))}
-    handles = [
-        handle for place, each in enumerate(modules) for handle in _hooks(each, place, recorded, sentence, names)
-    ]
+    recorded.notes = {each.path: note for each in modules if (note := notes(each.extra_modules))}
+    hooks = (each for place, module in enumerate(modules) for each in _hooks(module, place, recorded, sentence, names))
+    handles = [*hooks]
     try:
         yield recorded
     finally:
@@ -320,7 +304,6 @@ def record(
 def _hooks(
     attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str] | None
 ) -> Iterator[Any]:
-    """Register the hooks of one attention module."""
     calls: list[Call] = []
     unreadable: list[Call] = []
 
@@ -346,9 +329,9 @@ def _hooks(
         if calls and attention.has_output_outside and stage == "w_o":
             finish()
 
-    def record_extra(what: str, module: Any, args: tuple, output: Any) -> None:
+    def record_extra(kind: str, module: Any, args: tuple, output: Any) -> None:
         if calls and calls[-1] not in unreadable:
-            calls[-1].record_extra(what, output)
+            calls[-1].record_extra(kind, output)
 
     def end(module: Any, args: tuple, kwargs: dict, output: Any) -> None:
         if calls and calls[-1] not in unreadable:
@@ -358,40 +341,30 @@ def _hooks(
 
     def finish() -> None:
         call = calls.pop()
-        if call in unreadable:
-            return
-        parameters = {
-            attention.stages[name] if names and name in names else name: array_of(each)
-            for name, each in attention.parameters.items()
-        }
-        recorded.keep(place, call.arrays | parameters)
+        if call not in unreadable:
+            named_by_user = {name: attention.stages[name] for name in names or {} if name in attention.stages}
+            parameters = {named_by_user.get(name, name): array_of(each) for name, each in attention.parameters.items()}
+            recorded.keep(place, call.arrays | parameters)
 
     yield attention.module.register_forward_pre_hook(safe(begin), with_kwargs=True)
     for stage, module in attention.projections.items():
         yield module.register_forward_hook(safe(partial(project, stage)))
-    for what, module in attention.extra_modules.items():
-        yield module.register_forward_hook(safe(partial(record_extra, what)))
+    for kind, module in attention.extra_modules.items():
+        yield module.register_forward_hook(safe(partial(record_extra, kind)))
     yield attention.module.register_forward_hook(safe(end), with_kwargs=True)
 
 
 @guarded("read this layer", ARRAYS_TO_SEND)
 def pass_of(recorded: Recorded, layer: int) -> Trace:
-    """Attnviz's pass of a recorded layer, labelled with its words; OwnArraysError if the module computed something
-    else.
-    """
+    """Attnviz's pass of a recorded layer, labelled with its words; OwnArraysError if the module computed another."""
     comparison = compare(None, recorded[layer])
     if comparison.trace is None or comparison.first is not None:
         raise OwnArraysError(
             f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {comparison}"
         )
-    _check_words("tokens", recorded.tokens, recorded)
-    _check_words("context_tokens", recorded.context_tokens, recorded)
-    return comparison.trace
-
-
-def _check_words(name: str, words: tuple[str, ...] | None, recorded: Recorded) -> None:
-    """Refuse words whose count fits no recorded layer."""
     lengths = sorted({n for sizes in recorded.lengths.values() if sizes for n in sizes})
-    if words is not None and lengths and len(words) not in lengths:
-        numbers = " or ".join(map(str, lengths))
-        raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")
+    for name, words in (("tokens", recorded.tokens), ("context_tokens", recorded.context_tokens)):
+        if words is not None and lengths and len(words) not in lengths:
+            numbers = " or ".join(map(str, lengths))
+            raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")
+    return comparison.trace

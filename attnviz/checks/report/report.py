@@ -10,24 +10,25 @@ import numpy as np
 
 from attnviz.checks.causes.cause import WRONG_AXES, Mistake
 from attnviz.checks.causes.table import CAUSES, cause, code
-from attnviz.checks.explain.agreement import Agreement
-from attnviz.checks.explain.diagnosis import Diagnosis
+from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.explanation import Explanation, explain
-from attnviz.checks.read.arrays import Conventions
+from attnviz.checks.explain.search import Diagnosis
 from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import layouts_of
-from attnviz.checks.read.names import Meaning, Orientation, is_rotation_table, named
-from attnviz.checks.read.stages import score_stages
-from attnviz.checks.read.token_words import (
-    OF_KEYS,
+from attnviz.checks.read.layouts import Orientation, layouts_of, score_stages
+from attnviz.checks.read.names import (
+    KEY_WORDS,
+    Meaning,
     Texts,
     conflicting_words,
+    is_rotation_table,
+    named,
     with_words,
     without_words,
     words_of,
     wrong_counts,
 )
-from attnviz.checks.report.notes import how_read, questions, skipped_sentence, unexplained
+from attnviz.checks.read.readings import Conventions
+from attnviz.checks.report.notes import how_read, questions, unexplained
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import LayerConfig
@@ -62,7 +63,7 @@ class Comparison:
         The names of the arrays that match no stage.
     questions : tuple of str
         Questions that the arrays' names raise and their numbers don't answer.
-    unknown : list of str
+    unexplained : list of str
         Sentences for when no cause is found.
     skipped_checks : list of str
         What the search left out, in one sentence; empty if nothing, or if all is explained.
@@ -124,7 +125,7 @@ class Comparison:
     @cached_property
     def theirs(self) -> Trace | None:
         """The pass as the user's code computes it: `trace` with the causes; None without causes or trace."""
-        return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.mistaken else None
+        return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.trace and self.mistaken else None
 
     @property
     def headline(self) -> str:
@@ -132,13 +133,15 @@ class Comparison:
         if self.first is None:
             return self.verdict[0]
         because = f" {self._first_cause}." if self.causes else ""
-        unread = f", in a pass without your {listed(self._turning)}" if self._turning and not self.causes else ""
+        tables = self._rotation_tables
+        unread = f", in a pass without your {tables}" if tables and not self.causes else ""
         return f"The first stage that differs: {title(self.first.stage)}{unread}.{because}"
 
     @property
-    def _turning(self) -> list[str]:
-        """The names of unread arrays that rotate queries and keys."""
-        return [shortened(each) for each in self.unread if is_rotation_table(each)]
+    def _rotation_tables(self) -> str:
+        """The names of unread arrays that rotate queries and keys, listed; "" if there are none."""
+        names = [shortened(each) for each in self.unread if is_rotation_table(each)]
+        return listed(names) if names else ""
 
     @property
     def _first_cause(self) -> str:
@@ -154,7 +157,18 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how the arrays were read, and on what was not compared."""
-        return (*self.read, *self._rest(), *self.questions)
+        notes = [*self.read]
+        if self.not_recomputed:
+            titles = listed([title(each) for each in self.not_recomputed])
+            notes.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
+        if self.unread:
+            names = listed([shortened(each) for each in self.unread[:8]])
+            notes.append(f"Not read, as attnviz doesn't know the name: {names}.")
+        if tables := self._rotation_tables:
+            notes.append(
+                f"Does your code rotate queries and keys by your {tables}? Nothing here was compared with that."
+            )
+        return (*notes, *self.questions)
 
     @property
     def verdict(self) -> list[str]:
@@ -162,24 +176,25 @@ class Comparison:
         if not self.stages:
             return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
         if self.first is None:
-            agree = f"{_several([title(each.stage) for each in self.stages])} {to_rounding(self.precision)}"
-            without = f", without your {listed(self._turning)}, which attnviz doesn't read" if self._turning else ""
+            tables = self._rotation_tables
+            without = f", without your {tables}, which attnviz doesn't read" if tables else ""
+            agree = f"{_agreeing(self.stages)} {to_rounding(self.precision)}{without}"
             if not self.not_finite:
-                return [f"{agree}{without}."]
-            return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}{without}, elsewhere."]
-        before = [title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
-        sentences = [f"{_several(before)}."] if before else []
+                return [f"{agree}."]
+            return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere."]
+        before = self.stages[: self.stages.index(self.first)]
+        sentences = [f"{_agreeing(before)}."] if before else []
         if not self._has_wrong_axes:
             sentences.append(f"{capital(title(self.first.stage))} {difference_clause(self.first, self.precision)}.")
-        return [*sentences, *self._blame()]
+        if self.causes:
+            return sentences + self._blame()
+        return [*sentences, *self.unexplained, *([] if self.first.shapes else self.skipped_checks)]
 
     @property
     def _has_wrong_axes(self) -> bool:
         return bool(self.causes) and self.causes[0].id == WRONG_AXES
 
     def _blame(self) -> list[str]:
-        if not self.causes:
-            return self.unexplained if self.first.shapes else [*self.unexplained, *self.skipped_checks]
         _, *more = self.causes
         agree = f"{'all' if self.explained else 'more'} of your numbers agree."
         so = "read so" if self._has_wrong_axes else "computed so"
@@ -193,20 +208,10 @@ class Comparison:
             sentences += [*(f"Besides, {cause(each)}." for each in more), f"{so}, {agree}"]
         return sentences if self.explained else [*sentences, "Something else differs too.", *self.skipped_checks]
 
-    def _rest(self) -> list[str]:
-        sentences = []
-        if self.not_recomputed:
-            titles = listed([title(each) for each in self.not_recomputed])
-            sentences.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
-        if self.unread:
-            names = listed([shortened(each) for each in self.unread[:8]])
-            sentences.append(f"Not read, as attnviz doesn't know the name: {names}.")
-        if self._turning:
-            turning = listed(self._turning)
-            sentences.append(
-                f"Does your code rotate queries and keys by your {turning}? Nothing here was compared with that."
-            )
-        return sentences
+
+def _agreeing(stages: tuple[Agreement, ...]) -> str:
+    titles = [title(each.stage) for each in stages]
+    return f"{capital(listed(titles))} {'agree' if len(titles) > 1 or titles[0].endswith('s') else 'agrees'}"
 
 
 @guarded("compare these arrays", ARRAYS_TO_SEND)
@@ -269,41 +274,41 @@ def compare(
     if not (trace is None or isinstance(trace, Trace)) or not hasattr(arrays, "items"):
         kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
         raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
-    texts, of_numbers = without_words(arrays)
-    explanation = explain(trace, of_numbers, layer, Conventions(n_heads, orientation, true_is))
-    diagnosis, own_pass = explanation.diagnosis, explanation.rotated_trace
-    read = how_read(explanation)
-    if trace is None and own_pass is not None:
-        own_pass = with_words(own_pass, *words_of(own_pass, texts, of_numbers))
-        read += _unused(own_pass, texts)
+    texts, numbers = without_words(arrays)
+    explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is))
+    diagnosis, shown = explanation.diagnosis, explanation.trace
+    first, skipped = diagnosis.first, "; ".join(each.value for each in diagnosis.skipped_checks)
+    read = [*how_read(explanation)]
+    if trace is None and shown is not None:
+        shown = with_words(shown, *words_of(shown, texts, numbers))
+        read += _unused_words(shown, texts)
     return Comparison(
-        diagnosis.stages,
-        diagnosis.first,
-        diagnosis.mistakes,
-        diagnosis.alternatives,
-        diagnosis.explains_all,
-        tuple(read),
-        explanation.not_recomputed,
-        explanation.unread,
-        tuple(questions(explanation)),
-        unexplained(explanation),
-        skipped_sentence(diagnosis.skipped_checks),
-        diagnosis.precision.name,
-        tuple(sorted(_rows(explanation), key=lambda row: row.agrees is None)),
-        own_pass,
-        explanation.block,
-        explanation.mistaken,
-        explanation.full_name(diagnosis.first.stage) if diagnosis.first else "",
-        explanation.true_hides,
-        _unless(diagnosis),
-        tuple(_not_finite(of_numbers)),
+        stages=diagnosis.stages,
+        first=first,
+        causes=diagnosis.mistakes,
+        alternatives=diagnosis.alternatives,
+        explained=diagnosis.explains_all,
+        read=tuple(read),
+        not_recomputed=explanation.not_recomputed,
+        unread=explanation.unread,
+        questions=tuple(questions(explanation)),
+        unexplained=unexplained(explanation),
+        skipped_checks=[f"Not tried: {skipped}."] if skipped else [],
+        precision=diagnosis.precision.name,
+        rows=tuple(sorted(_rows(explanation), key=lambda row: row.agrees is None)),
+        trace=shown,
+        block=explanation.config,
+        mistaken=explanation.mistaken,
+        at=explanation.full_name(first.stage) if first else "",
+        true_hides=explanation.true_hides,
+        unless=_unless(diagnosis),
+        not_finite=tuple(_not_finite(numbers)),
     )
 
 
-def _unused(trace: Trace, texts: Texts) -> Iterator[str]:
-    """A sentence for each row of words whose count doesn't fit."""
+def _unused_words(trace: Trace, texts: Texts) -> Iterator[str]:
     for name, n_words, n in wrong_counts(trace, texts):
-        side, places = ("key", "columns") if name in OF_KEYS else ("token", "rows")
+        side, places = ("key", "columns") if name in KEY_WORDS else ("token", "rows")
         words, has = counted(n_words, "word"), counted(n, side)
         yield f"Your {name} hold {words}, and the pass has {has}: {places} are numbered."
     if name := conflicting_words(trace, texts):
@@ -315,48 +320,40 @@ def _unused(trace: Trace, texts: Texts) -> Iterator[str]:
 
 def _not_finite(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
     """A clause on each array with NaN or ∞, except −∞ in scores and masks."""
-    for name, given in arrays.items():
-        array = as_array(name, given)
-        if array.dtype.kind != "f":
-            continue
-        known = named(name)
-        hides = known is not None and known.stage in ("mask", *score_stages())
-        kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
-        counts = {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}
-        if counts:
-            n = sum(counts.values())
-            yield f"{shortened(name)} has {' and '.join(counts)} in {n:,} of {counted(array.size, 'place')}"
+    for name, value in arrays.items():
+        array = as_array(name, value)
+        if array.dtype.kind == "f":
+            known = named(name)
+            hides = known is not None and known.stage in ("mask", *score_stages())
+            kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
+            counts = {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}
+            if counts:
+                places = counted(array.size, "place")
+                yield f"{shortened(name)} has {' and '.join(counts)} in {sum(counts.values()):,} of {places}"
 
 
 def _unless(diagnosis: Diagnosis) -> str:
-    """The meaning of True under which a mask reported as inverted would be right."""
-    taken = diagnosis.against.taken if diagnosis.against else ()
-    meanings = [each for each in taken if each.is_against]
-    own = f"True in your {listed([shortened(each.name) for each in meanings])}"
-    return f"{own} means a {meanings[0].meaning} key" if meanings else ""
+    chosen = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
+    if not chosen:
+        return ""
+    return f"True in your {listed([shortened(each.name) for each in chosen])} means a {chosen[0].true_is} key"
 
 
 def _rows(explanation: Explanation) -> Iterator[Row]:
     precision = explanation.diagnosis.precision.name
     compared = {each.name: each for each in explanation.diagnosis.stages}
     reordered = {each.stage: each for each in explanation.diagnosis.mistakes if each.id == WRONG_AXES}
-    for stage, array in explanation.own.items():
+    for stage, array in explanation.arrays.items():
         agreement = compared.get(array.name)
         read_as = agreement.stage if agreement else stage
         layout = agreement.layout if agreement else explanation.layouts.get(stage)
-        if agreement is None:
-            verdict = "where the pass begins" if stage in explanation.entering else "taken as given"
-        else:
-            verdict = (
-                f"agrees {to_rounding(precision)}" if agreement.agrees else difference_clause(agreement, precision)
-            )
         laid_out = "" if layout is None or layout in layouts_of(read_as)[:1] else layout.title
-        if agreement and agreement.shapes:
-            laid_out = "in another shape"
-            if stage in reordered:
-                laid_out, verdict = "its axes in another order", cause(reordered[stage])
-        yield Row(array.name, title(read_as), laid_out, verdict, agreement and agreement.agrees)
-
-
-def _several(titles: list[str]) -> str:
-    return f"{capital(listed(titles))} {'agree' if len(titles) > 1 or titles[0].endswith('s') else 'agrees'}"
+        if agreement is None:
+            verdict = "where the pass begins" if stage in explanation.inputs else "taken as given"
+        elif agreement.shapes and stage in reordered:
+            laid_out, verdict = "its axes in another order", cause(reordered[stage])
+        else:
+            laid_out = "in another shape" if agreement.shapes else laid_out
+            differs = difference_clause(agreement, precision)
+            verdict = f"agrees {to_rounding(precision)}" if agreement.agrees else differs
+        yield Row(array.name, title(read_as), laid_out, verdict, agreement.agrees if agreement else None)

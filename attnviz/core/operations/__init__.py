@@ -1,1 +1,1 @@
-"""Operations: how a stage is made from earlier ones, one in each module. Nothing outside knows how."""
+"""Operations: how a stage is computed from earlier ones. Only these modules know."""

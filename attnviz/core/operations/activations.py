@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
-from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import FromOne, Terms, rounding_of
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed
+from attnviz.core.operations.rule import Input, Line, Rule, Slot, Variant
+from attnviz.core.terms import rounding_of
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,6 @@ class ReLU(Operation):
         # the derivative at 0 is taken to be 0, as everywhere
         return (upstream * (2 * np.maximum(x, 0)) if self.squared else np.where(x > 0, upstream, 0),)
 
-    def extent(self, x: Input) -> AxesAndShape:
-        return x.axes, x.shape
-
     def bound(self, x: Input) -> float:
         return x.bound * x.bound if self.squared else x.bound
 
@@ -49,25 +46,16 @@ class ReLU(Operation):
             arrays={"#silent": (x.value <= 0).astype(int)},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Positive(reads[0][0], self.squared)
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((x,),) = numbers
+        total = max(x, 0.0) * (max(x, 0.0) if self.squared else 1.0)
+        return total, rounding_of(total)
 
     def latex(self, result: str, x: str) -> str:
         return rf"{result} = \max(0, {x})" + "^{2}" * self.squared
 
     def numpy(self, result: str, x: str) -> tuple[str, ...]:
         return (f"{result} = np.maximum({x}, 0)", *([f"{result} = {result} * {result}"] * self.squared))
-
-
-@dataclass(frozen=True)
-class Positive(FromOne):
-    """The positive part of a cell, or its square."""
-
-    squared: bool = False
-
-    def total(self) -> float:
-        positive = max(self.cell.value, 0.0)
-        return positive * positive if self.squared else positive
 
 
 CUBED = 0.044715
@@ -111,20 +99,20 @@ class GELU(Operation):
         slope = SLOPE * (1 + 3 * CUBED * x * x)
         return slope * (1 - np.tanh(SLOPE * (x + CUBED * x**3)) ** 2) / 2
 
-    def extent(self, x: Input) -> AxesAndShape:
-        return x.axes, x.shape
-
-    def bound(self, x: Input) -> float:
-        return x.bound
-
     def rule(self, x: Input) -> Rule:
         slots = {"a": Slot(0, "q f"), "below": Slot("#below", "q f"), "result": Slot("", "q f")}
         line = Line(("a",), "{a} × {below}, the part of a normal distribution below it", "result")
         variant = Variant((line,), formula=r"{a:bt} \cdot {below:bt}")
         return Rule.of((x,), "q f", slots, variant, arrays={"#below": self._below(x.value)})
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Gated(reads[0][0], self.tanh)
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((x,),) = numbers
+        if not self.tanh:
+            below = 1 + math.erf(x / math.sqrt(2))
+        else:
+            near = min(max(x, -FAR), FAR)
+            below = 1 + math.tanh(math.sqrt(2 / math.pi) * (near + CUBED * near**3))
+        return x * below / 2, rounding_of(x)  # far below 0, the remainder of 1 - 1 has the rounding of 1
 
     def latex(self, result: str, x: str) -> str:
         inner = rf"\mathrm{{erf}}(\frac{{{x}}}{{\sqrt{{2}}}})"
@@ -139,20 +127,3 @@ class GELU(Operation):
             "from math import erf",
             f"{result} = {x} * ((1 + np.vectorize(erf, otypes=[{x}.dtype])({x} / 2**0.5)) / 2)",
         )
-
-
-@dataclass(frozen=True)
-class Gated(FromOne):
-    """x Φ(x)."""
-
-    tanh: bool = False
-
-    def total(self) -> float:
-        x = self.cell.value
-        if not self.tanh:
-            return x * (1 + math.erf(x / math.sqrt(2))) / 2
-        near = min(max(x, -FAR), FAR)
-        return x * (1 + math.tanh(math.sqrt(2 / math.pi) * (near + CUBED * near**3))) / 2
-
-    def rounding(self) -> float:
-        return rounding_of(self.cell.value)  # far below 0, the remainder of 1 - 1 has the rounding of 1

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant, copies, products
-from attnviz.core.terms import Copy, Terms
 
 
 def repeat_groups(groups: np.ndarray, times: int) -> np.ndarray:
@@ -51,17 +50,11 @@ class Identity(Operation):
             return (self.rows, x.axes[-1]), x.shape
         return ("head", self.rows, x.axes[-1]), (self.heads, *x.shape)
 
-    def bound(self, x: Input) -> float:
-        return x.bound
-
     def rule(self, x: Input) -> Rule:
         if self.heads is None:
             return copies(x, "q f", "q f")
         rule = copies(x, "h q f", "q f")
         return replace(rule, sizes={"h": self.heads, **rule.sizes})
-
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Copy(*reads[0])
 
     def latex(self, result: str, x: str) -> str:
         return f"{result} = {x}"
@@ -89,9 +82,6 @@ class Addition(Operation):
         moves = np.where(np.isneginf(a + b), 0, upstream)  # a number added to -inf has no effect
         return moves, sum_broadcast(moves, b)
 
-    def extent(self, a: Input, b: Input) -> AxesAndShape:
-        return a.axes, a.shape
-
     def bound(self, a: Input, b: Input) -> float:
         return a.bound + b.bound
 
@@ -99,12 +89,7 @@ class Addition(Operation):
         letters = "q f" if len(a.shape) == 2 else "h q k"
         slots = {"a": Slot(0, letters), "b": Slot(1, letters[-2 * len(b.shape) + 1 :])}
         lines = (Line(("a",), "{a}"), Line(("b",), "{b}"))
-        return Rule.of(
-            (a, b),
-            letters,
-            slots,
-            Variant(lines, "the sum of {n}, added up unrounded", "{a:bt} + {b:bt}"),
-        )
+        return Rule.of((a, b), letters, slots, Variant(lines, "the sum of {n}, added up unrounded", "{a:bt} + {b:bt}"))
 
     def latex(self, result: str, a: str, b: str) -> str:
         return f"{result} = {a} + {b}"
@@ -135,9 +120,6 @@ class Projection(Operation):
     def extent(self, x: Input, w: Input, b: Input | None = None) -> AxesAndShape:
         return (*w.axes[:-2], self.rows, w.axes[-1]), (*w.shape[:-2], x.shape[-2], w.shape[-1])
 
-    def bound(self, x: Input, w: Input, b: Input | None = None) -> float:
-        return x.bound * w.bound * w.shape[-2] + (0.0 if b is None else b.bound)
-
     def rule(self, x: Input, w: Input, b: Input | None = None) -> Rule:
         head = "h " * (len(w.shape) == 3)
         bias = () if b is None else ((b, f"{head}f"),)
@@ -157,17 +139,10 @@ def _for_each_head(x: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class HeadProjection(Operation):
-    """H_i W_i: each head's rows times its matrix, or its transpose (DeepSeek-AI 2024, "DeepSeek-V2", equations 9-19).
+    """H_i W_i: each head's rows times its matrix, or its transpose (DeepSeek-AI 2024, "DeepSeek-V2", eq. 9-19)."""
 
-    Attributes
-    ----------
-    shared_by : int
-        How many heads in a row read the rows of one group.
-    transposed : bool
-        Whether to multiply by the transpose: applied to queries instead of keys, as q · (c W) = (q Wᵀ) · c.
-    """
-
-    shared_by: int = 1
+    shared_by: int = 1  # how many heads in a row read the rows of one group
+    # whether to multiply by the transpose: applied to queries instead of keys, as q · (c W) = (q Wᵀ) · c
     transposed: bool = False
 
     @property
@@ -175,19 +150,16 @@ class HeadProjection(Operation):
         return Operand("row"), Operand("column", "×", transposed=self.transposed)
 
     def compute(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return repeat_groups(x, self.shared_by) @ self._turned(w)
+        return repeat_groups(x, self.shared_by) @ self._matrix(w)
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray, w: np.ndarray) -> Derivatives:
-        of_x = sum_groups(upstream @ self._turned(w).swapaxes(-1, -2), self.shared_by)
-        of_w = self._turned(repeat_groups(x, self.shared_by).swapaxes(-1, -2) @ upstream)
+        of_x = sum_groups(upstream @ self._matrix(w).swapaxes(-1, -2), self.shared_by)
+        of_w = self._matrix(repeat_groups(x, self.shared_by).swapaxes(-1, -2) @ upstream)
         return of_x, sum_broadcast(of_w, w)
 
     def extent(self, x: Input, w: Input) -> AxesAndShape:
         last = 1 if self.transposed else 2
         return (w.axes[0], x.axes[1], w.axes[last]), (w.shape[0], x.shape[1], w.shape[last])
-
-    def bound(self, x: Input, w: Input) -> float:
-        return x.bound * w.bound * x.shape[-1]
 
     def rule(self, x: Input, w: Input) -> Rule:
         at = "f i" if self.transposed else "i f"
@@ -201,7 +173,7 @@ class HeadProjection(Operation):
     def numpy(self, result: str, x: str, w: str) -> tuple[str, ...]:
         return (f"{result} = {repeat_groups_code(x, self.shared_by)} @ {w}" + ".swapaxes(-1, -2)" * self.transposed,)
 
-    def _turned(self, w: np.ndarray) -> np.ndarray:
+    def _matrix(self, w: np.ndarray) -> np.ndarray:
         return w.swapaxes(-1, -2) if self.transposed else w
 
 
@@ -229,9 +201,6 @@ class DotProducts(Operation):
 
     def extent(self, q: Input, k: Input) -> AxesAndShape:
         return (q.axes[0], q.axes[1], k.axes[1]), (q.shape[0], q.shape[1], k.shape[1])
-
-    def bound(self, q: Input, k: Input) -> float:
-        return q.bound * k.bound * k.shape[-1]
 
     def rule(self, q: Input, k: Input) -> Rule:
         if self.shared_by == 1:
@@ -271,9 +240,6 @@ class WeightedSum(Operation):
         axes, shape = attention.axes, attention.shape
         return (axes[0], axes[1], v.axes[2]), (shape[0], shape[1], v.shape[2])
 
-    def bound(self, attention: Input, v: Input) -> float:
-        return attention.bound * v.bound * v.shape[-2]
-
     def rule(self, attention: Input, v: Input) -> Rule:
         if self.shared_by == 1:
             return products("h q f", (attention, "h q i"), (v, "h i f"))
@@ -302,14 +268,8 @@ class Concatenation(Operation):
     def extent(self, heads: Input) -> AxesAndShape:
         return (heads.axes[1], "heads * d_v"), (heads.shape[1], heads.shape[0] * heads.shape[2])
 
-    def bound(self, heads: Input) -> float:
-        return heads.bound
-
     def rule(self, heads: Input) -> Rule:
         return copies(heads, "q (h f)", "h q f")
-
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Copy(*reads[0])
 
     def latex(self, result: str, heads: str) -> str:
         return rf"{result} = [{heads.replace('_i', '_1')} \;\cdots\; {heads.replace('_i', '_h')}]"
@@ -322,8 +282,8 @@ class Concatenation(Operation):
 class Contributions(Operation):
     """Each head's part of the output: its entries times its rows of W_O.
 
-    Concatenating and multiplying by W_O is the same as adding these up over the
-    heads (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
+    Concatenating and multiplying by W_O is the same as adding these up over the heads (Elhage et al. 2021, "A
+    Mathematical Framework for Transformer Circuits").
     """
 
     operands = (Operand("row"), Operand("column", "×"))
@@ -339,9 +299,6 @@ class Contributions(Operation):
 
     def extent(self, heads: Input, w_o: Input) -> AxesAndShape:
         return (heads.axes[0], heads.axes[1], w_o.axes[1]), (heads.shape[0], heads.shape[1], w_o.shape[1])
-
-    def bound(self, heads: Input, w_o: Input) -> float:
-        return heads.bound * w_o.bound * heads.shape[-1]
 
     def rule(self, heads: Input, w_o: Input) -> Rule:
         return products("h q c", (heads, "h q i"), (w_o, "(h i) c"))

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.arrays import MAX_SQUARED_NUMBER
 from attnviz.core.errors import ArrayError
 from attnviz.core.numerals import digits, tex
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
-from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, FromRow, Terms, rounding_of
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed, sum_broadcast
+from attnviz.core.operations.rule import Input, Line, Rule, Slot, Variant
+from attnviz.core.terms import rounding_of
 
 
 def check_epsilon(epsilon: float) -> None:
@@ -58,14 +57,6 @@ class RMSNorm(Operation):
             )
         return (means + self.epsilon) ** -0.5
 
-    def extent(self, x: Input, gain: Input | None = None) -> AxesAndShape:
-        return x.axes, x.shape
-
-    def bound(self, x: Input, gain: Input | None = None) -> float:
-        if not x.bound < MAX_SQUARED_NUMBER:
-            return math.inf
-        return math.sqrt(x.shape[-1]) * (1.0 if gain is None else gain.bound)
-
     def rule(self, x: Input, gain: Input | None = None) -> Rule:
         squares = np.square(x.value)
         total, length = squares.sum(axis=-1), x.shape[-1]
@@ -100,10 +91,10 @@ class RMSNorm(Operation):
             arrays={"#square": squares, "#squares": total, "#root": np.sqrt(total / length + self.epsilon)},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        cells = tuple(cell for (cell,) in reads)
-        length = sum(cell.stage == cells[0].stage for cell in cells)
-        return Normed(cells[:length], index[-1], self.epsilon, cells[length:])
+    def recomputed(self, index: Index, row: Lines, gain: Lines = ()) -> Recomputed:
+        mean = math.fsum(x**2 for (x,) in row) / len(row)
+        total = math.prod((row[index[-1]][0] / math.sqrt(mean + self.epsilon), *(x for (x,) in gain)))
+        return total, rounding_of(total)
 
     def latex(self, result: str, x: str, gain: str | None = None) -> str:
         y = rf"y_{{nm}} = \frac{{x_{{nm}}}}{{\sqrt{{\frac{{\sum_j x_{{nj}}^{{2}}}}{{d}} + {tex(self.epsilon)}}}}}"
@@ -115,23 +106,6 @@ class RMSNorm(Operation):
             f"means = np.square({x}).mean(axis=-1, keepdims=True)",
             f"{result} = {x} * (means + {self.epsilon!r}) ** -0.5" + ("" if gain is None else f" * {gain}"),
         )
-
-
-@dataclass(frozen=True)
-class Normed(FromRow):
-    """One number of a row over the row's root mean square, times a gain if there is one."""
-
-    epsilon: float
-    gain: tuple[Cell, ...] = ()
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row + self.gain
-
-    def total(self) -> float:
-        mean = math.fsum(cell.value**2 for cell in self.row) / len(self.row)
-        normed = self.row[self.place].value / math.sqrt(mean + self.epsilon)
-        return math.prod((normed, *(cell.value for cell in self.gain)))
 
 
 @dataclass(frozen=True)
@@ -169,14 +143,6 @@ class LayerNorm(Operation):
             gradients.append(sum_broadcast(upstream, bias))
         return tuple(gradients)
 
-    def extent(self, x: Input, *affine: Input) -> AxesAndShape:
-        return x.axes, x.shape
-
-    def bound(self, x: Input, gain: Input | None = None, bias: Input | None = None) -> float:
-        if not x.bound < MAX_SQUARED_NUMBER:
-            return math.inf
-        return math.sqrt(x.shape[-1]) * (1.0 if gain is None else gain.bound) + (0.0 if bias is None else bias.bound)
-
     def rule(self, x: Input, *affine: Input) -> Rule:
         squares = np.square(_centred(x.value))
         total, length = squares.sum(axis=-1), x.shape[-1]
@@ -208,10 +174,14 @@ class LayerNorm(Operation):
             },
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        cells = tuple(cell for (cell,) in reads)
-        length = sum(cell.stage == cells[0].stage for cell in cells)
-        return Standardised(cells[:length], cells[length:], index[-1], self.epsilon)
+    def recomputed(self, index: Index, row: Lines, gain: Lines = ((1.0,),), bias: Lines = ((0.0,),)) -> Recomputed:
+        mean = math.fsum(x for (x,) in row) / len(row)
+        root = math.sqrt(math.fsum((x - mean) ** 2 for (x,) in row) / len(row) + self.epsilon)
+        (factor,), (added,) = gain[0], bias[0]
+        number = (row[index[-1]][0] - mean) / root
+        # the mean may cancel most of each number, and the rest has the rounding of the original numbers
+        of_row = rounding_of(*(x for (x,) in row)) / root * (1 + abs(number)) * abs(factor)
+        return number * factor + added, of_row + rounding_of(number * factor, added)
 
     def latex(self, result: str, x: str, gain: str | None = None, bias: str | None = None) -> str:
         y = rf"\frac{{x_{{nm}} - c_n}}{{\sqrt{{\frac{{\sum_j (x_{{nj}} - c_n)^{{2}}}}{{d}} + {tex(self.epsilon)}}}}}"
@@ -231,52 +201,9 @@ class LayerNorm(Operation):
         )
 
 
-_AFFINE = (
-    ("gain", "× {gain}", "× {gain}", r" \cdot {gain:bt}"),
-    ("bias", "{bias}", "+ {bias:b}", " + {bias:bt}"),
-)
+_AFFINE = (("gain", "× {gain}", "× {gain}", r" \cdot {gain:bt}"), ("bias", "{bias}", "+ {bias:b}", " + {bias:bt}"))
 """Names of gain and bias, and how lines, sentences and LaTeX write them."""
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
     return x - x.mean(axis=-1, keepdims=True)
-
-
-@dataclass(frozen=True)
-class Standardised(Terms):
-    """One number of a row, centred, over the root of the variance; times a gain, plus a bias.
-
-    Attributes
-    ----------
-    row : tuple of Cell
-    affine : tuple of Cell
-        The gain and the bias, if there are any.
-    """
-
-    row: tuple[Cell, ...]
-    affine: tuple[Cell, ...]
-    place: int
-    epsilon: float
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row + self.affine
-
-    def total(self) -> float:
-        number, _, gain, bias = self._parts()
-        return number * gain + bias
-
-    def rounding(self) -> float:
-        # the mean may cancel most of each number, and the rest has the rounding of the original numbers
-        number, root, gain, bias = self._parts()
-        of_row = rounding_of(*(cell.value for cell in self.row))
-        return of_row / root * (1 + abs(number)) * abs(gain) + rounding_of(number * gain, bias)
-
-    def _parts(self) -> tuple[float, float, float, float]:
-        """The number before gain and bias, the root of the variance, the gain and the bias."""
-        row = [cell.value for cell in self.row]
-        mean = math.fsum(row) / len(row)
-        root = math.sqrt(math.fsum((value - mean) ** 2 for value in row) / len(row) + self.epsilon)
-        gain = self.affine[0].value if self.affine else 1.0
-        bias = self.affine[1].value if len(self.affine) > 1 else 0.0
-        return (row[self.place] - mean) / root, root, gain, bias

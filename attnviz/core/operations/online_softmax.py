@@ -2,8 +2,8 @@
 
 After each block a query keeps the largest score so far, m, the sum of exp(score - m), l, and the sum of these times the
 values, o. When a block has a larger score m', the old l and o are multiplied by exp(m - m'). In the end o / l is the
-result of softmax and weighted sum (Milakov and Gimelshein 2018, "Online normalizer calculation
-for softmax"; Dao et al. 2022, "FlashAttention", algorithm 1). With a sink a row begins with m = sink and l = 1.
+result of softmax and weighted sum (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
+2022, "FlashAttention", algorithm 1). With a sink a row begins with m = sink and l = 1.
 
 A stage has a number for each key: the value after the key's block. Before a query sees a key m is -inf, l and o are 0.
 """
@@ -16,9 +16,9 @@ import numpy as np
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.linear import group_rule, repeat_groups, repeat_groups_code, sum_groups
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, Terms, rounding_of
+from attnviz.core.terms import rounding_of
 
 MOST_IN_EXP = 700.0
 """From 710 on exp overflows."""
@@ -26,13 +26,7 @@ MOST_IN_EXP = 700.0
 
 @dataclass(frozen=True)
 class Running:
-    """A running number of each query, after the block of each key.
-
-    Raises
-    ------
-    ArrayError
-        If the block size is not a positive integer.
-    """
+    """A running number of each query, after the block of each key."""
 
     block_size: int
 
@@ -47,6 +41,18 @@ class Running:
     def ends(self, n_keys: int) -> np.ndarray:
         """For each key, the number of keys up to the end of its block."""
         return np.minimum((np.arange(n_keys) // self.block_size + 1) * self.block_size, n_keys)
+
+    def recomputed(self, index: Index, *lines: Lines) -> Recomputed:
+        """The sum of exp(a - b), times c if a line has three numbers; a line with a single one (-inf) counts 0."""
+        visible = [line for numbers in lines for line in numbers if len(line) > 1]
+        summands = [math.exp(a - b) * math.prod(factors) for a, b, *factors in visible]
+        # the rounding of a difference grows with its numbers, and carries over to the exponential
+        rounding = math.fsum(
+            rounding_of(summand) * (1 + abs(a) + abs(b))
+            for summand, (a, b, *_) in zip(summands, visible, strict=True)
+            if math.isfinite(a)
+        )
+        return math.fsum(summands), rounding
 
     def rule_of(
         self, inputs: tuple[Input, ...], result: str, slots: dict[str, Slot], *variants: Variant, **arrays: np.ndarray
@@ -64,44 +70,15 @@ class Running:
         )
 
 
-def own_factor(m: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def block_factor(m: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """The factor from the maximum of a block to that of each of its keys: 1, unless one is set by hand."""
     with np.errstate(over="ignore"):
-        return np.exp(m - finite(largest))
+        return np.exp(m - finite_maximum(largest))
 
 
-def finite(largest: np.ndarray) -> np.ndarray:
+def finite_maximum(largest: np.ndarray) -> np.ndarray:
     """The maximum to subtract: 0 if no key is visible so far, as -inf - -inf would be NaN."""
     return np.where(np.isneginf(largest), 0, largest)
-
-
-@dataclass(frozen=True)
-class Exponentials(Terms):
-    """The sum of exp(a - b), times c if a line has three cells; a line with a single cell (-inf) counts 0."""
-
-    lines: Reads
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return tuple(cell for line in self.lines for cell in line)
-
-    def total(self) -> float:
-        return math.fsum(map(_exponential, self.lines))
-
-    def rounding(self) -> float:
-        # the rounding of a difference grows with its numbers, and carries over to the exponential
-        return math.fsum(
-            rounding_of(_exponential(line)) * (1 + abs(line[0].value) + abs(line[1].value))
-            for line in self.lines
-            if len(line) > 1 and math.isfinite(line[0].value)
-        )
-
-
-def _exponential(line: tuple[Cell, ...]) -> float:
-    if len(line) == 1:
-        return 0.0
-    score, largest, *factors = (cell.value for cell in line)
-    return math.exp(score - largest) * math.prod(factors)
 
 
 @dataclass(frozen=True)
@@ -127,12 +104,6 @@ class RunningMaximum(Running, Operation):
             of_sinks += ~is_largest.any(axis=-1, keepdims=True) * moved
         return (of_masked,) if sinks is None else (of_masked, sum_broadcast(of_sinks.sum(axis=(-2, -1)), sinks))
 
-    def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
-        return masked.axes, masked.shape
-
-    def bound(self, masked: Input, sinks: Input | None = None) -> float:
-        return masked.bound if sinks is None else max(masked.bound, sinks.bound)
-
     def rule(self, masked: Input, sinks: Input | None = None) -> Rule:
         inputs = (masked,) if sinks is None else (masked, sinks)
         slots, lines = {}, [Line(("z",), "{z}")]
@@ -152,8 +123,8 @@ class RunningMaximum(Running, Operation):
             case=np.isneginf(largest).astype(int),
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Largest(tuple(cell for (cell,) in reads))
+    def recomputed(self, index: Index, *lines: Lines) -> Recomputed:
+        return max(z for numbers in lines for (z,) in numbers), 0.0
 
     def latex(self, result: str, masked: str, sinks: str | None = None) -> str:
         first = r"-\infty" if sinks is None else sinks
@@ -179,20 +150,6 @@ def _ends(block_size: int, masked: str) -> tuple[str, str]:
     )
 
 
-@dataclass(frozen=True)
-class Largest(Terms):
-    """The largest of some numbers."""
-
-    row: tuple[Cell, ...]
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
-
-    def total(self) -> float:
-        return max(cell.value for cell in self.row)
-
-
 _CARRIED = "or {before} × exp({old} − {max:b}), what the blocks before had, and {block} of this one"
 
 
@@ -210,10 +167,10 @@ class RunningSum(Running, Operation):
         total = 0.0 if sinks is None else 1.0
         before = np.array(-np.inf) if sinks is None else sinks[..., None, None]
         for block in self.blocks(masked.shape[-1]):
-            m = finite(largest[..., block.stop - 1 : block.stop])
+            m = finite_maximum(largest[..., block.stop - 1 : block.stop])
             with np.errstate(over="ignore"):
                 total = total * np.exp(before - m) + np.exp(masked[..., block] - m).sum(axis=-1, keepdims=True)
-            made[..., block], before = total * own_factor(m, largest[..., block]), m
+            made[..., block], before = total * block_factor(m, largest[..., block]), m
         return made
 
     def vjp(
@@ -222,8 +179,8 @@ class RunningSum(Running, Operation):
         # l = sum of exp(z - m): d l / d z = exp(z - m), d l / d m = -l
         of_masked, of_sinks = np.zeros_like(upstream), np.zeros_like(upstream[..., :1])
         for block in self.blocks(masked.shape[-1]):
-            m = finite(largest[..., block.stop - 1 : block.stop])
-            moved = (upstream[..., block] * own_factor(m, largest[..., block])).sum(axis=-1, keepdims=True)
+            m = finite_maximum(largest[..., block.stop - 1 : block.stop])
+            moved = (upstream[..., block] * block_factor(m, largest[..., block])).sum(axis=-1, keepdims=True)
             of_masked[..., : block.stop] += np.exp(masked[..., : block.stop] - m) * moved
             if sinks is not None:
                 of_sinks += np.exp(sinks[..., None, None] - m) * moved
@@ -232,12 +189,8 @@ class RunningSum(Running, Operation):
             return of_masked, of_largest
         return of_masked, of_largest, sum_broadcast(of_sinks.sum(axis=(-2, -1)), sinks)
 
-    def extent(self, masked: Input, largest: Input, sinks: Input | None = None) -> AxesAndShape:
-        return masked.axes, masked.shape
-
     def bound(self, masked: Input, largest: Input, sinks: Input | None = None) -> float:
-        reach = max(masked.bound, 0.0 if sinks is None else sinks.bound) + largest.bound
-        return (masked.shape[-1] + 1) * math.exp(reach) if reach < MOST_IN_EXP else math.inf
+        return math.inf  # its exponentials may overflow
 
     def rule(self, masked: Input, largest: Input, sinks: Input | None = None) -> Rule:
         inputs = (masked, largest) if sinks is None else (masked, largest, sinks)
@@ -271,12 +224,9 @@ class RunningSum(Running, Operation):
             if block.start:
                 old[..., block] = largest[..., block.start - 1 : block.start]
                 before[..., block] = made[..., block.start - 1 : block.start]
-            m = finite(largest[..., block.stop - 1 : block.stop])
+            m = finite_maximum(largest[..., block.stop - 1 : block.stop])
             added[..., block] = np.exp(masked[..., block] - m).sum(axis=-1, keepdims=True)
         return old, before, added
-
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Exponentials(reads)
 
     def latex(self, result: str, masked: str, largest: str, sinks: str | None = None) -> str:
         total = r"l_b = l_{b-1} e^{m_{b-1} - m_b} + \sum_{j \in b} e^{z_j - m_b}"
@@ -311,10 +261,10 @@ class RunningOutput(Running, Operation):
         made = np.empty((*leading, *masked.shape[-2:], v.shape[-1]))
         total, before = 0.0, np.array(-np.inf)
         for block in self.blocks(masked.shape[-1]):
-            m = finite(largest[..., block.stop - 1 : block.stop])
+            m = finite_maximum(largest[..., block.stop - 1 : block.stop])
             with np.errstate(over="ignore"):
                 total = total * np.exp(before - m) + np.exp(masked[..., block] - m) @ v[..., block, :]
-            made[..., block, :] = total[..., None, :] * own_factor(m, largest[..., block])[..., None]
+            made[..., block, :] = total[..., None, :] * block_factor(m, largest[..., block])[..., None]
             before = m
         return made
 
@@ -322,8 +272,8 @@ class RunningOutput(Running, Operation):
         values = repeat_groups(v, self.shared_by)
         of_masked, of_values = np.zeros(upstream.shape[:-1]), np.zeros((*upstream.shape[:-3], *values.shape[-2:]))
         for block in self.blocks(masked.shape[-1]):
-            m = finite(largest[..., block.stop - 1 : block.stop])
-            moved = (upstream[..., block, :] * own_factor(m, largest[..., block])[..., None]).sum(axis=-2)
+            m = finite_maximum(largest[..., block.stop - 1 : block.stop])
+            moved = (upstream[..., block, :] * block_factor(m, largest[..., block])[..., None]).sum(axis=-2)
             exponentials = np.exp(masked[..., : block.stop] - m)
             of_masked[..., : block.stop] += exponentials * (moved @ values[..., : block.stop, :].swapaxes(-1, -2))
             of_values[..., : block.stop, :] += exponentials.swapaxes(-1, -2) @ moved
@@ -334,8 +284,7 @@ class RunningOutput(Running, Operation):
         return (*masked.axes, v.axes[-1]), (*masked.shape, v.shape[-1])
 
     def bound(self, masked: Input, largest: Input, v: Input) -> float:
-        reach = masked.bound + largest.bound
-        return masked.shape[-1] * math.exp(reach) * v.bound if reach < MOST_IN_EXP else math.inf
+        return math.inf  # its exponentials may overflow
 
     def rule(self, masked: Input, largest: Input, v: Input) -> Rule:
         head, group = ("h", "h") if self.shared_by == 1 else ("(g r)", "g")
@@ -350,9 +299,6 @@ class RunningOutput(Running, Operation):
             case=np.isneginf(largest.value).astype(int),
         )
         return rule if self.shared_by == 1 else group_rule(rule, self.shared_by)
-
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Exponentials(reads)
 
     def latex(self, result: str, masked: str, largest: str, v: str) -> str:
         total = r"o_b = o_{b-1} e^{m_{b-1} - m_b} + \sum_{j \in b} e^{z_j - m_b} v_j"
@@ -407,8 +353,10 @@ class LastQuotient(Operation):
             arrays={"#unseeing": (last == 0).astype(int)},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Quotient(*reads[0])
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((above, below),) = numbers
+        total = above / (below or 1.0)
+        return total, rounding_of(total)
 
     def latex(self, result: str, output: str, sums: str) -> str:
         return rf"{result}: \quad h = \frac{{o_b}}{{l_b}} \text{{ after the last block}}"
@@ -423,21 +371,3 @@ class LastQuotient(Operation):
 def _divisor(sums: np.ndarray) -> np.ndarray:
     last = sums[..., -1:]
     return np.where(last == 0, 1, last)
-
-
-@dataclass(frozen=True)
-class Quotient(Terms):
-    """One number over another; 0 over 0 is 0."""
-
-    above: Cell
-    below: Cell
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.above, self.below)
-
-    def total(self) -> float:
-        return self.above.value / (self.below.value or 1.0)
-
-    def rounding(self) -> float:
-        return rounding_of(self.total())

@@ -1,13 +1,14 @@
 """Operation: the interface of everything that computes a stage; and `Source`, for given stages."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
 from attnviz.core.operations.rule import AxesAndShape, Index, Rule
-from attnviz.core.terms import Cell, Sum, Terms
+from attnviz.core.terms import exact_sum, rounding_of
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,12 @@ GIVEN = Source("given")
 """The source of numbers given without a recipe."""
 
 
-Reads = tuple[tuple[Cell, ...], ...]
+Lines = Sequence[tuple[float, ...]]
+"""The numbers of a line of a rule, at each place where it is repeated."""
+
+Recomputed = tuple[float, float]
+"""A number, and how far rounding can move it."""
+
 Derivatives = tuple[np.ndarray | None, ...]
 
 
@@ -43,15 +49,11 @@ class Operation(Protocol):
     masks and positions are shared by the batch and don't have this axis.
 
     Each operation names its inputs: `compute` and `vjp` take arrays, `extent`, `bound` and `rule` an `Input` each,
-    `latex` and `numpy` names. (With `*inputs: Any, **_: Any` a type checker accepts these signatures.)
-
-    Attributes
-    ----------
-    hides : bool
-        Whether -inf or False in an input means a hidden key, which is -inf in the result.
+    `recomputed` the `Lines` of the rule, `latex` and `numpy` names. (A type checker accepts these signatures because of
+    `*inputs: Any, **_: Any`.)
     """
 
-    hides: bool = False
+    hides: bool = False  # whether -inf or False in an input means a hidden key, which is -inf in the result
 
     @property
     def in_multihead(self) -> bool:
@@ -66,45 +68,40 @@ class Operation(Protocol):
         """The whole array; may return an input itself if the numbers are unchanged."""
 
     def cut(self, places: Mapping[str, int]) -> Self:
-        """The operation for inputs cut to a single place along some axes; only its `compute` is called.
-
-        Parameters
-        ----------
-        places : mapping of axis names to int
-            The remaining place, for operations whose numbers depend on the head or the position.
-        """
+        """The operation for inputs cut to a single place along some axes; only its `compute` is called."""
         return self
 
     def vjp(self, upstream: np.ndarray, *inputs: Any, **_: Any) -> Derivatives:
-        """The vector-Jacobian product: a derivative passed back through the operation.
+        """The vector-Jacobian product: derivatives of some number, passed back from each cell of the result.
 
-        Parameters
-        ----------
-        upstream : ndarray
-            The derivatives of some number with respect to each cell of the result of `compute`.
-            (The stage itself may hold numbers set by hand.)
-
-        Returns
-        -------
-        tuple of ndarray or None
-            The derivatives with respect to each input, in its shape; None for a boolean mask.
+        One array for each input, in its shape; None for a boolean mask.
         """
 
     def extent(self, *inputs: Any, **_: Any) -> AxesAndShape:
-        """The result's axes and their lengths."""
+        """The result's axes and their lengths: by default those of the first input."""
+        return inputs[0].axes, inputs[0].shape
 
     def bound(self, *inputs: Any, **_: Any) -> float:
-        """An upper bound of the absolute values of the result, from the bounds of the inputs alone.
+        """An upper bound of the absolute values, found without computing them; inf to compute the stage at once.
 
-        inf means that the result has to be computed to know.
+        By default that of a sum of products along an axis of the first input.
         """
+        bound = 1.0 + max(inputs[0].shape)
+        for each in inputs:
+            bound *= 1.0 + each.bound
+        return bound
 
     def rule(self, *inputs: Any, **_: Any) -> Rule:
         """How any cell is computed."""
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        """How the cell at `index` is computed from the cells of its lines: by default the sum of their products."""
-        return Sum(reads)
+    def recomputed(self, index: Index, *lines: Any, **_: Any) -> Recomputed:
+        """The cell at `index`, recomputed in Python floats from the `Lines` of its rule.
+
+        By default the sum of the products of each line.
+        """
+        products = [line for numbers in lines for line in numbers]
+        is_copy = len(products) == 1 == len(products[0])
+        return exact_sum(products), 0.0 if is_copy else rounding_of(*map(math.prod, products))
 
     def latex(self, result: str, *inputs: Any, **_: Any) -> str:
         """The operation as a LaTeX formula, from the symbols of its stages."""

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
-from attnviz.core.operations.rule import SAME_NUMBER, AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, Terms, rounding_of
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed
+from attnviz.core.operations.rule import SAME_NUMBER, Input, Line, Rule, Slot, Variant
+from attnviz.core.terms import rounding_of
 
 Pairs = Literal["neighbours", "halves"]
 PAIRS: tuple[Pairs, ...] = ("neighbours", "halves")
@@ -27,30 +27,15 @@ BASES = (10_000.0, 500_000.0, 1_000_000.0)
 
 @dataclass(frozen=True)
 class Rotation(Operation):
-    """(a, b) becomes (a cos pθ - b sin pθ, a sin pθ + b cos pθ) at position p (Su et al. 2021, "RoFormer", eq. 15).
+    """(a, b) becomes (a cos pθ - b sin pθ, a sin pθ + b cos pθ) at position p (Su et al. 2021, "RoFormer", eq. 15)."""
 
-    Attributes
-    ----------
-    base : float
-        Pair i of d numbers turns by θ = base^(-2i / d) for each position.
-    pairs : {"neighbours", "halves"}
-        The pairs: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as in Hugging
-        Face. The two differ by a permutation of the dimensions.
-    dims : int or None
-        How many numbers of each row, from the first on, are rotated: an even number; by default as many as possible.
-    first : int
-        The position of the first row.
-
-    Raises
-    ------
-    ArrayError
-        If one of these is invalid.
-    """
-
-    base: float = 10_000.0
+    base: float = 10_000.0  # pair i of d numbers turns by θ = base^(-2i / d) for each position
+    # the pairs: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as in Hugging Face.
+    # The two differ by a permutation of the dimensions.
     pairs: Pairs = "neighbours"
+    # how many numbers of each row, from the first on, are rotated: an even number; by default as many as possible
     dims: int | None = None
-    first: int = 0
+    first: int = 0  # the position of the first row
     operands = (Operand("row", "rope"),)
 
     def __post_init__(self):
@@ -59,14 +44,8 @@ class Rotation(Operation):
         if self.pairs not in PAIRS:
             raise ArrayError(f"The pairs of a rotation are {' or '.join(PAIRS)}; got {self.pairs!r}.")
 
-    def of(self, length: int) -> "Rotation":
-        """The rotation for rows of this length, with `dims` set.
-
-        Raises
-        ------
-        ArrayError
-            If `dims` is odd or too large.
-        """
+    def for_length(self, length: int) -> "Rotation":
+        """The rotation of rows of this length, with `dims` set; ArrayError if `dims` is odd or too large."""
         if self.dims is None and length > 1:
             return replace(self, dims=length - length % 2)
         if self.dims is None or not 0 < self.dims <= length or self.dims % 2:
@@ -77,22 +56,22 @@ class Rotation(Operation):
         return self
 
     @property
-    def n_turned(self) -> int:
-        """`dims`, once `of` has set it."""
+    def n_rotated(self) -> int:
+        """`dims`, once `for_length` has set it."""
         assert self.dims is not None
         return self.dims
 
     def compute(self, x: np.ndarray) -> np.ndarray:
-        return self._turned(x, 1.0)
+        return self._rotated(x, 1.0)
 
     def cut(self, places: Mapping[str, int]) -> "Rotation":
         return replace(self, first=self.first + places.get("query", 0))
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
-        return (self._turned(upstream, -1.0),)
+        return (self._rotated(upstream, -1.0),)
 
-    def _turned(self, x: np.ndarray, direction: float) -> np.ndarray:
-        cos, sin = _turns(float(self.base), self.n_turned, self.first, x.shape[-2])
+    def _rotated(self, x: np.ndarray, direction: float) -> np.ndarray:
+        cos, sin = _cos_sin(float(self.base), self.n_rotated, self.first, x.shape[-2])
         one, other = self._places
         turned = x.copy()
         a, b = x[..., one], x[..., other]
@@ -104,14 +83,8 @@ class Rotation(Operation):
     def _places(self) -> tuple[slice, slice]:
         """The places of the first and of the second numbers of all pairs."""
         if self.pairs == "neighbours":
-            return slice(0, self.n_turned, 2), slice(1, self.n_turned, 2)
-        return slice(0, self.n_turned // 2), slice(self.n_turned // 2, self.n_turned)
-
-    def extent(self, x: Input) -> AxesAndShape:
-        return x.axes, x.shape
-
-    def bound(self, x: Input) -> float:
-        return 2 * x.bound
+            return slice(0, self.n_rotated, 2), slice(1, self.n_rotated, 2)
+        return slice(0, self.n_rotated // 2), slice(self.n_rotated // 2, self.n_rotated)
 
     def rule(self, x: Input) -> Rule:
         n_heads, n_rows, length = x.shape
@@ -119,16 +92,16 @@ class Rotation(Operation):
         factors, angles = self._factors(n_rows, length)
         numbers = np.stack(self._of_pairs(x.value), axis=-1)
         arrays = {"#angle": angles, "#case": self._cases(length)}
-        if length % self.n_turned == 0:
+        if length % self.n_rotated == 0:
             # a place on the last axis is a block of `dims` (o), a pair (p) and a side of it (s); i stays at the first
             # side, and t, which the result lacks, is at the last
             own, pair = ("(o p s)", "(o p {})") if self.pairs == "neighbours" else ("(o s p)", "(o {} p)")
-            sizes |= {"o": length // self.n_turned, "p": self.n_turned // 2, "s": 2, "i": 2, "t": 2}
-            slots, turned = _of_a_pair(own, first=pair.format("i"), second=pair.format("t"))
+            sizes |= {"o": length // self.n_rotated, "p": self.n_rotated // 2, "s": 2, "i": 2, "t": 2}
+            slots, turned = _pair_slots(own, first=pair.format("i"), second=pair.format("t"))
             arrays["#once"], until = np.ones(length, dtype=int), Slot("#once", own)
         else:  # the whole row, where all but the pair have a factor of 0
             own, until = "f", None
-            slots, turned = _of_a_row()
+            slots, turned = _row_slots()
             factors, numbers = self._in_row(factors), x.value[..., None, :]
         return Rule(
             f"h q {own}",
@@ -162,38 +135,42 @@ class Rotation(Operation):
         """The factors of pairs, spread over whole rows (0 elsewhere)."""
         length = factors.shape[1]
         firsts, seconds = (each[0].astype(int) for each in self._of_pairs(np.arange(length)[None]))
-        whole, places = np.zeros((len(factors), length, length)), np.arange(self.n_turned)
-        whole[:, places, firsts[: self.n_turned]] = factors[:, : self.n_turned, 0]
-        whole[:, places, seconds[: self.n_turned]] = factors[:, : self.n_turned, 1]
+        whole, places = np.zeros((len(factors), length, length)), np.arange(self.n_rotated)
+        whole[:, places, firsts[: self.n_rotated]] = factors[:, : self.n_rotated, 0]
+        whole[:, places, seconds[: self.n_rotated]] = factors[:, : self.n_rotated, 1]
         return whole
 
     def _factors(self, n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """For each number the factors of the two numbers of its pair, (rows, length, 2), and the angle."""
-        cos, sin = _turns(float(self.base), self.n_turned, self.first, n_rows)
-        angle = _angles(float(self.base), self.n_turned, self.first, n_rows)
+        cos, sin = _cos_sin(float(self.base), self.n_rotated, self.first, n_rows)
+        angle = _angles(float(self.base), self.n_rotated, self.first, n_rows)
         factors, angles = np.zeros((n_rows, length, 2)), np.zeros((n_rows, length))
         for place, pair in zip(self._places, ((cos, -sin), (sin, cos)), strict=True):
             factors[:, place] = np.stack(pair, axis=-1)
             angles[:, place] = angle
         return factors, angles
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
+    def recomputed(self, index: Index, *lines: Lines) -> Recomputed:
         *_, row, place = index
-        cells = tuple(cell for (cell,) in reads)
-        if place >= self.n_turned:
-            return Turned(cells, 0.0, 0)
-        pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.n_turned // 2)[::-1]
-        angle = (self.first + row) * float(self.base) ** (-2 * pair / self.n_turned)
-        first, second = (2 * pair, 2 * pair + 1) if self.pairs == "neighbours" else (pair, pair + self.n_turned // 2)
-        return Turned(cells, angle, side, (0, 1) if len(cells) == 2 else (first, second))
+        numbers = [x for line in lines for (x,) in line]  # the pair, or a row that has it
+        if place >= self.n_rotated:
+            return numbers[0], 0.0
+        pair, side = divmod(place, 2) if self.pairs == "neighbours" else divmod(place, self.n_rotated // 2)[::-1]
+        angle = (self.first + row) * float(self.base) ** (-2 * pair / self.n_rotated)
+        first, second = (2 * pair, 2 * pair + 1) if self.pairs == "neighbours" else (pair, pair + self.n_rotated // 2)
+        a, b = numbers if len(numbers) == 2 else (numbers[first], numbers[second])
+        cos, sin = math.cos(angle), math.sin(angle)
+        total = math.fsum((a * sin, b * cos) if side else (a * cos, -b * sin))
+        # an angle of many turns is rounded as it is large, and its cosine and sine with it
+        return total, rounding_of(a, b) * (1 + abs(angle))
 
     def latex(self, result: str, x: str) -> str:
         # rows n and pairs j count from 1, like everything on the screen
-        first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.n_turned // 2}")
+        first, second = ("2j-1", "2j") if self.pairs == "neighbours" else ("j", f"j+{self.n_rotated // 2}")
         a, b = f"x_{{n,{first}}}", f"x_{{n,{second}}}"
         before = self.first - 1
         position = f"(n {'+' if before > 0 else '-'} {abs(before)})" if before else "n"
-        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot (j - 1)}}{{{self.n_turned}}}}}"
+        angle = rf"θ = {position} \cdot {self.base:.12g}^{{\frac{{-2 \cdot (j - 1)}}{{{self.n_rotated}}}}}"
         y = (
             rf"y_{{n,{first}}} = {a} \cdot \cos(θ) - {b} \cdot \sin(θ), \quad "
             rf"y_{{n,{second}}} = {a} \cdot \sin(θ) + {b} \cdot \cos(θ)"
@@ -206,7 +183,7 @@ class Rotation(Operation):
         )
         one, other = (_written(place) for place in self._places)
         return (
-            f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.n_turned}, 2) / {self.n_turned})  # of each pair",
+            f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.n_rotated}, 2) / {self.n_rotated})  # of each pair",
             f"angles = {positions}[:, None] * speeds",
             f"one, other = {x}[..., {one}], {x}[..., {other}]",
             f"{result} = {x}.copy()",
@@ -215,7 +192,7 @@ class Rotation(Operation):
         )
 
 
-def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, ...]]:
+def _pair_slots(own: str, first: str, second: str) -> tuple[dict[str, Slot], tuple[Variant, ...]]:
     """The slots and variants of a rule that reads the two numbers of a pair."""
     slots: dict[str, Slot] = {}
     for number, place, factor in (("x", first, "i"), ("y", second, "t")):
@@ -227,21 +204,21 @@ def _of_a_pair(own: str, first: str, second: str) -> tuple[dict[str, Slot], tupl
     formula = r"{x:bt} \cdot {factor_x:bt} + {y:bt} \cdot {factor_y:bt}"
     cosine, sine, opposite = "the cosine", "the sine", "the sine with the opposite sign"
     of_sides = (("x", cosine), ("y", opposite)), (("x", sine), ("y", cosine))
-    return slots, tuple(Variant(_turned_lines(each), _TURNED, formula) for each in of_sides)
+    return slots, tuple(Variant(_rotation_lines(each), _TURNED, formula) for each in of_sides)
 
 
-def _of_a_row() -> tuple[dict[str, Slot], tuple[Variant, ...]]:
+def _row_slots() -> tuple[dict[str, Slot], tuple[Variant, ...]]:
     """The slots and variants of a rule that reads a whole row."""
     slots = {
         "x": Slot(0, "h q i"),
         "factor_x": Slot("#factor", "q f i", f"Factor, {_OUTSIDE}"),
         "product_x": Slot("#product", "h q f i"),
     }
-    lines = _turned_lines((("x", f"which is {_OUTSIDE}"),))
+    lines = _rotation_lines((("x", f"which is {_OUTSIDE}"),))
     return slots, (Variant(lines, _TURNED, "{terms}", r"{x:bt} \cdot {factor_x:bt}"),) * 2
 
 
-def _turned_lines(of_numbers: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
+def _rotation_lines(of_numbers: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
     """A line for each number and the name of its factor."""
     return tuple(Line((x,), f"{{{x}}} × {{factor_{x}}}, {factor_is}", f"product_{x}") for x, factor_is in of_numbers)
 
@@ -255,40 +232,7 @@ def _angles(base: float, dims: int, first: int, n_rows: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def _turns(base: float, dims: int, first: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _cos_sin(base: float, dims: int, first: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The cosines and sines of the angles, (rows, pairs)."""
     angles = _angles(base, dims, first, n_rows)
     return np.cos(angles), np.sin(angles)
-
-
-@dataclass(frozen=True)
-class Turned(Terms):
-    """One number of a rotated pair, its first (side 0) or second (side 1); or a number that stays.
-
-    Attributes
-    ----------
-    row : tuple of Cell
-        Both numbers of the pair, or their whole row; or the number that stays.
-    pair : tuple of int
-        The places of the pair in `row`.
-    """
-
-    row: tuple[Cell, ...]
-    angle: float
-    side: int
-    pair: tuple[int, ...] = (0,)
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
-
-    def total(self) -> float:
-        if len(self.pair) == 1:
-            return self.row[0].value
-        a, b = (self.row[place].value for place in self.pair)
-        cos, sin = math.cos(self.angle), math.sin(self.angle)
-        return math.fsum((a * sin, b * cos) if self.side else (a * cos, -b * sin))
-
-    def rounding(self) -> float:
-        # an angle of many turns is rounded as it is large, and its cosine and sine with it
-        return rounding_of(*(self.row[place].value for place in self.pair)) * (1 + abs(self.angle))

@@ -1,10 +1,8 @@
 """Rule: how any cell of a stage is computed, stated once for all cells as patterns of indices and sentences with slots.
 
-A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets
-lie on one axis, the outermost first: `q (h f)`. The letter `i` runs: a line that
-reads it is repeated for each of its places, or for the first ones; outside of
-lines it is at its first place. Any other letter that the result lacks is at its
-last place.
+A pattern has a letter for each axis, as in einops: `h q k`. Letters in brackets lie on one axis, the outermost first:
+`q (h f)`. The letter `i` runs: a line that reads it is repeated for each of its places, or for the first ones; outside
+of lines it is at its first place. Any other letter that the result lacks is at its last place.
 """
 
 from __future__ import annotations
@@ -48,83 +46,39 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Slot:
-    """A number that sentences can name.
+    """A number that sentences can name."""
 
-    Attributes
-    ----------
-    source : int or str
-        The position of an input; or an array of the rule, such as "#exp"; or "", the stage itself.
-    pattern : str
-        Its index, in the letters of the computed cell.
-    title : str
-        The heading of a column of such numbers, for arrays of the rule.
-    """
-
-    source: int | str
-    pattern: str
-    title: str = ""
+    source: int | str  # the position of an input; or an array of the rule, such as "#exp"; or "", the stage itself
+    pattern: str  # its index, in the letters of the computed cell
+    title: str = ""  # the heading of a column of such numbers, for arrays of the rule
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the computation of a number.
+    """One line of the computation of a number."""
 
-    Attributes
-    ----------
-    cells : tuple of str
-        The slots it reads, all of them inputs.
-    text : str
-        The calculation, as in "{a} × {b}".
-    value : str
-        The slot that holds its result; the product of its cells if empty.
-    is_exponential : bool
-        Whether its result is instead exp(first cell - second cell) times the others.
-    """
-
-    cells: tuple[str, ...]
-    text: str
-    value: str = ""
-    is_exponential: bool = False
+    cells: tuple[str, ...]  # the slots it reads, all of them inputs
+    text: str  # the calculation, as in "{a} × {b}"
+    value: str = ""  # the slot that holds its result; the product of its cells if empty
+    is_exponential: bool = False  # whether its result is instead exp(first cell - second cell) times the others
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How a number is computed in one case.
-
-    Attributes
-    ----------
-    lines : tuple of Line
-    conclusion : str
-        How the lines give the number, in words, where `{n}` is their count; empty for a single line.
-    formula : str
-        The right side of its formula, as LaTeX; empty where a formula would add nothing to the line.
-    term : str
-        The summand of the formula's `{terms}`, repeated for each place of `i`.
-    """
+    """How a number is computed in one case."""
 
     lines: tuple[Line, ...]
-    conclusion: str = ""
-    formula: str = ""
-    term: str = ""
+    conclusion: str = ""  # how the lines give the number, in words, where `{n}` is their count; empty for a single line
+    formula: str = ""  # the right side of its formula, as LaTeX; empty where a formula would add nothing to the line
+    term: str = ""  # the summand of the formula's `{terms}`, repeated for each place of `i`
 
 
 class Run(NamedTuple):
-    """Evenly spaced cells of one input that a slot stands for.
+    """Evenly spaced cells of one input that a slot stands for."""
 
-    Attributes
-    ----------
-    source : int or str
-        The source of the slot.
-    start : tuple of int
-        The index of the first cell.
-    step : tuple of int
-        The distance between neighbouring cells along each axis.
-    length : int
-    """
-
-    source: int | str
-    start: Index
-    step: Index
+    source: int | str  # the source of the slot
+    start: Index  # the index of the first cell
+    step: Index  # the distance between neighbouring cells along each axis
     length: int
 
     @property
@@ -139,30 +93,15 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How any cell of a stage is computed.
+    """How any cell of a stage is computed."""
 
-    Attributes
-    ----------
-    result : str
-        The pattern of the stage itself.
-    sizes : mapping of letters to int
-    slots : mapping of names to Slot
-    variants : tuple of Variant
-    case : Slot or None
-        The array with the number of each cell's variant; by default all have the first.
-    until : Slot or None
-        The array with the number of places of `i` that count for each cell; by default all.
-    arrays : mapping of names to ndarray
-        Numbers that lines name but no stage holds; their names begin with "#".
-    """
-
-    result: str
+    result: str  # the pattern of the stage itself
     sizes: Mapping[str, int]
     slots: Mapping[str, Slot]
     variants: tuple[Variant, ...]
-    case: Slot | None
-    arrays: Mapping[str, np.ndarray]
-    until: Slot | None = None
+    case: Slot | None  # the array with the number of each cell's variant; by default all have the first
+    arrays: Mapping[str, np.ndarray]  # numbers that lines name but no stage holds; their names begin with "#"
+    until: Slot | None = None  # the array with the number of places of `i` that count for each cell; by default all
 
     @classmethod
     def of(
@@ -291,8 +230,6 @@ def copies(source: Input, result: str, pattern: str) -> Rule:
 def axes(pattern: str) -> tuple[str, ...]:
     """The letters on each axis of a pattern.
 
-    Examples
-    --------
     >>> axes("q (h f)")
     ('q', 'hf')
     """

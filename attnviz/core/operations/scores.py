@@ -1,4 +1,4 @@
-"""What happens to scores before the softmax: they are scaled, capped, lowered with distance (ALiBi) and hidden."""
+"""Operations on scores before the softmax: scaling, softcap, ALiBi and hiding keys."""
 
 import math
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ import numpy as np
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.numerals import bracketed_tex, digits, tex
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
-from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, FromOne, Terms, rounding_of
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed
+from attnviz.core.operations.rule import Input, Line, Rule, Slot, Variant
+from attnviz.core.terms import rounding_of
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,8 @@ class Scale(Operation):
     def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
         return (self.compute(upstream),)
 
-    def extent(self, scores: Input) -> AxesAndShape:
-        return scores.axes, scores.shape
-
     def bound(self, scores: Input) -> float:
-        return scores.bound if self.factor is None else scores.bound * abs(self.factor)
+        return scores.bound * abs(1.0 if self.factor is None else self.factor)
 
     def rule(self, scores: Input) -> Rule:
         slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}
@@ -55,9 +52,10 @@ class Scale(Operation):
             text, formula = f"{{a}} × {digits(self.factor)}", rf"{{a:bt}} \cdot {bracketed_tex(self.factor)}"
         return Rule.of((scores,), "h q k", slots, Variant((Line(("a",), text, "result"),), formula=formula))
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        divisor = math.sqrt(self.d_k) if self.factor is None else 1.0
-        return Scaled(reads[0][0], divisor, self.factor)
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((score,),) = numbers
+        total = score / math.sqrt(self.d_k) if self.factor is None else score * self.factor
+        return total, rounding_of(total)
 
     def latex(self, result: str, scores: str) -> str:
         if self.factor is None:
@@ -66,20 +64,9 @@ class Scale(Operation):
         return rf"{result} = {factor} \cdot {scores}"
 
     def numpy(self, result: str, scores: str) -> tuple[str, ...]:
-        # a Python float: beside NumPy's own, float32 scores would become float64
+        # a Python float: with NumPy's float64, float32 scores would become float64
         by = f"/ float(np.sqrt({self.d_k}))" if self.factor is None else f"* {self.factor!r}"
         return (f"{result} = {scores} {by}{f'  # ln {self.base}' if self.base else ''}",)
-
-
-@dataclass(frozen=True)
-class Scaled(FromOne):
-    """A cell divided by a number, or multiplied by one."""
-
-    divisor: float = 1.0
-    factor: float | None = None
-
-    def total(self) -> float:
-        return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
 
 
 LIMITS = (50.0, 30.0)
@@ -88,13 +75,7 @@ LIMITS = (50.0, 30.0)
 
 @dataclass(frozen=True)
 class Softcap(Operation):
-    """limit · tanh(score / limit) (Gemma 2, Gemma Team 2024, section 2): small scores stay, none exceeds the limit.
-
-    Raises
-    ------
-    ArrayError
-        If the limit is not above 0 and finite.
-    """
+    """limit · tanh(score / limit) (Gemma 2, Gemma Team 2024, section 2): small scores stay, none exceeds the limit."""
 
     limit: float
 
@@ -116,12 +97,6 @@ class Softcap(Operation):
         with np.errstate(over="ignore"):  # tanh of an infinity is 1
             return np.tanh(scores / float(self.limit))
 
-    def extent(self, scores: Input) -> AxesAndShape:
-        return scores.axes, scores.shape
-
-    def bound(self, scores: Input) -> float:
-        return float(self.limit)
-
     def rule(self, scores: Input) -> Rule:
         slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}
         limit, written = digits(self.limit), bracketed_tex(self.limit)
@@ -129,8 +104,10 @@ class Softcap(Operation):
         formula = rf"{written} \cdot \tanh(\frac{{{{a:t}}}}{{{written}}})"
         return Rule.of((scores,), "h q k", slots, Variant((line,), formula=formula))
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Capped(reads[0][0], float(self.limit))
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((score,),) = numbers
+        total = float(self.limit) * math.tanh(score / float(self.limit))
+        return total, rounding_of(total, score)
 
     def latex(self, result: str, scores: str) -> str:
         return rf"{result} = {self.limit:g} \cdot \tanh(\frac{{{scores}}}{{{self.limit:g}}})"
@@ -139,24 +116,11 @@ class Softcap(Operation):
         return (f"{result} = {float(self.limit)!r} * np.tanh({scores} / {float(self.limit)!r})",)
 
 
-@dataclass(frozen=True)
-class Capped(FromOne):
-    """A number that approaches a limit but never exceeds it."""
-
-    limit: float = 1.0
-
-    def total(self) -> float:
-        return self.limit * math.tanh(self.cell.value / self.limit)
-
-    def rounding(self) -> float:
-        return rounding_of(self.total(), self.cell.value)
-
-
 def slopes(n_heads: int) -> tuple[float, ...]:
     """The slope of each head: 2^(-8 h / heads), h from 1 on (Press et al. 2022, section 3).
 
-    If the number of heads is no power of two, take those of the next lower power, then the first, third, fifth ...
-    of twice that power.
+    If the number of heads is no power of two, take those of the next lower power, then the first, third, fifth ... of
+    twice that power.
 
     >>> slopes(4)
     (0.25, 0.0625, 0.015625, 0.00390625)
@@ -175,19 +139,11 @@ class ALiBi(Operation):
 
     The paper has a causal mask and subtracts slope · (i - j). Without one that would favour later keys, so here the
     distance counts in both directions.
-
-    Attributes
-    ----------
-    n_heads : int
-    head : int or None
-        The head, if the scores are of a single one.
-    first : int
-        The position of the first query.
     """
 
     n_heads: int
-    head: int | None = None
-    first: int = 0
+    head: int | None = None  # the head, if the scores are of a single one
+    first: int = 0  # the position of the first query
     operands = (Operand("cell", after="− bias"),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
@@ -200,12 +156,6 @@ class ALiBi(Operation):
 
     def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
         return (upstream,)
-
-    def extent(self, scores: Input) -> AxesAndShape:
-        return scores.axes, scores.shape
-
-    def bound(self, scores: Input) -> float:
-        return scores.bound + max(scores.shape)
 
     def rule(self, scores: Input) -> Rule:
         _, n_queries, n_keys = scores.shape
@@ -220,9 +170,10 @@ class ALiBi(Operation):
         arrays = {"#slope": np.array(slopes(self.n_heads)), "#distance": _distances(n_queries, n_keys).astype(float)}
         return Rule.of((scores,), "h q k", slots, variant, arrays=arrays)
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        head, query, key = index
-        return Biased(reads[0][0], -slopes(self.n_heads)[head] * abs(query - key))
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((score,),), (head, query, key) = numbers, index
+        bias = -slopes(self.n_heads)[head] * abs(query - key)
+        return score + bias, rounding_of(score, bias)
 
     def latex(self, result: str, scores: str) -> str:
         return rf"{result}: \quad y_{{nm}} = z_{{nm}} - s_i \cdot \max(n - m, m - n), \quad z = {scores}"
@@ -247,29 +198,11 @@ def _distances(n_queries: int, n_keys: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Biased(Terms):
-    """A cell plus the bias of its distance."""
-
-    cell: Cell
-    bias: float
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.cell,)
-
-    def total(self) -> float:
-        return self.cell.value + self.bias
-
-    def rounding(self) -> float:
-        return rounding_of(self.cell.value, self.bias)
-
-
-@dataclass(frozen=True)
 class Hide(Operation):
     """A boolean mask: a visible key keeps its score, a hidden one gets -inf.
 
-    The mask selects. Multiplying by it would leave a score of 0, which gets an
-    attention weight like any other; adding -1e9 would not hide a score of 1e9.
+    The mask selects. Multiplying by it would leave a score of 0, which gets an attention weight like any other; adding
+    -1e9 would not hide a score of 1e9.
     """
 
     operands = (Operand("cell"), Operand("cell", "where"))
@@ -281,12 +214,6 @@ class Hide(Operation):
 
     def vjp(self, upstream: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
         return np.where(mask, upstream, 0), None
-
-    def extent(self, scaled: Input, mask: Input) -> AxesAndShape:
-        return scaled.axes, scaled.shape
-
-    def bound(self, scaled: Input, mask: Input) -> float:
-        return scaled.bound
 
     def rule(self, scaled: Input, mask: Input) -> Rule:
         shared = "h q k"[-2 * len(mask.shape) + 1 :]
@@ -302,26 +229,12 @@ class Hide(Operation):
             arrays={"#hidden": (~mask.value).astype(int)},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Masked(*reads[0])
+    def recomputed(self, index: Index, numbers: Lines) -> Recomputed:
+        ((score, is_visible),) = numbers
+        return (score if is_visible else -math.inf), 0.0
 
     def latex(self, result: str, scaled: str, mask: str) -> str:
         return rf"{result} = {scaled} \text{{ where }} {mask} \text{{, else }} -\infty"
 
     def numpy(self, result: str, scaled: str, mask: str) -> tuple[str, ...]:
         return (f"{result} = np.where({mask}, {scaled}, -np.inf)",)
-
-
-@dataclass(frozen=True)
-class Masked(Terms):
-    """A cell where the key is visible, -inf where it is hidden."""
-
-    cell: Cell
-    visible: Cell
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.cell, self.visible)
-
-    def total(self) -> float:
-        return self.cell.value if self.visible.value else -math.inf

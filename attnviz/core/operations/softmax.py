@@ -2,61 +2,56 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, sum_broadcast
+from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand, Operation, Recomputed, sum_broadcast
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, FromRow, Terms, exact_sum, rounding_of
+from attnviz.core.terms import exact_sum, rounding_of
 
 
 @dataclass(frozen=True)
 class Softmax(Operation):
     """exp(score - max) / sum along the keys (or answers); a query that sees no key gets a row of zeros.
 
-    Without the shift by the row's maximum exp overflows from 710 on. `initial`
-    keeps the maximum of a row of -inf finite, as -inf - -inf would be NaN; and
-    as the largest exponential of any other row is exp(0) = 1, its sum is at
+    Without the shift by the row's maximum exp overflows from 710 on. `initial` keeps the maximum of a row of -inf
+    finite, as -inf - -inf would be NaN; and as the largest exponential of any other row is exp(0) = 1, its sum is at
     least 1, so that `np.maximum` only ever touches a row of zeros.
 
-    A second input is the sink of each head: a score of no key, whose weight is dropped, so that a row sums to less
-    than 1 (gpt-oss, OpenAI 2025). A sink of 0 is "softmax plus one" (Miller 2023, "Attention Is
-    Off By One").
+    A second input is the sink of each head: a score of no key, whose weight is dropped, so that a row sums to less than
+    1 (gpt-oss, OpenAI 2025). A sink of 0 is "softmax plus one" (Miller 2023, "Attention Is Off By One").
     """
 
     operands = (Operand("row", "softmax"), Operand("cell", "sink"))
     in_multihead = True
 
     def compute(self, masked: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
-        _, shares, sums, _ = row_parts(masked, sinks)
-        shares /= np.maximum(sums, 1.0)
-        return shares
+        _, exponentials, sums, _ = row_parts(masked, sinks)
+        exponentials /= np.maximum(sums, 1.0)
+        return exponentials
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray, sinks: np.ndarray | None = None) -> Derivatives:
         # d a_m / d z_j = a_m (delta_mj - a_j): 0 for a hidden key, and for all keys of a query that sees none
-        shares = self.compute(masked, sinks)
-        along = (upstream * shares).sum(axis=-1, keepdims=True)
-        of_masked = shares * (upstream - along)
+        weights = self.compute(masked, sinks)
+        along = (upstream * weights).sum(axis=-1, keepdims=True)
+        of_masked = weights * (upstream - along)
         if sinks is None:
             return (of_masked,)
         _, _, sums, of_sinks = row_parts(masked, sinks)
         return of_masked, sum_broadcast((-of_sinks / sums * along).sum(axis=(-2, -1)), sinks)
 
-    def extent(self, masked: Input, sinks: Input | None = None) -> AxesAndShape:
-        return masked.axes, masked.shape
-
     def bound(self, masked: Input, sinks: Input | None = None) -> float:
-        largest = max(masked.bound, 0.0 if sinks is None else sinks.bound)
-        return 1.0 if largest * 2 < math.inf else math.inf  # a score may differ from the largest by twice as much
+        return 1.0
 
     def rule(self, masked: Input, sinks: Input | None = None) -> Rule:
         largest, exponentials, sums, sunk = row_parts(masked.value, None if sinks is None else sinks.value)
-        unseeing = np.isneginf(masked.value).all(axis=-1)
+        fully_masked = np.isneginf(masked.value).all(axis=-1)
         row = "h q" if len(masked.shape) == 3 else "q"
         lines: tuple[Line, ...] = (Line(("z",), "exp({z} − {max:b})", "e"),)
-        beside = ""
+        sink_term = ""
         slots = {
             "z": Slot(0, f"{row} i"),
             "e": Slot("#exp", f"{row} i"),
@@ -70,36 +65,34 @@ class Softmax(Operation):
             slots |= {"sink": Slot(1, "h"), "sink_e": Slot("#sink", row)}
             arrays["#sink"] = sunk[..., 0]
             lines = (*lines, Line(("sink",), "exp({sink} − {max:b}), the sink", "sink_e"))
-            beside = " + e^{{sink:t} - {max:bt}}"
-        share = r"\frac{e^{{own:t} - {max:bt}}}{{terms}" + beside + "}"
+            sink_term = " + e^{{sink:t} - {max:bt}}"
+        formula = r"\frac{e^{{own:t} - {max:bt}}}{{terms}" + sink_term + "}"
         return Rule.of(
             (masked,) if sinks is None else (masked, sinks),
             f"{row} k",
             slots,
-            Variant(lines, "{own_e} ÷ {sum}, the sum of {n}", share, "{e:t}"),
+            Variant(lines, "{own_e} ÷ {sum}, the sum of {n}", formula, "{e:t}"),
             Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
             case=Slot("#unseeing", row),
             arrays={
-                "#max": np.where(unseeing, 0, largest[..., 0]),
+                "#max": np.where(fully_masked & (sinks is None), 0, largest[..., 0]),
                 "#exp": exponentials,
                 "#sum": sums[..., 0],
-                "#unseeing": unseeing.astype(int),
+                "#unseeing": fully_masked.astype(int),
                 **arrays,
             },
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        cells = tuple(cell for (cell,) in reads)
-        length = sum(cell.stage == cells[0].stage for cell in cells)
-        return Share(cells[:length], index[-1], cells[length:])
+    def recomputed(self, index: Index, row: Lines, sink: Lines = ()) -> Recomputed:
+        return _weight([z for (z,) in (*row, *sink)], index[-1])
 
     def latex(self, result: str, masked: str, sinks: str | None = None) -> str:
         a, z = result[0].lower(), masked[0].lower()
-        row, beside = rf"\max_j {z}_{{nj}}", ""
+        row, sink_term = rf"\max_j {z}_{{nj}}", ""
         if sinks is not None:
-            row, beside = rf"\max({row}, {sinks})", rf" + \exp({sinks} - c_n)"
-        share = rf"{a}_{{nm}} = \frac{{\exp({z}_{{nm}} - c_n)}}{{\sum_j \exp({z}_{{nj}} - c_n){beside}}}"
-        return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}, \quad c_n = {row}"
+            row, sink_term = rf"\max({row}, {sinks})", rf" + \exp({sinks} - c_n)"
+        weight = rf"{a}_{{nm}} = \frac{{\exp({z}_{{nm}} - c_n)}}{{\sum_j \exp({z}_{{nj}} - c_n){sink_term}}}"
+        return rf"{result} = \mathrm{{softmax}}({masked}): \quad {weight}, \quad c_n = {row}"
 
     def numpy(self, result: str, masked: str, sinks: str | None = None) -> tuple[str, ...]:
         with_sinks = () if sinks is None else (f"largest = np.maximum(largest, {sinks}[..., None, None])",)
@@ -129,43 +122,14 @@ def row_parts(
     return largest, exponentials, sums if sinks is None else sums + of_sinks, of_sinks
 
 
-@dataclass(frozen=True)
-class Share(FromRow):
-    """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
-
-    The shift is the row's largest score, which changes no weight and keeps exp
-    from overflowing. A row that sees no key has weights of 0.
-
-    Attributes
-    ----------
-    sink : tuple of Cell
-        The sink, if there is one.
-    """
-
-    sink: tuple[Cell, ...] = ()
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row + self.sink
-
-    @property
-    def shift(self) -> float:
-        largest = max(cell.value for cell in self.cells)
-        return 0.0 if largest == -math.inf else largest
-
-    @property
-    def exponentials(self) -> tuple[float, ...]:
-        shift = self.shift
-        return tuple(math.exp(cell.value - shift) for cell in self.cells)
-
-    @property
-    def divisor(self) -> float:
-        return math.fsum(self.exponentials)
-
-    def total(self) -> float:
-        exponentials = self.exponentials
-        divisor = math.fsum(exponentials)
-        return exponentials[self.place] / divisor if divisor else 0.0
+def _weight(scores: Sequence[float], place: int) -> Recomputed:
+    """The softmax of one score among all of its row."""
+    largest = max(scores)
+    shift = 0.0 if largest == -math.inf else largest
+    exponentials = [math.exp(score - shift) for score in scores]
+    divisor = math.fsum(exponentials)
+    total = exponentials[place] / divisor if divisor else 0.0
+    return total, rounding_of(total)
 
 
 @dataclass(frozen=True)
@@ -204,23 +168,19 @@ class SinkShare(Operation):
             "max": Slot("#max", "h q"),
             "sum": Slot("#sum", "h q"),
         }
-        lines = (
-            Line(("z",), "exp({z} − {max:b})", "e"),
-            Line(("sink",), "exp({sink} − {max:b}), the sink", "sink_e"),
-        )
-        share = r"\frac{e^{{sink:t} - {max:bt}}}{{terms} + e^{{sink:t} - {max:bt}}}"
+        lines = (Line(("z",), "exp({z} − {max:b})", "e"), Line(("sink",), "exp({sink} − {max:b}), the sink", "sink_e"))
+        formula = r"\frac{e^{{sink:t} - {max:bt}}}{{terms} + e^{{sink:t} - {max:bt}}}"
         of_rows = {"#sink": of_sinks, "#max": largest, "#sum": sums}
         return Rule.of(
             (masked, sinks),
             "h q",
             slots,
-            Variant(lines, "{sink_e} ÷ {sum}, the sum of {n}", share, "{e:t}"),
+            Variant(lines, "{sink_e} ÷ {sum}, the sum of {n}", formula, "{e:t}"),
             arrays={"#exp": exponentials} | {name: array[..., 0] for name, array in of_rows.items()},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        *row, sink = (cell for (cell,) in reads)
-        return Share(tuple(row), len(row), (sink,))
+    def recomputed(self, index: Index, row: Lines, sink: Lines) -> Recomputed:
+        return _weight([z for (z,) in (*row, *sink)], len(row))
 
     def latex(self, result: str, masked: str, sinks: str) -> str:
         t, z = result[0].lower(), masked[0].lower()
@@ -238,11 +198,10 @@ class SinkShare(Operation):
 
 @dataclass(frozen=True)
 class SumNormalise(Operation):
-    """Each score over the sum of its row, which is sometimes taught before softmax or instead of it.
+    """Each score over the sum of its row, which is sometimes taught before softmax, or in its place.
 
-    The rows sum to 1, but a negative score gets a negative weight, adding a
-    constant to all scores changes the weights, and a row that sums to 0 has
-    none. A hidden key counts 0; a query that sees no key gets a row of zeros.
+    The rows sum to 1, but a negative score gets a negative weight, adding a constant to all scores changes the weights,
+    and a row that sums to 0 has none. A hidden key counts 0; a query that sees no key gets a row of zeros.
     """
 
     operands = (Operand("row", "÷ row sum"),)
@@ -271,9 +230,6 @@ class SumNormalise(Operation):
             )
         return counted, divisor
 
-    def extent(self, masked: Input) -> AxesAndShape:
-        return masked.axes, masked.shape
-
     def bound(self, masked: Input) -> float:
         return math.inf  # a row that adds up to almost 0 is found by looking
 
@@ -297,8 +253,14 @@ class SumNormalise(Operation):
             arrays={"#counted": counted, "#sum": divisor[..., 0], "#unseeing": hidden.all(axis=-1).astype(int)},
         )
 
-    def terms(self, index: Index, reads: Reads) -> Terms:
-        return Proportion(tuple(cell for (cell,) in reads), index[-1])
+    def recomputed(self, index: Index, row: Lines) -> Recomputed:
+        counted = [0.0 if z == -math.inf else z for (z,) in row]
+        divisor = exact_sum((z,) for z in counted)
+        if not divisor:
+            return 0.0, 0.0
+        total = counted[index[-1]] / divisor
+        # numbers of both signs may nearly cancel in the divisor, and the remainder is rounded as they were
+        return total, abs(total) * rounding_of(*counted) / abs(divisor)
 
     def latex(self, result: str, masked: str) -> str:
         return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_j z_{{nj}}}}, \quad z = {masked}"
@@ -310,26 +272,3 @@ class SumNormalise(Operation):
             "sums = counted.sum(axis=-1, keepdims=True)",
             f"{result} = counted / np.where(hidden.all(axis=-1, keepdims=True), 1, sums)",
         )
-
-
-@dataclass(frozen=True)
-class Proportion(FromRow):
-    """One row's numbers over their own sum, at one place; a hidden key counts 0.
-
-    Without an exponential a negative number gives a negative proportion.
-    """
-
-    @property
-    def counted(self) -> tuple[float, ...]:
-        return tuple(0.0 if cell.value == -math.inf else cell.value for cell in self.row)
-
-    @property
-    def divisor(self) -> float:
-        return exact_sum((value,) for value in self.counted)
-
-    def total(self) -> float:
-        return self.counted[self.place] / self.divisor if self.divisor else 0.0
-
-    def rounding(self) -> float:
-        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
-        return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0

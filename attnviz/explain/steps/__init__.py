@@ -10,7 +10,7 @@ from functools import lru_cache
 from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Layer, Trace, cached_by_template
-from attnviz.explain.step import Entry, Step
+from attnviz.explain.step import Entry, ShownStep, Step
 from attnviz.explain.steps.alibi import ALIBI
 from attnviz.explain.steps.answer import ANSWER
 from attnviz.explain.steps.blocks import BLOCKS
@@ -46,7 +46,9 @@ STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 """All steps; those of LAYER are repeated for each layer of a pass."""
 
 ENTRIES: dict[str, Entry] = {
-    name: replace(entry, step=step.id) for step in STEPS for name, entry in step.entries.items()
+    name: replace(entry, step=step.id, stories=step.stories[name])
+    for step in STEPS
+    for name, entry in step.entries.items()
 }
 """The entries of all stages, by name without layer."""
 
@@ -72,32 +74,26 @@ def full_title(name: str) -> str:
 
 
 @cached_by_template
-def steps_of(trace: Trace) -> tuple[Step, ...]:
+def steps_of(trace: Trace) -> tuple[ShownStep, ...]:
     """The steps of a trace; those of a layer are repeated for each layer, with its number in their ids.
 
-    If two steps could show a stage, the later one does. Steps before and after the layers speak of the first and of
-    the last layer.
+    If two steps could show a stage, the later one does. Steps before and after the layers are about the first and the
+    last layer.
     """
     first, last = trace.layers[0], trace.layers[-1]
     steps = [
         *_steps_in((QUESTION,), last),
         *_steps_in(ENTERING, first),
-        *(step for layer in trace.layers for step in _of_layer(trace, layer)),
+        *(s for layer in trace.layers for s in _steps_in(LAYER, layer, layer.number if trace.n_layers > 1 else 0)),
         *_steps_in(LEAVING, last),
     ]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 
 
-def _steps_in(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
+def _steps_in(steps: tuple[Step, ...], layer: Layer, number: int = 0) -> list[ShownStep]:
     entries = ENTRIES | {name: entry(full) for name, full in layer.names.items()}
-    return [step.of(layer, entries) for step in steps if step.is_in(layer.trace)]
-
-
-def _of_layer(trace: Trace, layer: Layer) -> list[Step]:
-    if trace.n_layers == 1:
-        return _steps_in(LAYER, layer)
-    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _steps_in(LAYER, layer)]
+    return [step.of(layer, entries, number) for step in steps if step.is_in(layer.trace)]
 
 
 AXES = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.scores import slopes
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.story import Condition, Story
+from attnviz.explain.step import Entry, Step, Term
+from attnviz.explain.story import Story, computed_from
 from attnviz.explain.wording import precise
 
 
@@ -18,36 +18,26 @@ def _slopes(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"{first} The heads’ slopes are {listed}: a head with a steep one looks nearby."
 
 
-def _reads(source: str) -> Condition:
-    return lambda trace: source in trace["biased"].inputs
-
-
 ALIBI = Step(
     id="alibi",
     title="ALiBi",
-    headings=(Section("biased", "What is far away loses"),),
+    heading="What is far away loses",
     why=(
-        Section(
-            "why",
-            "A score alone doesn’t say how far apart two {unit}s are; taking away more the further they are lets it, "
-            "and holds for texts of any length.",
-        ),
+        "A score alone doesn’t say how far apart two {unit}s are; taking away more the further they are lets it, "
+        "and holds for texts of any length."
     ),
-    sections=(Section("slopes", _slopes),),
+    text=_slopes,
     stages=("biased",),
     entries={
-        "biased": Entry(
-            "Z^B_i",
-            "Biased scores",
-            "the scores, less a slope times the distance",
-            one="biased score",
-            stories=tuple(
-                Story(
-                    f"Of the {called} {{{source}}} of “{{query}}” with “{{key}}” the distance leaves {{value}}.",
-                    of=_reads(source),
-                )
-                for source, called in (("capped", "capped score"), ("scaled", "scaled score"))
-            ),
+        "biased": Entry("Z^B_i", "Biased scores", "the scores, less a slope times the distance", one="biased score")
+    },
+    stories={
+        "biased": tuple(
+            Story(
+                f"Of the {called} {{{source}}} of “{{query}}” with “{{key}}” the distance leaves {{value}}.",
+                of=computed_from("biased", source),
+            )
+            for source, called in (("capped", "capped score"), ("scaled", "scaled score"))
         )
     },
     terms=(

@@ -81,56 +81,35 @@ _SCORES = "For “{query}”, “{answer}” has the logit {value}"
 ANSWER = Step(
     id="answer",
     title="Answer",
-    headings=(Section("answers", "A probability for each answer"),),
+    heading="A probability for each answer",
     why=(
-        Section(
-            "why",
-            "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
-            "softmax makes probabilities of all logits.",
-        ),
+        "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
+        "softmax makes probabilities of all logits."
     ),
-    sections=(
-        Section("logits", _logits),
-        Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read)),
-    ),
+    text=(Section("logits", _logits), Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read))),
     stages=("logits", "probabilities"),
     entries={
-        "w_u": Entry(
-            "W^U",
-            "Unembedding",
-            "the matrix that scores each answer",
-            one="answer",
-            kind="parameter",
-            stories=(
-                Story("Dimension {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
-            ),
+        "w_u": Entry("W^U", "Unembedding", "the matrix that scores each answer", one="answer", kind="parameter"),
+        "logits": Entry("L", "Logits", "the score of each answer", one="logit"),
+        "probabilities": Entry("Y", "Probabilities", "how probable each answer is", one="probability", scale="share"),
+    },
+    stories={
+        "w_u": (
+            Story("Dimension {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
         ),
-        "logits": Entry(
-            "L",
-            "Logits",
-            "the score of each answer",
-            one="logit",
-            stories=(
-                Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {PARTS}."),
-                Story(f"{_SCORES}; {PARTS}."),
-                Story(f"{_SCORES}."),
-            ),
+        "logits": (
+            Story(f"{_SCORES}, {{value:rank}} of the {{value:count}}; {PARTS}."),
+            Story(f"{_SCORES}; {PARTS}."),
+            Story(f"{_SCORES}."),
         ),
-        "probabilities": Entry(
-            "Y",
-            "Probabilities",
-            "how probable each answer is",
-            one="probability",
-            scale="share",
-            stories=(
-                Story(
-                    "You set the probability of “{answer}” for “{query}” to {value} by hand; its row now adds up to "
-                    "{value:sum}.",
-                    "set",
-                ),
-                Story(f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of {{logits:count}}."),
-                Story(f"{_PROBABLE}: there is no other answer."),
+        "probabilities": (
+            Story(
+                "You set the probability of “{answer}” for “{query}” to {value} by hand; its row now adds up to "
+                "{value:sum}.",
+                "set",
             ),
+            Story(f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of the {{logits:count}}."),
+            Story(f"{_PROBABLE}: there is no other answer."),
         ),
     },
     arcs=True,
@@ -143,7 +122,7 @@ ANSWER = Step(
             "**Added up**: {story}",
             (
                 Story("“{answer}” has the logit {value}, as it is set by hand.", "set"),
-                Story("“{answer}” has the logit {value}, {value:rank} of {value:count}."),
+                Story("“{answer}” has the logit {value}, {value:rank} of the {value:count}."),
                 Story("“{answer}” has the logit {value}."),
             ),
         ),

@@ -22,59 +22,44 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> str:
 BLOCKS = Step(
     id="blocks",
     title="By blocks",
-    headings=(Section("blocks", "The same, block after block"),),
+    heading="The same, block after block",
     why=(
-        Section(
-            "why",
-            "Read block after block, a text may be long: no row of all shares is needed, only a maximum, a sum and "
-            "an output for each query (FlashAttention).",
-        ),
+        "Read block after block, a text may be long: no whole row of attention weights is needed, only a maximum, a "
+        "sum and an output for each query (FlashAttention)."
     ),
-    sections=(
+    text=(
         Section("read", _read),
         Section(
             "same",
-            "In the end output over sum is, to rounding, what softmax and weighted sum make at once; the shares before "
-            "are not read.",
+            "In the end output over sum is, to rounding, what softmax and weighted sum make at once; the attention "
+            "weights before are not read.",
         ),
     ),
     stages=("running_max", "running_sum", "running_output"),
     entries={
         "running_max": Entry(
-            "M^R_i",
-            "Running maximum",
-            "the largest score so far, at the end of each key’s block",
-            one="max",
-            stories=(
-                Story(f"{_BY}, the largest of the sink and the scores of “{{query}}” is {{value}}.", of=has("sinks")),
-                Story(f"{_BY}, the largest score of “{{query}}” is {{value}}.", of=lacks("sinks")),
-            ),
+            "M^R_i", "Running maximum", "the largest score so far, at the end of each key’s block", one="max"
         ),
-        "running_sum": Entry(
-            "L^R_i",
-            "Running sum",
-            "the sum of exp(score − maximum) so far",
-            one="sum",
-            stories=(
-                Story("“{key}” is hidden from “{query}”: by the end of its block the sum is {value}.", "hidden"),
-                Story(
-                    f"{_BY}, exp(score − {{running_max}}) of “{{query}}” adds up to {{value}}, with that of the sink.",
-                    of=has("sinks"),
-                ),
-                Story(f"{_BY}, exp(score − {{running_max}}) of “{{query}}” adds up to {{value}}.", of=lacks("sinks")),
-            ),
-        ),
+        "running_sum": Entry("L^R_i", "Running sum", "the sum of exp(score − maximum) so far", one="sum"),
         "running_output": Entry(
-            "O^R_i",
-            "Running output",
-            "the sum of exp(score − maximum) times the values so far",
-            "v",
-            one="collected",
-            stories=(
-                Story(
-                    f"{_BY}, “{{query}}” has collected {{value}} in dimension {{column}}, not yet divided by the sum."
-                ),
+            "O^R_i", "Running output", "the sum of exp(score − maximum) times the values so far", "v", one="collected"
+        ),
+    },
+    stories={
+        "running_max": (
+            Story(f"{_BY}, the largest of the sink and the scores of “{{query}}” is {{value}}.", of=has("sinks")),
+            Story(f"{_BY}, the largest score of “{{query}}” is {{value}}.", of=lacks("sinks")),
+        ),
+        "running_sum": (
+            Story("“{key}” is hidden from “{query}”: by the end of its block the sum is {value}.", "hidden"),
+            Story(
+                f"{_BY}, exp(score − {{running_max}}) of “{{query}}” adds up to {{value}}, with that of the sink.",
+                of=has("sinks"),
             ),
+            Story(f"{_BY}, exp(score − {{running_max}}) of “{{query}}” adds up to {{value}}.", of=lacks("sinks")),
+        ),
+        "running_output": (
+            Story(f"{_BY}, “{{query}}” has collected {{value}} in dimension {{column}}, not yet divided by the sum."),
         ),
     },
     terms=(
@@ -102,8 +87,8 @@ BLOCKS = Step(
         Term(
             "by blocks",
             r"\bby blocks\b|\blast block\b",
-            "Some keys after the others, so that no row of all shares is needed; what was collected is divided at the "
-            "end.",
+            "Some keys at a time, so that no whole row of attention weights is needed; what was collected is divided "
+            "at the end.",
             operation="LastQuotient",
         ),
     ),

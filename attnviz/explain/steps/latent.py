@@ -28,84 +28,34 @@ def _parameters(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"So {through} parameters make all queries here, and straight from what enters {width * length} would."
 
 
-def _up(name: str, role: str, one: str, many: str, of: str = "latent") -> dict[str, Entry]:
-    """The entry of each head's matrix that makes queries, keys or values from latents."""
-    return {
-        name: Entry(
-            f"U^{role.upper()}_i",
-            f"{one.capitalize()} parameters of latents",
-            f"each head's matrix that makes {many} of {of}s",
-            kind="parameter",
-            stories=(
-                Story(
-                    f"In {{head}}, dimension {{row}} of a {of} is multiplied by {{value}} on its way to dimension "
-                    f"{{column}} of the {one}.",
-                ),
-            ),
-        )
-    }
+def _up_stories(one: str, of: str = "latent") -> tuple[Story, ...]:
+    """The story of each head's matrix that makes queries, keys or values from latents."""
+    weighs = "is multiplied by {value} on its way to dimension {column} of the"
+    return (Story(f"In {{head}}, dimension {{row}} of a {of} {weighs} {one}."),)
 
 
-def _latents(names: tuple[str, str, str, str], symbol: str, one: str, whose: str, makes: str) -> dict[str, Entry]:
-    """The entries of latents before and after the norm, of their matrix and of the norm's gain."""
-    w, compressed, latent, gain = names
-    many, of_head = f"{one}s", "_i" * (symbol == "D")
+def _stories(w: str, compressed: str, latent: str, gain: str, one: str) -> dict[str, tuple[Story, ...]]:
+    """The stories of latents before and after the norm, of their matrix and of the norm's gain."""
+    before = f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}"
     normed = f"In dimension {{column}} of the {one} of “{{row}}”, the norm makes {{value}} of {{{compressed}}}"
+    weighs = "Dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the"
     return {
-        w: Entry(
-            f"W^{symbol}{of_head}",
-            f"{one.capitalize()} parameters",
-            f"the matrix that makes {many}",
-            kind="parameter",
-            stories=(
-                Story(
-                    "Dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the "
-                    f"{one}.",
-                ),
-            ),
-        ),
-        compressed: Entry(
-            f"{symbol}{of_head}",
-            f"{many.capitalize()} before the norm",
-            f"the one short row of each token{whose}",
-            one=f"{one} before the norm",
-            stories=(
-                Story(f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}; {PARTS}."),
-                Story(f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}."),
-            ),
-        ),
-        latent: Entry(
-            f"{symbol}^N{of_head}",
-            many.capitalize(),
-            f"what {makes} are made of",
-            one=one,
-            stories=(
-                Story(f"{normed}, with the gain {{{gain}}}.", of=has(gain)),
-                Story(f"{normed}."),
-            ),
-        ),
-        gain: Entry(
-            f"g^{symbol}",
-            f"{one.capitalize()} gain",
-            f"a factor for each dimension of a {one}",
-            kind="parameter",
-            stories=(Story(f"In dimension {{column}}, every {one} is multiplied by {{value}} after it is normed."),),
-        ),
+        w: (Story(f"{weighs} {one}."),),
+        compressed: (Story(f"{before}; {PARTS}."), Story(f"{before}.")),
+        latent: (Story(f"{normed}, with the gain {{{gain}}}.", of=has(gain)), Story(f"{normed}.")),
+        gain: (Story(f"In dimension {{column}}, every {one} is multiplied by {{value}} after it is normed."),),
     }
 
 
 QUERY_LATENT = Step(
     id="query-latent",
     title="Query latent",
-    headings=(Section("latent", "One short vector for the queries of all heads"),),
+    heading="One short vector for the queries of all heads",
     why=(
-        Section(
-            "why",
-            "No :blue[**query**] is kept, but the matrices that make those of many heads are large; from one short "
-            "**query latent** they can be smaller.",
-        ),
+        "No :blue[**query**] is kept, but the matrices that make those of many heads are large; from one short "
+        "**query latent** they can be smaller."
     ),
-    sections=(
+    text=(
         Section(
             "latent",
             "A matrix makes one short row of each {unit} for all heads, and **RMSNorm** makes its **query latent** of "
@@ -116,10 +66,27 @@ QUERY_LATENT = Step(
     ),
     stages=("q_compressed", "q_latent"),
     entries={
-        **_latents(
-            ("w_dq", "q_compressed", "q_latent", "g_q_latent"), "B", "query latent", " for its queries", "queries"
+        "w_dq": Entry("W^B", "Query latent parameters", "the matrix that makes query latents", kind="parameter"),
+        "q_compressed": Entry(
+            "B",
+            "Query latents before the norm",
+            "the one short row of each token for its queries",
+            one="query latent before the norm",
         ),
-        **_up("w_uq", "q", "query", "queries", "query latent"),
+        "q_latent": Entry("B^N", "Query latents", "what queries are made of", one="query latent"),
+        "g_q_latent": Entry(
+            "g^B", "Query latent gain", "a factor for each dimension of a query latent", kind="parameter"
+        ),
+        "w_uq": Entry(
+            "U^Q_i",
+            "Query parameters of latents",
+            "each head's matrix that makes queries of query latents",
+            kind="parameter",
+        ),
+    },
+    stories={
+        **_stories("w_dq", "q_compressed", "q_latent", "g_q_latent", "query latent"),
+        "w_uq": _up_stories("query", "query latent"),
     },
     band_texts={
         "w_dq": ("What “{word}” enters with, times the **query latent parameters**: {story}", PRODUCT),
@@ -133,15 +100,12 @@ QUERY_LATENT = Step(
 LATENT = Step(
     id="latent",
     title="Latent",
-    headings=(Section("latent", "One short vector for the keys and values of all heads"),),
+    heading="One short vector for the keys and values of all heads",
     why=(
-        Section(
-            "why",
-            "The keys and values of many heads are much to keep of each {unit}; one **latent**, of which all of them "
-            "can be made, is little.",
-        ),
+        "The keys and values of many heads are much to keep of each {unit}; one **latent**, of which all of them "
+        "can be made, is little."
     ),
-    sections=(
+    text=(
         Section(
             "latent",
             "A matrix makes one short row of each {unit} for many heads, and **RMSNorm** makes its **latent** of that; "
@@ -152,9 +116,23 @@ LATENT = Step(
     ),
     stages=("compressed", "latent"),
     entries={
-        **_latents(("w_dkv", "compressed", "latent", "g_latent"), "D", "latent", "", "keys and values"),
-        **_up("w_uk", "k", "key", "keys"),
-        **_up("w_uv", "v", "value", "values"),
+        "w_dkv": Entry("W^D_i", "Latent parameters", "the matrix that makes latents", kind="parameter"),
+        "compressed": Entry(
+            "D_i", "Latents before the norm", "the one short row of each token", one="latent before the norm"
+        ),
+        "latent": Entry("D^N_i", "Latents", "what keys and values are made of", one="latent"),
+        "g_latent": Entry("g^D", "Latent gain", "a factor for each dimension of a latent", kind="parameter"),
+        "w_uk": Entry(
+            "U^K_i", "Key parameters of latents", "each head's matrix that makes keys of latents", kind="parameter"
+        ),
+        "w_uv": Entry(
+            "U^V_i", "Value parameters of latents", "each head's matrix that makes values of latents", kind="parameter"
+        ),
+    },
+    stories={
+        **_stories("w_dkv", "compressed", "latent", "g_latent", "latent"),
+        "w_uk": _up_stories("key"),
+        "w_uv": _up_stories("value"),
     },
     band_texts={
         "w_dkv": ("What “{key}” enters with, times the **latent parameters**: {story}", PRODUCT),
@@ -195,15 +173,12 @@ LATENT = Step(
 ABSORBED_QUERIES = Step(
     id="absorbed-queries",
     title="Absorbed queries",
-    headings=(Section("absorbed", "Queries are taken to the latents, not latents to the queries"),),
+    heading="Queries are taken to the latents, not latents to the queries",
     why=(
-        Section(
-            "why",
-            "To make a key of each latent and compare it with the :blue[**query**] comes to the same as to take the "
-            "query to the latents: that is done once, and no key is made or kept.",
-        ),
+        "To make a key of each latent and compare it with the :blue[**query**] comes to the same as to take the "
+        "query to the latents: that is done once, and no key is made or kept."
     ),
-    sections=(
+    text=(
         Section(
             "order",
             "A key would be a latent times the head’s key parameters. A dot product with it is the same number if the "
@@ -219,15 +194,13 @@ ABSORBED_QUERIES = Step(
     stages=("q_absorbed",),
     entries={
         "q_absorbed": Entry(
-            "Q^D_i",
-            "Absorbed queries",
-            "what each token looks for in the latents",
-            "q",
-            one="absorbed query",
-            stories=(
-                Story(f"“{{row}}” asks the latents with {{value}} in dimension {{column}}; of its query, {PARTS}."),
-                Story("“{row}” asks the latents with {value} in dimension {column}."),
-            ),
+            "Q^D_i", "Absorbed queries", "what each token looks for in the latents", "q", one="absorbed query"
+        )
+    },
+    stories={
+        "q_absorbed": (
+            Story(f"“{{row}}” asks the latents with {{value}} in dimension {{column}}; of its query, {PARTS}."),
+            Story("“{row}” asks the latents with {value} in dimension {column}."),
         )
     },
     band_texts={
@@ -247,26 +220,20 @@ ABSORBED_QUERIES = Step(
 ABSORBED_VALUES = Step(
     id="absorbed-values",
     title="Absorbed values",
-    headings=(Section("absorbed", "Make of the collected latents what the head found"),),
+    heading="Make of the collected latents what the head found",
     why=(
-        Section(
-            "why",
-            "A mixture of latents times the value parameters is the same mixture of :green[**values**]: so one row is "
-            "multiplied, and not one for each {unit}.",
-        ),
+        "A mixture of latents times the value parameters is the same mixture of :green[**values**]: so one row is "
+        "multiplied, and not one for each {unit}."
     ),
-    sections=(
-        Section(
-            "order",
-            "What each head collected is in the latents’ dimensions. Its value parameters make of that what they would "
-            "have made of each latent before: the output of the head, number by number.",
-        ),
+    text=(
+        "What each head collected is in the latents’ dimensions. Its value parameters make of that what they would "
+        "have made of each latent before: the output of the head, number by number."
     ),
     stages=("heads",),
     when=has("latent_heads"),
     arcs=True,
     band_texts={
-        "w_uv times latent_heads": ("What the head collected, times its **value parameters**: {story}", PRODUCT),
+        "w_uv times latent_heads": ("What the head collected, times its **value parameters**: {story}", PRODUCT)
     },
 )
 

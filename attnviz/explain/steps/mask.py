@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from attnviz.core.masks import CUSTOM_MASK_RECIPE
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.trace import Stage, Trace
 from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.steps.scaling import is_scaled, is_unscaled
-from attnviz.explain.story import Condition, Story, both, renamed
+from attnviz.explain.steps.scaling import is_unscaled
+from attnviz.explain.story import Condition, Story, both, renamed, unless
 from attnviz.explain.wording import counted, listed
 
 
@@ -34,11 +34,6 @@ def selects(trace: Trace) -> bool:
     return trace["mask"].value.dtype == bool
 
 
-def adds(trace: Trace) -> bool:
-    """Whether the mask is added to the scores."""
-    return not selects(trace)
-
-
 def is_painted(trace: Trace) -> bool:
     """Whether the user painted the mask, which may hide nothing yet."""
     return trace["mask"].operation.recipe == CUSTOM_MASK_RECIPE
@@ -48,19 +43,11 @@ def _is_a_step(trace: Trace) -> bool:
     return moves(trace) or is_painted(trace)
 
 
-def _stays(trace: Trace) -> bool:
-    return not moves(trace)
-
-
 def _renumbers(trace: Trace) -> bool:
     """Whether a visible score may differ from the one before: by an additive mask, or set by hand."""
     masked = trace["masked"].value
     is_set = np.isfinite(masked) & (masked != before(trace).value)
-    return moves(trace) and (adds(trace) or bool(is_set.any()))
-
-
-def _keeps(trace: Trace) -> bool:
-    return not _renumbers(trace)
+    return moves(trace) and (not selects(trace) or bool(is_set.any()))
 
 
 def _lies_on(name: str) -> Condition:
@@ -70,7 +57,7 @@ def _lies_on(name: str) -> Condition:
 _BEFORE = (
     ("biased score", "biased", _lies_on("biased")),
     ("capped score", "capped", _lies_on("capped")),
-    ("scaled score", "scaled", both(_lies_on("scaled"), is_scaled)),
+    ("scaled score", "scaled", both(_lies_on("scaled"), unless(is_unscaled))),
     ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
 )
 """The scores that the mask may apply to: their name, stage and condition."""
@@ -80,7 +67,7 @@ def _others(trace: Trace) -> dict[int, str]:
     """The layers with a different mask, each with the name of its masked scores."""
     masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
     others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
-    return {layer: layered("masked", layer) for layer in others}
+    return {layer: name_in_layer("masked", layer) for layer in others}
 
 
 def differs(trace: Trace) -> bool:
@@ -96,8 +83,8 @@ def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
     by_number = [f"{n} in layer{'s' * (len(each) > 1)} {listed(each)}" for n, each in layers_seeing.items()]
     seen = counted(_seen_last(trace["masked"]), "key")
     return (
-        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(by_number)} "
-        "(a layer without the window of others is **global**)."
+        f"Masks differ by layer: here the last {{unit}} sees {seen}, and {listed(by_number)} (a layer without the "
+        "window of others is **global**)."
     )
 
 
@@ -106,77 +93,76 @@ def _seen_last(masked: Stage) -> int:
 
 
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
-    """A story about the scores that the softmax reads, once for each name that they may have.
+    """A story about the scores that the softmax reads, once for each name that they may have, in place of `%(score)s`.
 
-    If no mask changes them, the slot leads to the scores before the mask.
+    `%(before)s` introduces the dot product. If no mask changes the scores, their slot leads to those before the mask.
     """
     kinds = [("masked score", "masked", _renumbers)]
     for called, stage, lies_on in _BEFORE:
-        kinds += [(called, "masked", both(moves, _keeps, lies_on)), (called, stage, both(_stays, lies_on))]
-    return tuple(Story(renamed(text % name, {"masked": read}), of=both(of, kind)) for name, read, kind in kinds)
+        kinds += [
+            (called, "masked", both(moves, unless(_renumbers), lies_on)),
+            (called, stage, both(unless(moves), lies_on)),
+        ]
+    stories = []
+    for called, read, kind in kinds:
+        dot_product = "Before scaling it was" if called == "scaled score" else "Its dot product is"
+        words = text % {"score": called, "before": dot_product}
+        stories.append(Story(renamed(words, {"masked": read}), of=both(of, kind)))
+    return tuple(stories)
 
 
 MASK = Step(
     id="mask",
     title="Mask",
-    headings=(Section("hide", "Hide what may not be seen"),),
-    why=(
-        Section(
-            "why",
-            "A score of −∞ makes a share of exactly 0, so a {unit} takes nothing from what it may not see.",
-        ),
-    ),
-    sections=(
+    heading="Hide what may not be seen",
+    why="A score of −∞ makes an attention weight of exactly 0, so a {unit} takes nothing from what it may not see.",
+    text=(
         Section(
             "selects",
-            "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0. In the "
-            "mask, 1 means visible, 0 hidden.",
+            "A hidden key's score becomes $-\\infty$, so that its attention weight will be exactly 0. In the mask, 1 "
+            "means visible, 0 hidden.",
             selects,
         ),
         Section(
             "added",
             "This mask is **added** to the scores: 0 leaves a score as it is, and $-\\infty$ hides the key, so that "
-            "its share of the attention will be exactly 0.",
-            adds,
+            "its attention weight will be exactly 0.",
+            unless(selects),
         ),
         Section(
             "kinds",
             "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
             "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
             "both, later and far ones.",
-            lambda trace: not differs(trace),
+            unless(differs),
         ),
         Section("by layer", _by_layer, differs),
     ),
     stages=("masked",),
     entries={
-        "mask": Entry(
-            "M",
-            "Mask",
-            "which keys a query sees",
-            scale="flag",
-            kind="input",
-            stories=(
-                Story("For “{query}” and “{key}” the mask holds {value}: 1 is visible, 0 is hidden.", of=selects),
-                Story("To the score of “{query}” with “{key}” the mask adds {value}; −∞ hides a key.", of=adds),
-            ),
-        ),
+        "mask": Entry("M", "Mask", "which keys a query sees", scale="flag", kind="input"),
         "masked": Entry(
-            "Z^M_i",
-            "Masked scores",
-            "the scores that attention is made from, −∞ where a key is hidden",
-            one="masked",
-            stories=(
-                Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
-                *(
-                    Story(f"No mask hides “{{key}}”, so its {called} stays {{value}}.", of=both(_stays, lies_on))
-                    for called, _, lies_on in _BEFORE
-                ),
-                *(
-                    Story(f"“{{query}}” sees “{{key}}”, so its {called} stays {{value}}.", of=both(selects, lies_on))
-                    for called, _, lies_on in _BEFORE
-                ),
-                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=adds),
+            "Z^M_i", "Masked scores", "the scores that attention is made from, −∞ where a key is hidden", one="masked"
+        ),
+    },
+    stories={
+        "mask": (
+            Story("For “{query}” and “{key}” the mask holds {value}: 1 is visible, 0 is hidden.", of=selects),
+            Story("To the score of “{query}” with “{key}” the mask adds {value}; −∞ hides a key.", of=unless(selects)),
+        ),
+        "masked": (
+            Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
+            *(
+                Story(f"No mask hides “{{key}}”, so its {called} stays {{value}}.", of=both(unless(moves), lies_on))
+                for called, _, lies_on in _BEFORE
+            ),
+            *(
+                Story(f"“{{query}}” sees “{{key}}”, so its {called} stays {{value}}.", of=both(selects, lies_on))
+                for called, _, lies_on in _BEFORE
+            ),
+            Story(
+                "“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.",
+                of=unless(selects),
             ),
         ),
     },
@@ -191,13 +177,13 @@ MASK = Step(
                 Story("“{query}” sees “{key}”, whose score stays {value}.", of=selects),
                 Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its score is {value}."),
             ),
-        ),
+        )
     },
     terms=(
         Term(
             "mask",
             r"\bmask(?:s|ed)?\b",
-            "Hides keys from queries: a hidden key has the score −∞, and so the share 0.",
+            "Hides keys from queries: a hidden key has the score −∞, and so the attention weight 0.",
             "For “{query}” and “{key}” it leaves {masked}.",
             "Hide",
         ),

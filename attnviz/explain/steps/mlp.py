@@ -25,44 +25,28 @@ def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
 MLP = Step(
     id="mlp",
     title="MLP",
-    headings=(Section("mixed", "What the neurons write"),),
+    heading="What the neurons write",
     why=(
-        Section(
-            "why",
-            "Each neuron has a row that it writes, as strongly as it fires, so that what it found can be read by what "
-            "comes later.",
-        ),
+        "Each neuron has a row that it writes, as strongly as it fires, so that what it found can be read by what "
+        "comes later."
     ),
-    sections=(Section("mixed", _mixed), Section("bias", "A **bias** is added once.", has("b_mlp"))),
+    text=(Section("mixed", _mixed), Section("bias", "A **bias** is added once.", has("b_mlp"))),
     stages=("mlp",),
     entries={
-        "w_mlp": Entry(
-            "W^G",
-            "MLP parameters",
-            "a row for each neuron",
-            one="parameter",
-            kind="parameter",
-            stories=(Story("What neuron {row} passes on is multiplied by {value} and added in dimension {column}."),),
-        ),
-        "b_mlp": Entry(
-            "b^G",
-            "MLP bias",
-            "what is added to what the neurons make",
-            kind="parameter",
-            stories=(Story("{value} is added in dimension {column} of every token."),),
-        ),
-        "mlp": Entry(
-            "G",
-            "MLP output",
-            "what the neurons make of each token",
-            stories=(
-                Story(f"In dimension {{column}} of “{{row}}”, the neurons add {{value}}; {PARTS}."),
-                Story(
-                    "In dimension {column} of “{row}”, the MLP adds {value}; its bias is the largest part of that.",
-                    of=has("b_mlp"),
-                ),
-                Story("In dimension {column} of “{row}”, the neurons add {value}."),
+        "w_mlp": Entry("W^G", "MLP parameters", "a row for each neuron", one="parameter", kind="parameter"),
+        "b_mlp": Entry("b^G", "MLP bias", "what is added to what the neurons make", kind="parameter"),
+        "mlp": Entry("G", "MLP output", "what the neurons make of each token"),
+    },
+    stories={
+        "w_mlp": (Story("What neuron {row} passes on is multiplied by {value} and added in dimension {column}."),),
+        "b_mlp": (Story("{value} is added in dimension {column} of every token."),),
+        "mlp": (
+            Story(f"In dimension {{column}} of “{{row}}”, the neurons add {{value}}; {PARTS}."),
+            Story(
+                "In dimension {column} of “{row}”, the MLP adds {value}; its bias is the largest part of that.",
+                of=has("b_mlp"),
             ),
+            Story("In dimension {column} of “{row}”, the neurons add {value}."),
         ),
     },
     arcs=True,
@@ -83,23 +67,14 @@ MLP = Step(
 MLP_RESIDUAL = Step(
     id="mlp-residual",
     title="MLP residual",
-    headings=(Section("added", "The MLP adds to a token, and replaces nothing"),),
-    why=(
-        Section(
-            "why",
-            "What the neurons write is added, so the {unit} keeps what it held, and what comes later can read both.",
-        ),
-    ),
-    sections=(Section("added", _added),),
+    heading="The MLP adds to a token, and replaces nothing",
+    why="What the neurons write is added, so the {unit} keeps what it held, and what comes later can read both.",
+    text=_added,
     stages=("mlp_residual",),
-    entries={
-        "mlp_residual": Entry(
-            "R^G",
-            "Residual after the MLP",
-            "what a layer passes on",
-            stories=(
-                Story("“{row}” goes on with {value} in dimension {column}: {residual} was there, the MLP adds {mlp}."),
-            ),
+    entries={"mlp_residual": Entry("R^G", "Residual after the MLP", "what a layer passes on")},
+    stories={
+        "mlp_residual": (
+            Story("“{row}” goes on with {value} in dimension {column}: {residual} was there, the MLP adds {mlp}."),
         )
     },
     arcs=True,
@@ -107,6 +82,6 @@ MLP_RESIDUAL = Step(
         "mlp_residual": (
             "**Added**: {story}",
             (SET_IN_BAND, Story("“{query}” had {left} in dimension {column}, and the MLP adds {right}.")),
-        ),
+        )
     },
 )

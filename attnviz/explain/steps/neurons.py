@@ -4,17 +4,13 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.activations import ReLU
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.story import LARGEST_PART, PARTS, ROW_BY_ROW, Story, has, selection_story
+from attnviz.explain.step import Entry, Section, Step, Term, either
+from attnviz.explain.story import LARGEST_PART, PARTS, ROW_BY_ROW, Story, has, selection_story, unless
 
 
 def is_relu(trace: Trace) -> bool:
     """Whether the MLP uses the ReLU."""
     return isinstance(trace["active"].operation, ReLU)
-
-
-def _is_gelu(trace: Trace) -> bool:
-    return not is_relu(trace)
 
 
 def _got(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -37,22 +33,15 @@ _FIRING = selection_story(Story("For “{query}”, {active:positive} fire."), o
 NEURONS = Step(
     id="neurons",
     title="Neurons",
-    headings=(Section("neurons", "Which neurons fire?"),),
-    why=(
-        Section(
-            "relu",
-            "Each neuron looks for one pattern in the {unit}’s row, and is silent where it does not find it; without "
-            "the ReLU between them two matrices could do no more than one.",
-            is_relu,
-        ),
-        Section(
-            "gelu",
-            "Each neuron looks for one pattern in the {unit}’s row, and is nearly silent far from it; without the GELU "
-            "between them two matrices could do no more than one.",
-            _is_gelu,
-        ),
+    heading="Which neurons fire?",
+    why=either(
+        is_relu,
+        "Each neuron looks for one pattern in the {unit}’s row, and is silent where it does not find it; without "
+        "the ReLU between them two matrices could do no more than one.",
+        "Each neuron looks for one pattern in the {unit}’s row, and is nearly silent far from it; without the GELU "
+        "between them two matrices could do no more than one.",
     ),
-    sections=(
+    text=(
         Section("got", _got),
         Section("relu", _fires, is_relu),
         Section("firing", [_FIRING], is_relu),
@@ -60,46 +49,27 @@ NEURONS = Step(
             "gelu",
             "The **GELU** multiplies it by the part of a normal distribution that lies below it: what is large stays, "
             "and what is far below 0 becomes almost nothing.",
-            _is_gelu,
+            unless(is_relu),
         ),
     ),
     stages=("hidden", "active"),
     entries={
-        "w_hidden": Entry(
-            "W^F",
-            "Hidden parameters",
-            "a column for each neuron",
-            one="parameter",
-            kind="parameter",
-            stories=(
-                Story("Dimension {row} of what the MLP reads is multiplied by {value} on its way to neuron {column}."),
-            ),
+        "w_hidden": Entry("W^F", "Hidden parameters", "a column for each neuron", one="parameter", kind="parameter"),
+        "b_hidden": Entry("b^F", "Hidden bias", "what is added to what each neuron gets", kind="parameter"),
+        "hidden": Entry("F", "Neurons", "what each neuron gets", one="neuron"),
+        "active": Entry("F^{+}", "Firing", "what each neuron passes on", one="firing neuron"),
+    },
+    stories={
+        "w_hidden": (
+            Story("Dimension {row} of what the MLP reads is multiplied by {value} on its way to neuron {column}."),
         ),
-        "b_hidden": Entry(
-            "b^F",
-            "Hidden bias",
-            "what is added to what each neuron gets",
-            kind="parameter",
-            stories=(Story("Neuron {column} gets {value} more from every token."),),
+        "b_hidden": (Story("Neuron {column} gets {value} more from every token."),),
+        "hidden": (
+            Story(f"{_GETS}; {PARTS}."),
+            Story(f"{_GETS}; its bias is the largest part of that.", of=has("b_hidden")),
+            Story(f"{_GETS}."),
         ),
-        "hidden": Entry(
-            "F",
-            "Neurons",
-            "what each neuron gets",
-            one="neuron",
-            stories=(
-                Story(f"{_GETS}; {PARTS}."),
-                Story(f"{_GETS}; its bias is the largest part of that.", of=has("b_hidden")),
-                Story(f"{_GETS}."),
-            ),
-        ),
-        "active": Entry(
-            "F^{+}",
-            "Firing",
-            "what each neuron passes on",
-            one="firing neuron",
-            stories=(Story("Neuron {column} gets {hidden} from “{row}” and passes on {value}."),),
-        ),
+        "active": (Story("Neuron {column} gets {hidden} from “{row}” and passes on {value}."),),
     },
     arcs=True,
     band_texts={

@@ -1,135 +1,92 @@
 """Norms: rows are scaled to one size, after the embeddings, before attention and before the MLP."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.story import NORMED, Condition, Story, both, has, lacks
+from attnviz.explain.step import Entry, Step, Term, Writer
+from attnviz.explain.story import NORMED, Condition, Story, both, computed_from, has, lacks, unless
 
 
 def _is_rms(name: str) -> Condition:
     return lambda trace: name in trace and isinstance(trace[name].operation, RMSNorm)
 
 
-def _is_layer_norm(name: str) -> Condition:
-    return lambda trace: name in trace and not _is_rms(name)(trace)
-
-
-def _read(name: str, text: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
-    """A text with the symbols of a norm's input and result."""
+def _text(name: str) -> Writer:
+    """The text on the norm that makes the stage `name`."""
 
     def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
-        read, *_ = trace[name].inputs
-        return text.format(read=f"${entries[read].symbol}$", made=f"${entries[name].symbol}$")
+        source = trace[name].inputs[0]
+        read, made = (f"${entries[each].symbol}$" for each in (source, name))
+        if _is_rms(name)(trace):
+            text = (
+                f"**RMSNorm** divides each row of {read} by the root of the mean of its squares, which makes {made}. A "
+                "row keeps its direction: what follows sees which of its numbers are large beside the others, and not "
+                "how large they all are."
+            )
+        else:
+            text = (
+                f"**LayerNorm** takes its mean from each row of {read}, and divides what remains by the root of the "
+                f"mean of its squares, which makes {made}. What follows sees which of its numbers are above the "
+                "others, and not how large they all are."
+            )
+        if f"g_{name}" in trace:
+            bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
+            return f"{text} Then each dimension has a **gain** that it is multiplied by{bias}."
+        if _is_rms(name)(trace) and source == "x" and _is_rms("x")(trace):
+            return (
+                f"{text} Here they are normed already, so this changes next to nothing, unless all numbers of a token "
+                "were close to 0 before."
+            )
+        return text
 
     return written
 
 
-def _norm(
-    id: str,
-    title: str,
-    heading: str,
-    name: str,
-    entries: Mapping[str, Entry],
-    *,
-    arcs: bool = False,
-    twice: bool = False,
-) -> Step:
+def _norm(id: str, title: str, heading: str, name: str, **more: object) -> Step:
     """The step of the norm that makes the stage `name`."""
     return Step(
         id=id,
         title=title,
-        headings=(Section("normed", heading),),
+        heading=heading,
         why=(
-            Section(
-                "why",
-                "Each row is brought to the same size, so what follows sees which of its numbers stand out, not how "
-                "large they have grown on the way.",
-            ),
+            "Each row is brought to the same size, so what follows sees which of its numbers stand out, not how "
+            "large they have grown on the way."
         ),
-        sections=(
-            Section(
-                "rms",
-                _read(
-                    name,
-                    "**RMSNorm** divides each row of {read} by the root of the mean of its squares, which makes "
-                    "{made}. A row keeps its direction: what follows sees which of its numbers are large beside the "
-                    "others, and not how large they all are.",
-                ),
-                _is_rms(name),
-            ),
-            Section(
-                "layer",
-                _read(
-                    name,
-                    "**LayerNorm** takes its mean from each row of {read}, and divides what remains by the root of the "
-                    "mean of its squares, which makes {made}. What follows sees which of its numbers are above the "
-                    "others, and not how large they all are.",
-                ),
-                _is_layer_norm(name),
-            ),
-            *([Section("gain", _affine(name), has(f"g_{name}"))] if entries else []),
-            *([Section("again", _AGAIN, both(_is_rms(name), _is_rms("x"), lacks(f"g_{name}")))] if twice else []),
-        ),
+        text=_text(name),
         stages=(name,),
-        entries=entries,
-        arcs=arcs,
         band_texts={
             "#square": ("**Square** each number of “{word}”, and add up.", ()),
             "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
             "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", NORMED),
             name: ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
         },
+        **more,
     )
 
 
-_AGAIN = (
-    "Here they are normed already, so this changes next to nothing, unless all numbers of a token were close to 0 "
-    "before."
-)
-"""For a norm of rows that are normed already; “they” are the rows of the sentences before."""
-
-
-def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
-    """The sentence on a norm's gain and bias."""
-
-    def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
-        bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
-        return f"Then each dimension has a **gain** that it is multiplied by{bias}."
-
-    return written
-
-
-def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
-    """The entries of a norm's result, by the stage that it reads, and of its gain and bias."""
-    makes = (
-        Story(
-            f"In dimension {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source)
-        )
-        for source in sources
-    )
-    gains = Story("In dimension {column}, every token is multiplied by {value} after it is normed.")
-    adds = Story("In dimension {column}, {value} is added to every token after it is normed.")
-
-    def parameter(letter: str, called: str, meaning: str, story: Story) -> dict[str, Entry]:
-        entry = Entry(f"{letter}^{symbol}", f"{title} {called}", meaning, kind="parameter", stories=(story,))
-        return {f"{letter}_{name}": entry}
-
+def _entries(name: str, symbol: str, title: str, meaning: str) -> dict[str, Entry]:
+    """The entries of a norm's result, and of its gain and bias."""
     return {
-        name: Entry(symbol, title, what, stories=tuple(makes)),
-        **parameter("g", "gain", "a factor for each dimension", gains),
-        **parameter("b", "bias", "what is added in each dimension", adds),
+        name: Entry(symbol, title, meaning),
+        f"g_{name}": Entry(f"g^{symbol}", f"{title} gain", "a factor for each dimension", kind="parameter"),
+        f"b_{name}": Entry(f"b^{symbol}", f"{title} bias", "what is added in each dimension", kind="parameter"),
     }
 
 
-def _reads(name: str, source: str) -> Condition:
-    return lambda trace: source in trace[name].inputs
+def _stories(name: str, *sources: str) -> dict[str, tuple[Story, ...]]:
+    """The stories of a norm's result, by the stage that it reads, and of its gain and bias."""
+    makes = "In dimension {column} of “{row}”, the norm makes {value} of"
+    return {
+        name: tuple(Story(f"{makes} {{{source}}}.", of=computed_from(name, source)) for source in sources),
+        f"g_{name}": (Story("In dimension {column}, every token is multiplied by {value} after it is normed."),),
+        f"b_{name}": (Story("In dimension {column}, {value} is added to every token after it is normed."),),
+    }
 
 
 INPUT_NORM = replace(
-    _norm("input-norm", "Input norm", "Every token gets the same size", "x", {}),
+    _norm("input-norm", "Input norm", "Every token gets the same size", "x"),
     when=has("embedded"),
     terms=(
         Term(
@@ -154,15 +111,16 @@ ATTN_NORM = _norm(
     "Attention norm",
     "Attention reads every token at the same size",
     "attn_norm",
-    _entries("attn_norm", "N", "Normed for attention", "what attention reads", "x"),
-    twice=True,
+    entries=_entries("attn_norm", "N", "Normed for attention", "what attention reads"),
+    stories=_stories("attn_norm", "x"),
 )
 MLP_NORM = _norm(
     "mlp-norm",
     "MLP norm",
     "The MLP reads every token at the same size",
     "mlp_norm",
-    _entries("mlp_norm", "U", "Normed for the MLP", "what the MLP reads", "residual", "output"),
+    entries=_entries("mlp_norm", "U", "Normed for the MLP", "what the MLP reads"),
+    stories=_stories("mlp_norm", "residual", "output"),
     arcs=True,
 )
 
@@ -185,6 +143,6 @@ ENTERS_NORMED = (
     ),
     Story(
         "“{row}” enters with {value} in dimension {column}, which the norm makes of {embedded}.",
-        of=both(has("embedded"), _is_layer_norm("x")),
+        of=both(has("embedded"), unless(_is_rms("x"))),
     ),
 )

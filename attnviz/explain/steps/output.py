@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, has, one_head, several_heads
+from attnviz.explain.step import Entry, Section, Step, Term, either
+from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, has, several_heads
 
 _ADDS = "In dimension {column} of the output of “{query}”, {head} adds {value}"
 _AFTER_HEADS = ("concat", "contributions", "output")
@@ -46,71 +46,39 @@ def _bias(trace: Trace, entries: Mapping[str, Entry]) -> str:
 OUTPUT = Step(
     id="output",
     title="Output",
-    headings=(Section("mixed", _heading),),
-    why=(
-        Section(
-            "several heads",
-            "The output parameters mix what the heads found, so that any dimension of the :violet[**output**] can draw "
-            "on every head.",
-            several_heads,
-        ),
-        Section(
-            "one head",
-            "The output parameters decide how much of what the head found goes to each dimension of the "
-            ":violet[**output**], so that what follows can read it there.",
-            one_head,
-        ),
+    heading=_heading,
+    why=either(
+        several_heads,
+        "The output parameters mix what the heads found, so that any dimension of the :violet[**output**] can draw "
+        "on every head.",
+        "The output parameters decide how much of what the head found goes to each dimension of the "
+        ":violet[**output**], so that what follows can read it there.",
     ),
-    sections=(
-        Section("mixed", _mixed),
-        Section("bias", _bias, has("b_o")),
-    ),
+    text=(Section("mixed", _mixed), Section("bias", _bias, has("b_o"))),
     stages=("contributions", "output"),
     entries={
         "w_o": Entry(
-            "W^O",
-            "Output parameters",
-            "the matrix that mixes the heads",
-            "output",
-            one="parameter",
-            kind="parameter",
-            stories=(
-                Story(
-                    "Dimension {row} of the heads side by side, which is {head}’s, is multiplied by {value} on its way "
-                    "to dimension {column} of the output."
-                ),
+            "W^O", "Output parameters", "the matrix that mixes the heads", "output", one="parameter", kind="parameter"
+        ),
+        "b_o": Entry("b^O", "Output bias", "what is added to every output", "output", kind="parameter"),
+        "contributions": Entry("O_i", "Contributions", "each head's own part of the output", "output"),
+        "output": Entry("O", "Output", "what leaves: one vector for each query", "output"),
+    },
+    stories={
+        "w_o": (
+            Story(
+                "Dimension {row} of the heads side by side, which is {head}’s, is multiplied by {value} on its way "
+                "to dimension {column} of the output."
             ),
         ),
-        "b_o": Entry(
-            "b^O",
-            "Output bias",
-            "what is added to every output",
-            "output",
-            kind="parameter",
-            stories=(Story("{value} is added in dimension {column} of every output."),),
-        ),
-        "contributions": Entry(
-            "O_i",
-            "Contributions",
-            "each head's own part of the output",
-            "output",
-            stories=(
-                Story(f"{_ADDS}; of what it found, {PARTS}."),
-                Story(f"{_ADDS}."),
+        "b_o": (Story("{value} is added in dimension {column} of every output."),),
+        "contributions": (Story(f"{_ADDS}; of what it found, {PARTS}."), Story(f"{_ADDS}.")),
+        "output": (
+            Story(
+                "“{query}” leaves with {value} in dimension {column}; {head} adds {contributions} to this number.",
+                of=adds_up,
             ),
-        ),
-        "output": Entry(
-            "O",
-            "Output",
-            "what leaves: one vector for each query",
-            "output",
-            stories=(
-                Story(
-                    "“{query}” leaves with {value} in dimension {column}; {head} adds {contributions} to this number.",
-                    of=adds_up,
-                ),
-                Story("“{query}” leaves with {value} in dimension {column}."),
-            ),
+            Story("“{query}” leaves with {value} in dimension {column}."),
         ),
     },
     notes=(
@@ -124,10 +92,7 @@ OUTPUT = Step(
     arcs=True,
     band_texts={
         "output from": ("What the :violet[**output**] of “{word}” takes from each head", ()),
-        "w_o of heads": (
-            "What the heads found, side by side, times the **output parameters**: {story}",
-            PRODUCT,
-        ),
+        "w_o of heads": ("What the heads found, side by side, times the **output parameters**: {story}", PRODUCT),
         "contributions": (
             "**Each head** goes through its own rows of the output parameters: {story}",
             (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.steps.norms import EMBEDDED, ENTERS_NORMED
-from attnviz.explain.story import Story, both, has, lacks, of_model, of_no_model, origin
+from attnviz.explain.story import Story, both, has, lacks, of_model, origin, unless
 
 _WAVE = Story("{value} is added in dimension {column} of “{row}”, because of its position.")
 
@@ -32,24 +32,18 @@ def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
 POSITIONS = Step(
     id="positions",
     title="Positions",
-    headings=(Section("positions", "Positions become vectors too"),),
+    heading="Positions become vectors too",
     why=(
-        Section(
-            "why",
-            "A score alone does not depend on where the {unit}s stand; a vector for the position, added to each row, "
-            "lets it.",
-        ),
+        "A score alone does not depend on where the {unit}s stand; a vector for the position, added to each row, "
+        "lets it."
     ),
-    sections=(
-        Section(
-            "positions",
-            _added,
-        ),
+    text=(
+        Section("positions", _added),
         Section(
             "waves",
             "This vector is made of sines and cosines, the later ones of longer waves, so that each position gets a "
             "vector of its own.",
-            of_no_model,
+            unless(of_model),
         ),
         Section(
             "not learnt yet",
@@ -71,28 +65,25 @@ POSITIONS = Step(
     ),
     stages=("embedded", "x", "context"),
     entries={
-        "positions": Entry(
-            "P", "Positions", "a vector for each position in the sentence", kind="input", stories=(_WAVE,)
-        ),
+        "positions": Entry("P", "Positions", "a vector for each position in the sentence", kind="input"),
         "context_positions": Entry(
-            "P^C", "Context positions", "a vector for each position in the context", kind="input", stories=(_WAVE,)
+            "P^C", "Context positions", "a vector for each position in the context", kind="input"
         ),
-        "embedded": Entry("E^P", "Embedded", "embeddings, with positions added if there are any", stories=EMBEDDED),
-        "x": Entry(
-            "X",
-            "Input",
-            "what is projected: embeddings, with positions added if there are any",
-            stories=(*ENTERS_NORMED, *_entering("")),
-        ),
-        "context": Entry("C", "Context", "what keys and values are projected from", stories=_entering("context_")),
+        "embedded": Entry("E^P", "Embedded", "embeddings, with positions added if there are any"),
+        "x": Entry("X", "Input", "what is projected: embeddings, with positions added if there are any"),
+        "context": Entry("C", "Context", "what keys and values are projected from"),
+    },
+    stories={
+        "positions": (_WAVE,),
+        "context_positions": (_WAVE,),
+        "embedded": EMBEDDED,
+        "x": (*ENTERS_NORMED, *_entering("")),
+        "context": _entering("context_"),
     },
     when=has("positions"),
     terms=(
         Term(
-            "position",
-            r"\bpositions?\b",
-            "Where a {unit} stands, counted from 1.",
-            "Here the last is {scores:length}.",
+            "position", r"\bpositions?\b", "Where a {unit} stands, counted from 1.", "Here the last is {scores:length}."
         ),
         Term(
             "sinusoidal",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Role, Section, Step, Term
+from attnviz.explain.step import Entry, Role, Section, Step, Term, either
 from attnviz.explain.steps.latent import MADE, NOT_MADE
-from attnviz.explain.story import PARTS, PRODUCT, SUM, Condition, Story, always, both, has, lacks
+from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, always, both, has, lacks, unless
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
@@ -25,10 +25,6 @@ def _some_matrices(trace: Trace) -> bool:
 
 def _any_matrix(trace: Trace) -> bool:
     return _n_used(trace) > 0 or "w_uq" in trace
-
-
-def _no_matrix(trace: Trace) -> bool:
-    return not _any_matrix(trace)
 
 
 def _made_by_some(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -116,152 +112,119 @@ def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
 _OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of parameters.")
 
 
-def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
-    """The entries of a projection: its matrix, its bias and its result."""
+def _stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
+    """The stories of a projection: of its matrix, its bias and its result."""
     w, b = f"w_{role}", f"b_{role}"
-    symbol, title = role.upper(), one.capitalize()
     says = f"“{{row}}” {does} {{value}} in dimension {{column}}"
-    weighs = Story(
-        f"In {{head}}, dimension {{row}} of what enters is multiplied by {{value}} on its way to dimension {{column}} "
-        f"of the {one}."
+    weighs = (
+        "In {head}, dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the"
     )
-    makes = (
-        Story(f"{says}, as it is given.", "given"),
-        Story(f"{says}; of its input, {PARTS}.", of=has(w)),
-        *(Story(f"{says}{of_latent}", of=has(f"w_u{role}")) for of_latent in _OF_LATENT),
-        Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
-        Story(f"{says}, its input times a column of parameters.", of=has(w)),
-        Story(f"{says}: its input, as it is.", of=lacks(w)),
-    )
-    added = Story(f"In {{head}}, {{value}} is added in dimension {{column}} of every {one}.")
     return {
-        w: Entry(
-            f"W^{symbol}_i",
-            f"{title} parameters",
-            f"each head's matrix that makes {many}",
-            role,
-            kind="parameter",
-            stories=(weighs,),
-            one="parameter",
+        w: (Story(f"{weighs} {one}."),),
+        b: (Story(f"In {{head}}, {{value}} is added in dimension {{column}} of every {one}."),),
+        role: (
+            Story(f"{says}, as it is given.", "given"),
+            Story(f"{says}; of its input, {PARTS}.", of=has(w)),
+            Story(f"{says}; of its latent, {PARTS}.", of=has(f"w_u{role}")),
+            Story(f"{says}, its latent times a column of parameters.", of=has(f"w_u{role}")),
+            Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
+            Story(f"{says}, its input times a column of parameters.", of=has(w)),
+            Story(f"{says}: its input, as it is.", of=lacks(w)),
         ),
-        b: Entry(
-            f"b^{symbol}_i",
-            f"{title} bias",
-            f"what is added to every {one}",
-            role,
-            kind="parameter",
-            stories=(added,),
-        ),
-        role: Entry(f"{symbol}_i", many.capitalize(), meaning, role, stories=makes, one=one),
     }
 
 
-_READ_BY: Mapping[Role, tuple[tuple[str, str, Condition], ...]] = {
-    "q": (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent"))),
-    "k": (("what enters", "input", always),),
-}
-"""What the position part of queries or keys is made from, in general and of a token, and in which passes."""
-
-
-def _position_entries(role: Role, one: str, many: str, *, does: str) -> dict[str, Entry]:
-    """The entries of the position part of queries or keys, and of its matrix."""
-    letter, says = role.upper(), f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
+def _position_stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
+    """The stories of the position part of queries or keys, and of its matrix."""
+    says = f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
+    weighs = "is multiplied by {value} on its way to dimension {column} of the"
+    sources = (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent")))
+    if role == "k":
+        sources = (("what enters", "input", always),)
     return {
-        f"w_{role}r": Entry(
-            f"P^{letter}_i",
-            f"Position {one} parameters",
-            f"the matrix that makes the part of {many} for positions",
-            kind="parameter",
-            stories=tuple(
-                Story(
-                    f"In {{head}}, dimension {{row}} of {whole} is multiplied by {{value}} on its way to dimension "
-                    f"{{column}} of the {one}’s part for positions.",
-                    of=of,
-                )
-                for whole, _, of in _READ_BY[role]
-            ),
+        f"w_{role}r": tuple(
+            Story(f"In {{head}}, dimension {{row}} of {whole} {weighs} {one}’s part for positions.", of=of)
+            for whole, _, of in sources
         ),
-        f"{role}_r": Entry(
-            f"{letter}^P_i",
-            f"Position {many}",
-            f"the part of {many} for positions",
-            role,
-            one=f"position {one}",
-            stories=(
-                *(Story(f"{says}; of its {own}, {PARTS}.", of=of) for _, own, of in _READ_BY[role]),
-                Story(f"{says}."),
-            ),
-        ),
+        f"{role}_r": (*(Story(f"{says}; of its {own}, {PARTS}.", of=of) for _, own, of in sources), Story(f"{says}.")),
     }
 
 
 PROJECTIONS = Step(
     id="qkv",
     title="Q, K, V",
-    headings=(
-        Section("projected", "What each token looks for, offers and passes on", _any_matrix),
-        Section("as given", "Queries, keys and values, as they are given", _no_matrix),
+    heading=either(
+        _any_matrix, "What each token looks for, offers and passes on", "Queries, keys and values, as they are given"
     ),
-    why=(
-        Section(
-            "why",
-            "To look, to be found and to pass on are three tasks, so there is a vector for each: :blue[**query**], "
-            ":orange[**key**] and :green[**value**].",
-            lambda trace: not NOT_MADE(trace),
-        ),
-        Section(
-            "why queries alone",
-            "To look is the :blue[**query**]’s task; what latents offer and pass on to each head is in them already, "
-            "so no key and no value is made.",
-            NOT_MADE,
-        ),
+    why=either(
+        unless(NOT_MADE),
+        "To look, to be found and to pass on are three tasks, so there is a vector for each: :blue[**query**], "
+        ":orange[**key**] and :green[**value**].",
+        "To look is the :blue[**query**]’s task; what latents offer and pass on to each head is in them already, "
+        "so no key and no value is made.",
     ),
-    sections=(
+    text=(
         Section("of latents", _of_latents, MADE),
         Section("not made", _not_made, NOT_MADE),
         Section("of positions", _of_positions, has("q_r")),
         Section("same latents", _same_latents, both(has("w_dkv"), lacks("q_r"))),
-        Section(
-            "one sentence",
-            _one_sentence,
-            both(_all_matrices, lacks("context")),
-        ),
-        Section(
-            "two sentences",
-            _two_sentences,
-            both(_all_matrices, has("context")),
-        ),
+        Section("one sentence", _one_sentence, both(_all_matrices, lacks("context"))),
+        Section("two sentences", _two_sentences, both(_all_matrices, has("context"))),
         Section(
             "no matrices",
             "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
             "token looks for), :orange[**key**] (what it offers) and :green[**value**] (what it passes on).",
-            _no_matrix,
+            unless(_any_matrix),
         ),
-        Section(
-            "some matrices",
-            _made_by_some,
-            _some_matrices,
-        ),
+        Section("some matrices", _made_by_some, _some_matrices),
         Section(
             "one head",
             "Each number is a whole row times a column of the matrix.",
-            both(_all_matrices, lambda trace: not _several_heads(trace)),
+            both(_all_matrices, unless(_several_heads)),
         ),
         Section(
             "several heads",
             "Each head has matrices of its own, which read whole rows; the pictures show the selected head.",
-            both(_all_matrices, _several_heads, lambda trace: not _has_groups(trace)),
+            both(_all_matrices, _several_heads, unless(_has_groups)),
         ),
         Section("groups", _groups, _has_groups),
         Section("biases", "A **bias** is added to each row.", _biases),
     ),
     stages=("q", "k", "v", "q_r", "k_r"),
     entries={
-        **_entries("q", "query", "queries", does="asks with", meaning="what each token looks for"),
-        **_entries("k", "key", "keys", does="offers", meaning="what each token offers"),
-        **_entries("v", "value", "values", does="passes on", meaning="what each token passes on"),
-        **_position_entries("q", "query", "queries", does="asks with"),
-        **_position_entries("k", "key", "keys", does="offers"),
+        "w_q": Entry(
+            "W^Q_i", "Query parameters", "each head's matrix that makes queries", "q", kind="parameter", one="parameter"
+        ),
+        "b_q": Entry("b^Q_i", "Query bias", "what is added to every query", "q", kind="parameter"),
+        "q": Entry("Q_i", "Queries", "what each token looks for", "q", one="query"),
+        "w_k": Entry(
+            "W^K_i", "Key parameters", "each head's matrix that makes keys", "k", kind="parameter", one="parameter"
+        ),
+        "b_k": Entry("b^K_i", "Key bias", "what is added to every key", "k", kind="parameter"),
+        "k": Entry("K_i", "Keys", "what each token offers", "k", one="key"),
+        "w_v": Entry(
+            "W^V_i", "Value parameters", "each head's matrix that makes values", "v", kind="parameter", one="parameter"
+        ),
+        "b_v": Entry("b^V_i", "Value bias", "what is added to every value", "v", kind="parameter"),
+        "v": Entry("V_i", "Values", "what each token passes on", "v", one="value"),
+        "w_qr": Entry(
+            "P^Q_i",
+            "Position query parameters",
+            "the matrix that makes the part of queries for positions",
+            kind="parameter",
+        ),
+        "q_r": Entry("Q^P_i", "Position queries", "the part of queries for positions", "q", one="position query"),
+        "w_kr": Entry(
+            "P^K_i", "Position key parameters", "the matrix that makes the part of keys for positions", kind="parameter"
+        ),
+        "k_r": Entry("K^P_i", "Position keys", "the part of keys for positions", "k", one="position key"),
+    },
+    stories={
+        **_stories("q", "query", does="asks with"),
+        **_stories("k", "key", does="offers"),
+        **_stories("v", "value", does="passes on"),
+        **_position_stories("q", "query", does="asks with"),
+        **_position_stories("k", "key", does="offers"),
     },
     band_texts={
         "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", PRODUCT),
@@ -332,12 +295,7 @@ PROJECTIONS = Step(
                 "d_k = {q:length} here, √d_k = {q:root}.",
             ),
         ),
-        Term(
-            "d_v",
-            r"\bd_v\b",
-            "How many numbers a value has.",
-            "d_v = {v:length} here.",
-        ),
+        Term("d_v", r"\bd_v\b", "How many numbers a value has.", "d_v = {v:length} here."),
         Term(
             "head",
             r"\bheads?\b",

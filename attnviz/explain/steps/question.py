@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from attnviz.core.trace import Trace
 from attnviz.explain.markup import Runs, runs
 from attnviz.explain.step import Entry, Section, Step
-from attnviz.explain.story import Story, always, both, of_model, of_no_model, origin, selection_story
+from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
 
 MAX_QUOTED_WORDS = 16
 """The most words of a sentence that a heading quotes."""
@@ -54,9 +54,9 @@ def _is_no_text_of_its_task(trace: Trace) -> bool:
 QUESTION = Step(
     id="question",
     title="Start",
-    headings=(Section("asked", _question),),
-    why=(Section("why", "What a {unit} means depends on the others, so attention lets it take in something of them."),),
-    sections=(
+    heading=_question,
+    why="What a {unit} means depends on the others, so attention lets it take in something of them.",
+    text=(
         Section("task", _task, origin("learnt", "built")),
         Section(
             "no task", "The model was not made for such a text, so its answer means nothing.", _is_no_text_of_its_task
@@ -76,7 +76,7 @@ QUESTION = Step(
             "random",
             "The parameters here are **random**, so where a {unit} looks means nothing yet; it is computed as in a "
             "trained model.",
-            both(origin("drawn"), of_no_model),
+            both(origin("drawn"), unless(of_model)),
         ),
         Section(
             "given",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.step import Entry, Step, Term
 from attnviz.explain.story import SET_IN_BAND, Story
 
 
@@ -18,25 +18,15 @@ def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
 RESIDUAL = Step(
     id="residual",
     title="Residual",
-    headings=(Section("added", "Attention adds to a token, and replaces nothing"),),
-    why=(
-        Section(
-            "why",
-            "What attention found is added, so the {unit} keeps what it held, and what comes later can read both.",
-        ),
-    ),
-    sections=(Section("added", _added),),
+    heading="Attention adds to a token, and replaces nothing",
+    why="What attention found is added, so the {unit} keeps what it held, and what comes later can read both.",
+    text=_added,
     stages=("residual",),
-    entries={
-        "residual": Entry(
-            "R",
-            "Residual",
-            "what entered a layer, with its output added",
-            stories=(
-                Story(
-                    "“{row}” goes on with {value} in dimension {column}: {x} entered the layer, attention adds "
-                    "{output}."
-                ),
+    entries={"residual": Entry("R", "Residual", "what entered a layer, with its output added")},
+    stories={
+        "residual": (
+            Story(
+                "“{row}” goes on with {value} in dimension {column}: {x} entered the layer, attention adds {output}."
             ),
         )
     },
@@ -45,7 +35,7 @@ RESIDUAL = Step(
         "residual": (
             "**Added**: {story}",
             (SET_IN_BAND, Story("“{query}” came with {left} in dimension {column} and gets {right}.")),
-        ),
+        )
     },
     terms=(
         Term(

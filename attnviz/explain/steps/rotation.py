@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from attnviz.core.numerals import digits
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Role, Section, Step, Term
-from attnviz.explain.story import SUM, Condition, Story, has, lacks
+from attnviz.explain.step import Entry, Role, Section, Step, Term, either
+from attnviz.explain.story import SUM, Story, computed_from, has, lacks
 from attnviz.explain.wording import listed
 
 
@@ -49,47 +49,30 @@ def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"Only the first {of} are turned; the others don’t know the position."
 
 
-def _reads(role: str, source: str) -> Condition:
-    return lambda trace: source in trace[f"{role}_rotated"].inputs
-
-
-def _entry(role: Role, one: str, many: str) -> Entry:
-    """The entry of rotated queries or keys."""
+def _stories(role: Role, one: str) -> tuple[Story, ...]:
+    """The stories of rotated queries or keys, by the stage that is rotated."""
     turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
-    sources = (f"{role}_normed", f"{role}_r", role)
-    return Entry(
-        f"{role.upper()}^R_i",
-        f"Rotated {many}",
-        f"the {many}, turned by their positions",
-        role,
-        one=f"rotated {one}",
-        stories=tuple(
-            Story(f"{turned} {{{source}}} and of the other number of its pair.", of=_reads(role, source))
-            for source in sources
-        ),
+    return tuple(
+        Story(
+            f"{turned} {{{source}}} and of the other number of its pair.", of=computed_from(f"{role}_rotated", source)
+        )
+        for source in (f"{role}_normed", f"{role}_r", role)
     )
 
 
 ROTATION = Step(
     id="rotation",
     title="RoPE",
-    headings=(Section("turned", "Queries and keys are turned by their positions"),),
-    why=(
-        Section(
-            "why",
-            "A dot product stays as it is if both vectors turn by the same angle. With each turned by its position, "
-            "what the turned dimensions add to a score depends on how far apart two {unit}s are, and not on where they "
-            "stand.",
-            lacks("q_r"),
-        ),
-        Section(
-            "why apart",
-            "A dot product stays as it is if both vectors turn by the same angle. With the parts for positions turned, "
-            "their score depends on how far apart two {unit}s are, and that of content on no position.",
-            has("q_r"),
-        ),
+    heading="Queries and keys are turned by their positions",
+    why=either(
+        has("q_r"),
+        "A dot product stays as it is if both vectors turn by the same angle. With the parts for positions turned, "
+        "their score depends on how far apart two {unit}s are, and that of content on no position.",
+        "A dot product stays as it is if both vectors turn by the same angle. With each turned by its position, "
+        "what the turned dimensions add to a score depends on how far apart two {unit}s are, and not on where they "
+        "stand.",
     ),
-    sections=(
+    text=(
         Section(
             "pairs",
             "**RoPE** takes the dimensions of each :blue[query] and :orange[key] in pairs, and turns each pair by an "
@@ -107,9 +90,12 @@ ROTATION = Step(
     ),
     stages=("q_rotated", "k_rotated"),
     entries={
-        "q_rotated": _entry("q", "query", "queries"),
-        "k_rotated": _entry("k", "key", "keys"),
+        "q_rotated": Entry(
+            "Q^R_i", "Rotated queries", "the queries, turned by their positions", "q", one="rotated query"
+        ),
+        "k_rotated": Entry("K^R_i", "Rotated keys", "the keys, turned by their positions", "k", one="rotated key"),
     },
+    stories={"q_rotated": _stories("q", "query"), "k_rotated": _stories("k", "key")},
     band_texts={
         "q_rotated row": ("**Turned** by the position of “{word}”: {story}", SUM),
         "k_rotated row": ("**Turned** by the position of “{key}”: {story}", SUM),

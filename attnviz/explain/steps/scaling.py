@@ -7,18 +7,9 @@ from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.story import SCORE_SET_IN_BAND, Condition, Story
 
 
-def _divided(trace: Trace) -> bool:
-    return trace["scaled"].operation.factor is None
-
-
 def is_unscaled(trace: Trace) -> bool:
     """Whether scaling is off, so that the scaled scores are the scores."""
     return trace["scaled"].operation.factor == 1
-
-
-def is_scaled(trace: Trace) -> bool:
-    """Whether scaling is on."""
-    return not is_unscaled(trace)
 
 
 def scale_in_words(trace: Trace) -> str:
@@ -29,19 +20,6 @@ def scale_in_words(trace: Trace) -> str:
     if scale.base:
         return f"times ln {scale.base}, so that exp makes a power of {scale.base}"
     return f"multiplied by {scale.factor:g}".replace("-", "−")
-
-
-def _power_of(base: int) -> Condition:
-    return lambda trace: trace["scaled"].operation.base == base
-
-
-def _multiplied(trace: Trace) -> bool:
-    scale = trace["scaled"].operation
-    return scale.factor is not None and scale.factor != 1 and scale.base is None
-
-
-def _by_a_number(trace: Trace) -> bool:
-    return not _divided(trace) and is_scaled(trace)
 
 
 def _spread(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -57,80 +35,83 @@ def _spread(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"{begins}, by about $\\sqrt{{d_k}}$. {then}"
 
 
-_BASES = (2, 3)
+def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    scale = trace["scaled"].operation
+    if scale.factor is None:
+        return "Keep scores from growing with $d_k$"
+    if scale.factor == 1:
+        return "Scores as they are: scaling is switched off"
+    if scale.base:
+        return f"Scores times ln {scale.base}, for attention weights that are fractions"
+    return "Scores times a given number"
+
+
+def _why(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    factor = trace["scaled"].operation.factor
+    if factor is None:
+        return (
+            "The more products a score adds up, the wider scores spread, and the softmax of a wide spread gives nearly "
+            "all to one {unit}; dividing by $\\sqrt{d_k}$ keeps the spread."
+        )
+    if factor == 1:
+        return (
+            "Scaling is off, so the spread of the scores grows with $\\sqrt{d_k}$, and the softmax of a wide spread "
+            "gives nearly all to one {unit}."
+        )
+    return "The factor sets how far apart scores are, and so how evenly the softmax shares attention among {unit}s."
+
+
+def _scaled(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    scale = trace["scaled"].operation
+    if scale.factor is None:
+        return "Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`."
+    would = "dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`."
+    if scale.factor == 1:
+        return f"D{would[1:]}"
+    if scale.base:
+        return (
+            f"Here the scores are multiplied by $\\ln {scale.base}$, so that exp makes powers of {scale.base} and "
+            f"every attention weight is a fraction to compute by hand; {would}"
+        )
+    return f"Here the scores are multiplied by a number that is given; {would}"
+
+
+def _divided(trace: Trace) -> bool:
+    return trace["scaled"].operation.factor is None
+
+
+def _multiplied(trace: Trace) -> bool:
+    scale = trace["scaled"].operation
+    return scale.factor not in (None, 1) and scale.base is None
+
+
+def _power_of(base: int) -> Condition:
+    return lambda trace: trace["scaled"].operation.base == base
+
 
 _IS = "The scaled score of “{query}” with “{key}” is {value}: the score {scores}"
 
 SCALING = Step(
     id="scaling",
     title="Scaling",
-    headings=(
-        Section("divided", "Keep scores from growing with $d_k$", _divided),
-        Section("off", "Scores as they are: scaling is switched off", is_unscaled),
-        Section("multiplied", "Scores times a given number", _multiplied),
-        *(
-            Section(f"powers of {b}", f"Scores times ln {b}, for shares that are fractions", _power_of(b))
-            for b in _BASES
-        ),
-    ),
-    why=(
-        Section(
-            "divided",
-            "The more products a score adds up, the wider scores spread, and the softmax of a wide spread gives nearly "
-            "all to one {unit}; dividing by $\\sqrt{d_k}$ keeps the spread.",
-            _divided,
-        ),
-        Section(
-            "off",
-            "Scaling is off, so the spread of the scores grows with $\\sqrt{d_k}$, and the softmax of a wide spread "
-            "gives nearly all to one {unit}.",
-            is_unscaled,
-        ),
-        Section(
-            "multiplied",
-            "The factor sets how far apart scores are, and so how evenly the softmax shares attention among {unit}s.",
-            _by_a_number,
-        ),
-    ),
-    sections=(
-        Section("spread", _spread),
-        Section("divided", "Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`.", _divided),
-        Section("off", "Dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`.", is_unscaled),
-        Section(
-            "multiplied",
-            "Here the scores are multiplied by a number that is given; dividing by $\\sqrt{d_k}$ would keep the spread "
-            "from growing with `d_k`.",
-            _multiplied,
-        ),
-        *(
-            Section(
-                f"powers of {base}",
-                f"Here the scores are multiplied by $\\ln {base}$, so that exp makes powers of {base} and every share "
-                "is a fraction to compute by hand; dividing by $\\sqrt{d_k}$ would keep the spread from growing with "
-                "`d_k`.",
-                _power_of(base),
-            )
-            for base in _BASES
-        ),
-    ),
+    heading=_heading,
+    why=_why,
+    text=(Section("spread", _spread), Section("scaled", _scaled)),
     stages=("scaled",),
     entries={
         "scaled": Entry(
-            "Z_i",
-            "Scaled scores",
-            "the scores times the scale: 1/√d_k, unless another is given",
-            one="scaled score",
-            stories=(
-                Story(f"{_IS} divided by √d_k.", of=_divided),
-                Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),
-                Story(f"{_IS} times the given number.", of=_multiplied),
-                *(Story(f"{_IS} times ln {base}.", of=_power_of(base)) for base in _BASES),
-            ),
+            "Z_i", "Scaled scores", "the scores times the scale: 1/√d_k, unless another is given", one="scaled score"
         )
     },
-    band_texts={
-        "scaled": ("**Scale**: {story}", (SCORE_SET_IN_BAND, Story("{scaling}, “{key}” has {value}."))),
+    stories={
+        "scaled": (
+            Story(f"{_IS} divided by √d_k.", of=_divided),
+            Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),
+            Story(f"{_IS} times the given number.", of=_multiplied),
+            *(Story(f"{_IS} times ln {base}.", of=_power_of(base)) for base in (2, 3)),
+        )
     },
+    band_texts={"scaled": ("**Scale**: {story}", (SCORE_SET_IN_BAND, Story("{scaling}, “{key}” has {value}.")))},
     terms=(
         Term(
             "scaling",

@@ -2,7 +2,7 @@
 
 from attnviz.explain.step import Entry, Section, Step, Term
 from attnviz.explain.steps.latent import MADE, NOT_MADE
-from attnviz.explain.story import PARTS, SCORE_SET_IN_BAND, Story, both, has, hides, hides_none, lacks
+from attnviz.explain.story import PARTS, SCORE_SET_IN_BAND, Story, both, has, hides, lacks, unless
 
 _BOTH = "content gives {content_scores}, positions {position_scores}"
 _SCORE = "“{query}” scores {value} with “{key}”"
@@ -16,15 +16,12 @@ _SCORED = (SCORE_SET_IN_BAND, Story("“{key}” has {value}."))
 SCORES = Step(
     id="scores",
     title="Scores",
-    headings=(Section("scores", "How well does each key match each query?"),),
+    heading="How well does each key match each query?",
     why=(
-        Section(
-            "why",
-            "A :blue[**query**] and a :orange[**key**] are compared by their dot product: large numbers of the same "
-            "sign in the same dimensions make it large, so it says how well they match.",
-        ),
+        "A :blue[**query**] and a :orange[**key**] are compared by their dot product: large numbers of the same "
+        "sign in the same dimensions make it large, so it says how well they match."
     ),
-    sections=(
+    text=(
         Section(
             "dot products",
             "Every :blue[query] meets every :orange[key] in a **dot product**: multiply dimension by dimension and add "
@@ -58,10 +55,6 @@ SCORES = Step(
             "each query's dot product with each key, without their parts for positions",
             one="content score",
             label="con\N{SOFT HYPHEN}tent",
-            stories=(
-                Story(f"By content “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
-                Story("By content “{query}” scores {value} with “{key}”."),
-            ),
         ),
         "position_scores": Entry(
             "S^P_i",
@@ -69,34 +62,35 @@ SCORES = Step(
             "the dot product of each query's part for positions with each key's",
             one="position score",
             label="posi\N{SOFT HYPHEN}tion",
-            stories=(
-                Story(f"By position “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
-                Story("By position “{query}” scores {value} with “{key}”."),
-            ),
         ),
-        "scores": Entry(
-            "S_i",
-            "Scores",
-            "each query's dot product with each key",
-            one="score",
-            stories=(
-                Story(f"{_SCORE}, which the mask hides from it; {_BOTH}.", "hidden", has("content_scores")),
-                Story(
-                    f"{_SCORE}, {{value:rank}} of the {{value:count}} keys that it may see; {_BOTH}.",
-                    of=both(hides, has("content_scores")),
-                ),
-                Story(
-                    f"{_SCORE}, {{value:rank}} of {{value:count}}; {_BOTH}.",
-                    of=both(hides_none, has("content_scores")),
-                ),
-                Story(f"{_SCORE}; {_BOTH}.", of=has("content_scores")),
-                Story(f"{_SCORE}, which the mask hides from it; {PARTS}.", "hidden"),
-                Story(f"{_SCORE}, {{value:rank}} of the {{value:count}} keys that it may see; {PARTS}.", of=hides),
-                Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {PARTS}.", of=hides_none),
-                Story(f"{_SCORE}, the only key that it may see; {PARTS}.", of=hides),
-                Story(f"{_SCORE}, its only key; {PARTS}.", of=hides_none),
-                Story(f"{_SCORE}."),
+        "scores": Entry("S_i", "Scores", "each query's dot product with each key", one="score"),
+    },
+    stories={
+        "content_scores": (
+            Story(f"By content “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
+            Story("By content “{query}” scores {value} with “{key}”."),
+        ),
+        "position_scores": (
+            Story(f"By position “{{query}}” scores {{value}} with “{{key}}”; {PARTS}."),
+            Story("By position “{query}” scores {value} with “{key}”."),
+        ),
+        "scores": (
+            Story(f"{_SCORE}, which the mask hides from it; {_BOTH}.", "hidden", has("content_scores")),
+            Story(
+                f"{_SCORE}, {{value:rank}} of the {{value:count}} keys that it may see; {_BOTH}.",
+                of=both(hides, has("content_scores")),
             ),
+            Story(
+                f"{_SCORE}, {{value:rank}} of the {{value:count}}; {_BOTH}.",
+                of=both(unless(hides), has("content_scores")),
+            ),
+            Story(f"{_SCORE}; {_BOTH}.", of=has("content_scores")),
+            Story(f"{_SCORE}, which the mask hides from it; {PARTS}.", "hidden"),
+            Story(f"{_SCORE}, {{value:rank}} of the {{value:count}} keys that it may see; {PARTS}.", of=hides),
+            Story(f"{_SCORE}, {{value:rank}} of the {{value:count}}; {PARTS}.", of=unless(hides)),
+            Story(f"{_SCORE}, the only key that it may see; {PARTS}.", of=hides),
+            Story(f"{_SCORE}, its only key; {PARTS}.", of=unless(hides)),
+            Story(f"{_SCORE}."),
         ),
     },
     band_texts={
@@ -149,7 +143,7 @@ SCORES = Step(
                 Story("“{query}” scores {value} with “{key}”, as it is set by hand.", "set"),
                 Story("Best match{value:es} of the {unit}s it may see: {value:best}, {value:most}.", of=hides),
                 Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=hides),
-                Story("Best match{value:es}: {value:best}, {value:most}.", of=hides_none),
+                Story("Best match{value:es}: {value:best}, {value:most}.", of=unless(hides)),
                 Story("{value:most} for {value:alike}."),
             ),
         ),

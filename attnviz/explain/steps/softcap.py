@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.step import Entry, Step, Term
 from attnviz.explain.story import Story
 from attnviz.explain.wording import precise
 
@@ -19,25 +19,17 @@ def _limit(trace: Trace, entries: Mapping[str, Entry]) -> str:
 SOFTCAP = Step(
     id="softcap",
     title="Softcap",
-    headings=(Section("capped", "No score gets beyond a limit"),),
+    heading="No score gets beyond a limit",
     why=(
-        Section(
-            "why",
-            "One score far above the others takes almost all attention; a limit, which scores near but never reach, "
-            "leaves the others a share.",
-        ),
+        "One score far above the others takes almost all attention; a limit, which scores near but never reach, "
+        "leaves some for the others."
     ),
-    sections=(Section("limit", _limit),),
+    text=_limit,
     stages=("capped",),
-    entries={
-        "capped": Entry(
-            "Z^C_i",
-            "Capped scores",
-            "the scaled scores, none beyond the limit",
-            one="capped score",
-            stories=(
-                Story("The scaled score {scaled} of “{query}” with “{key}” is brought to {value}, inside the limit."),
-            ),
+    entries={"capped": Entry("Z^C_i", "Capped scores", "the scaled scores, none beyond the limit", one="capped score")},
+    stories={
+        "capped": (
+            Story("The scaled score {scaled} of “{query}” with “{key}” is brought to {value}, inside the limit."),
         )
     },
     terms=(

@@ -4,17 +4,16 @@ from collections.abc import Mapping
 
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Bars, Entry, Section, Step, Term
+from attnviz.explain.step import Bars, Entry, Section, Step, Term, either
 from attnviz.explain.steps.mask import before, moves, scored
-from attnviz.explain.story import Story, both, has, lacks
+from attnviz.explain.story import Story, both, has, lacks, unless
 
 
 def _sums(trace: Trace) -> bool:
     return isinstance(trace["attention"].operation, SumNormalise)
 
 
-def _exponentiates(trace: Trace) -> bool:
-    return not _sums(trace)
+_exponentiates = unless(_sums)
 
 
 def _adds_products(trace: Trace) -> bool:
@@ -27,24 +26,16 @@ def _by_hand(trace: Trace) -> bool:
     return bool(trace["attention"].overridden)
 
 
-def _untouched(trace: Trace) -> bool:
-    return not _by_hand(trace)
-
-
 def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
     masked, seen = entries["masked"], entries[before(trace).name]
     return (
-        f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: "
-        f"${masked.symbol} = {seen.symbol}$."
+        f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: ${masked.symbol} = "
+        f"{seen.symbol}$."
     )
 
 
 def _is_layer_of_a_model(trace: Trace) -> bool:
     return bool(trace.origin.layers)
-
-
-def _is_no_layer_of_a_model(trace: Trace) -> bool:
-    return not _is_layer_of_a_model(trace)
 
 
 def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -53,42 +44,32 @@ def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 _GIVES = "“{query}” gives “{key}” {value:percent}"
 _REST = "{sink_share:percent} of its row"
-_RANKED = f"{_GIVES}: its %s, {{masked}}, is {{masked:rank}} of {{masked:count}}"
+_RANKED = f"{_GIVES}: its %(score)s, {{masked}}, is {{masked:rank}} of the {{masked:count}}"
 
 SOFTMAX = Step(
     id="softmax",
     title="Softmax",
-    headings=(
-        Section("softmax", "Scores become shares", _exponentiates),
-        Section("sum", "Scores over their sum, which is not softmax", _sums),
+    heading=either(_sums, "Scores over their sum, which is not softmax", "Scores become attention weights"),
+    why=either(
+        _sums,
+        "Dividing by the sum makes attention weights that add up to 1, so what one {unit} gains the others lose; "
+        "without exp one may be negative.",
+        "Exponentiating makes every score positive and stretches the leads. Dividing by the sum turns them into "
+        "weights that compete: what one {unit} gains, the others lose.",
     ),
-    why=(
-        Section(
-            "softmax",
-            "Exponentiating makes every score positive and stretches the leads. Dividing by the sum turns them into "
-            "weights that compete: what one {unit} gains, the others lose.",
-            _exponentiates,
-        ),
-        Section(
-            "over sum",
-            "Dividing by the sum makes shares that add up to 1, so what one {unit} gains the others lose; without exp "
-            "a share may be negative.",
-            _sums,
-        ),
-    ),
-    sections=(
+    text=(
         Section("layer", _purpose, _is_layer_of_a_model),
         Section(
             "softmax",
             "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "
-            "exponentiate, and divide by the row's sum. The result is the **attention**: the share that each query "
-            "gives each key.",
+            "exponentiate, and divide by the row's sum. The result is the **attention weight** that each query gives "
+            "each key.",
             both(_exponentiates, lacks("sinks")),
         ),
         Section(
             "shares",
-            "No share is negative, and each row sums to 1 (unless every key is hidden).",
-            both(_exponentiates, _untouched, _is_no_layer_of_a_model, lacks("sinks")),
+            "No attention weight is negative, and each row sums to 1 (unless every key is hidden).",
+            both(_exponentiates, unless(_by_hand), unless(_is_layer_of_a_model), lacks("sinks")),
         ),
         Section(
             "sinks",
@@ -100,12 +81,12 @@ SOFTMAX = Step(
         ),
         Section(
             "sum",
-            "This example divides each row by its **sum**. So a share can be negative, and adding the same number to "
-            "all scores changes the shares.",
+            "This example divides each row by its **sum**. So an attention weight can be negative, and adding the "
+            "same number to all scores changes the attention weights.",
             _sums,
         ),
-        Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
-        Section("by hand", "A row in which a share is set, not computed, need not add up to 1.", _by_hand),
+        Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, unless(_by_hand))),
+        Section("by hand", "A row in which an attention weight is set, not computed, need not add up to 1.", _by_hand),
     ),
     stages=("attention", "sink_share"),
     subject="attention",
@@ -113,49 +94,49 @@ SOFTMAX = Step(
         "attention": Entry(
             "A_i",
             "Attention",
-            "the share of its attention that a query gives each key",
-            one="share",
+            "how much of its attention a query gives each key",
+            one="attention weight",
             scale="share",
-            stories=(
-                Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),
-                Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
-                Story("“{key}” is hidden from “{query}”: its masked score is −∞, so its share is exactly 0.", "hidden"),
-                *scored(f"{_RANKED}. The sink takes {_REST}.", of=has("sinks")),
-                *scored(
-                    f"{_RANKED}. Its dot product is {{scores}}; {{scores:part.place}} alone contributes "
-                    "{scores:part}.",
-                    of=both(_exponentiates, _adds_products),
-                ),
-                *scored(f"{_RANKED}.", of=_exponentiates),
-                Story(f"{_GIVES}: it sees no other key, and the sink takes {_REST}.", of=has("sinks")),
-                Story(f"{_GIVES}, as it sees no other key.", of=both(_exponentiates, lacks("sinks"))),
-                *scored(f"{_GIVES}: its %s {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
-            ),
         ),
         "sink_share": Entry(
-            "T_i",
-            "Share of the sink",
-            "what the sink takes of each row of attention",
-            scale="share",
-            one="sink",
-            stories=(
-                Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing"),
-                Story(
-                    "Of the row of “{query}” the sink takes {value:percent}: its score {sinks} counts in the sum as "
-                    "a key’s does. It has no value, so nothing is collected for it."
-                ),
-            ),
+            "T_i", "Share of the sink", "what the sink takes of each row of attention", scale="share", one="sink"
         ),
         "sinks": Entry(
             "σ_i",
             "Sinks",
-            "for each head a score of no key, whose share is dropped",
+            "for each head a score of no key, which takes a part of the attention",
             kind="parameter",
             one="sink",
-            stories=(Story("In {head}, a score of {value} that belongs to no key counts in the sum of each row."),),
         ),
     },
-    notes=(Section("no mask", _no_mask, lambda trace: not moves(trace), stages=("masked",)),),
+    stories={
+        "attention": (
+            Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),
+            Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
+            Story(
+                "“{key}” is hidden from “{query}”: its masked score is −∞, so its attention weight is exactly 0.",
+                "hidden",
+            ),
+            *scored(f"{_RANKED}. The sink takes {_REST}.", of=has("sinks")),
+            *scored(
+                f"{_RANKED}. %(before)s {{scores}}; {{scores:part.place}} alone contributes {{scores:part}}.",
+                of=both(_exponentiates, _adds_products),
+            ),
+            *scored(f"{_RANKED}.", of=_exponentiates),
+            Story(f"{_GIVES}: it sees no other key, and the sink takes {_REST}.", of=has("sinks")),
+            Story(f"{_GIVES}, as it sees no other key.", of=both(_exponentiates, lacks("sinks"))),
+            *scored(f"{_GIVES}: its %(score)s {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
+        ),
+        "sink_share": (
+            Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing"),
+            Story(
+                "Of the row of “{query}” the sink takes {value:percent}: its score {sinks} counts in the sum as "
+                "a key’s does. It has no value, so nothing is collected for it."
+            ),
+        ),
+        "sinks": (Story("In {head}, a score of {value} that belongs to no key counts in the sum of each row."),),
+    },
+    notes=(Section("no mask", _no_mask, unless(moves), stages=("masked",)),),
     arcs=True,
     bars=(
         Bars("masked", when=_exponentiates),
@@ -178,8 +159,8 @@ SOFTMAX = Step(
                 Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story(
-                    "divide by the sum, in which the sink counts. Largest share{value:s}: {value:best}, {value:most}; "
-                    "the sink takes {sink_share:percent}.",
+                    "divide by the sum, in which the sink counts. Largest: {value:best}, {value:most}; the sink takes "
+                    "{sink_share:percent}.",
                     of=has("sinks"),
                 ),
                 Story(
@@ -187,15 +168,15 @@ SOFTMAX = Step(
                     "{sink_share:percent}.",
                     of=has("sinks"),
                 ),
-                Story("divide by the sum. Largest share{value:s}: {value:best}, {value:most}."),
+                Story("divide by the sum. Largest: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),
         ),
     },
     terms=(
         Term(
-            "share",
-            r"\bshares?\b",
+            "attention weight",
+            r"\battention weights?\b|\bshares?\b",
             "How much of its attention a query gives to one key.",
             "“{query}” gives “{key}” {attention:percent}.",
         ),
@@ -208,14 +189,14 @@ SOFTMAX = Step(
         Term(
             "softmax",
             r"\bsoftmax\b",
-            "Makes shares of numbers: exp of each, over the sum of all these.",
+            "Makes numbers add up to 1: exp of each, over the sum of all these.",
             "Here it makes {attention:percent} of {masked}.",
             "Softmax",
         ),
         Term(
             "rows over their sums",
             r"\brows? over (?:its|their) sums?\b|\bover their sum\b",
-            "Each score over the sum of its row: shares without exp, which may be negative.",
+            "Each score over the sum of its row: attention weights without exp, which may be negative.",
             "Here it makes {attention} of {masked}.",
             "SumNormalise",
         ),

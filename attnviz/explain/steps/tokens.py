@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
-from attnviz.explain.story import Story, both, has, lacks, of_model, of_no_model, origin
+from attnviz.explain.step import Entry, Section, Step, Term, either
+from attnviz.explain.story import Story, both, has, lacks, of_model, origin, unless
 
 _ENTERS = "The embedding of “{row}” has {value} in dimension {column}"
 _EMBEDDED = (
     Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
     Story(f"{_ENTERS}, written by hand.", of=origin("built")),
     Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
-    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=of_no_model),
+    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=unless(of_model)),
 )
 
 
@@ -28,21 +28,14 @@ def _tokens(trace: Trace, entries: Mapping[str, Entry]) -> str:
 TOKENS = Step(
     id="tokens",
     title="Tokens",
-    headings=(
-        Section("words", _heading, has("embeddings")),
-        Section("given", "What enters", lacks("embeddings")),
-    ),
-    why=(Section("why", "Attention multiplies and adds, so each {unit} must enter as a row of numbers."),),
-    sections=(
-        Section(
-            "words",
-            _tokens,
-            has("embeddings"),
-        ),
+    heading=either(has("embeddings"), _heading, "What enters"),
+    why="Attention multiplies and adds, so each {unit} must enter as a row of numbers.",
+    text=(
+        Section("words", _tokens, has("embeddings")),
         Section(
             "drawn",
             "A trained model has learnt these rows; here each is drawn from the {unit} and the seed.",
-            both(has("embeddings"), of_no_model),
+            both(has("embeddings"), unless(of_model)),
         ),
         Section(
             "not learnt yet",
@@ -76,18 +69,14 @@ TOKENS = Step(
     ),
     stages=("embeddings", "context_embeddings", "x", "context"),
     entries={
-        "embeddings": Entry("E", "Embeddings", "a vector for each token", kind="input", stories=_EMBEDDED),
+        "embeddings": Entry("E", "Embeddings", "a vector for each token", kind="input"),
         "context_embeddings": Entry(
-            "E^C", "Context embeddings", "a vector for each token of the context", kind="input", stories=_EMBEDDED
+            "E^C", "Context embeddings", "a vector for each token of the context", kind="input"
         ),
     },
+    stories={"embeddings": _EMBEDDED, "context_embeddings": _EMBEDDED},
     terms=(
-        Term(
-            "token",
-            r"\btokens?\b",
-            "What a text is cut into: here a {unit}.",
-            "There are {scores:length}.",
-        ),
+        Term("token", r"\btokens?\b", "What a text is cut into: here a {unit}.", "There are {scores:length}."),
         Term(
             "embedding",
             r"\bembeddings?\b",

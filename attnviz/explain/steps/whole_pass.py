@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from attnviz.core.stage import layered
+from attnviz.core.stage import name_in_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step
+from attnviz.explain.step import Entry, Section, Step, either
 from attnviz.explain.steps.output import adds_up, is_set_by_hand
 from attnviz.explain.story import Story, always, both, has, lacks, of_model, selection_story
 from attnviz.explain.wording import counted
@@ -27,7 +27,7 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-_EARLIER = layered("scores", 1)
+_EARLIER = name_in_layer("scores", 1)
 """A stage that exists only if there are several layers."""
 
 _ends_in_output = lacks("probabilities")
@@ -36,16 +36,16 @@ _ends_in_output = lacks("probabilities")
 def _took(where: str) -> list:
     return [
         selection_story(
-            Story(f"In {where}, “{{query}}” took most from {{attention:best}}: a share of {{attention:most}}."),
-            Story(f"In {where}, “{{query}}” took from {{attention:alike}}: a share of {{attention:most}}."),
+            Story(
+                f"In {where}, “{{query}}” took most from {{attention:best}}: an attention weight of {{attention:most}}."
+            ),
+            Story(f"In {where}, “{{query}}” took from {{attention:alike}}: an attention weight of {{attention:most}}."),
             Story(f"In {where}, “{{query}}” saw no key and took nothing.", "unseeing"),
         )
     ]
 
 
-_ADDED = selection_story(
-    Story("To the output of “{query}”, {contributions:longest} contributed most."),
-)
+_ADDED = selection_story(Story("To the output of “{query}”, {contributions:longest} contributed most."))
 
 _ANSWERED = selection_story(
     Story(
@@ -59,18 +59,13 @@ _ANSWERED = selection_story(
 WHOLE_PASS = Step(
     id="whole-pass",
     title="Whole pass",
-    headings=(
-        Section("output", "The whole pass, from {unit}s to output", _ends_in_output),
-        Section("answer", "The whole pass, from {unit}s to answer", has("probabilities")),
+    heading=either(
+        has("probabilities"), "The whole pass, from {unit}s to answer", "The whole pass, from {unit}s to output"
     ),
     why=(
-        Section(
-            "why",
-            "All steps at once: each number is computed from those before it, so any can be followed back to the "
-            "{unit}s.",
-        ),
+        "All steps at once: each number is computed from those before it, so any can be followed back to the {unit}s."
     ),
-    sections=(
+    text=(
         Section("counted", _counted),
         Section("took", _took("{head}"), lacks(_EARLIER)),
         Section("took last", _took("{head} of the last layer"), has(_EARLIER)),

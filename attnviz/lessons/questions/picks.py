@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
-from attnviz.core.stage import layered, split_layer
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, giving_away
 from attnviz.lessons.reference import (
     PATTERN,
@@ -72,7 +72,7 @@ class Extreme(QuestionSpec, frozen=True):
         if not is_of_words(ref, axis):  # at the start of a sentence
             slot, label = slot[0].upper() + slot[1:], label[0].upper() + label[1:]
         base, layer = split_layer(cell.stage.name)
-        if base in ("masked", "attention") and np.isneginf(ref.trace[layered("masked", layer)].value[cell.index]):
+        if base in ("masked", "attention") and np.isneginf(ref.trace[name_in_layer("masked", layer)].value[cell.index]):
             return sentence(f"{slot} is hidden by the mask.", name=["", label])
         others = np.delete(sizes(ref.values, self.pick), index) - sizes(cell.values, self.pick)
         n_before = int((others > SAME).sum())

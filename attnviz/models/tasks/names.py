@@ -5,13 +5,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from attnviz.core.rng import stream
-from attnviz.core.tokens import cleaned
-from attnviz.models.task import Answers, Batch, Learnable
+from attnviz.core.tokens import clean
+from attnviz.models.task import Answers, Batch, Learnable, Task
 from attnviz.models.training import bigram_loss, guessing_loss
 
 FILE = Path(__file__).parents[1] / "data" / "names.txt.gz"
@@ -21,46 +20,34 @@ BEGIN, END = "BOS", "end"
 LONGEST = 15
 BEFORE = "the letter before"
 SINCE = 3
-"""From this letter on there are two letters before it, so that what is said of the letter before is so of a letter."""
+"""From this letter on two letters precede, so that "the letter before" is a letter."""
 
 HELD_OUT_PART = 10
 """One in this many distinct names is held out."""
 
 
-class Letters:
-    """A text as letters, one token each, whatever stands between them.
+class Letters(Task):
+    """Texts as letters, one token each."""
 
-    Attributes
-    ----------
-    letters : tuple of str
-        One character each.
-    """
-
-    letters: tuple[str, ...]
+    letters: tuple[str, ...]  # one character each
     begin = BEGIN
     read = "last"
     unit = "letter"
     is_open = True
-    kinds = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """All letters, and the one token that begins and ends a text."""
         return (*self.letters, self.begin)
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The answers: all that may come next."""
-        return (*self.letters, END)
-
     def split(self, text: str) -> tuple[str, ...]:
         """The letters of a text, each as `known` reads it; without its spaces, unless they are letters."""
         return tuple(self.known(letter) for cluster in _clusters(text) for letter in self._letters_in(cluster))
 
     def _letters_in(self, cluster: str) -> str:
-        """Those of a letter with its marks: as they are, if all are letters of the model."""
+        """A letter with its marks: unchanged if the model knows all of its characters, else cleaned."""
         is_known = all(letter in self.letters for letter in cluster)
-        return cluster if is_known else cleaned(cluster).replace(" ", "")
+        return cluster if is_known else clean(cluster).replace(" ", "")
 
     def known(self, letter: str) -> str:
         """How a letter is read: as itself, else in lower case or without accent; as itself if none is known."""
@@ -84,10 +71,6 @@ class Letters:
             *([f"Spaces{unseen} are left out."] * bool(left_out)),
             *([f"Letters are read without accents: {', '.join(accents)}."] * bool(accents)),
         )
-
-    def met(self, text: str) -> str:
-        """Nothing: no right answer is known for a sampled text."""
-        return ""
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """Nothing: the next letter is unknown."""
@@ -115,19 +98,20 @@ class Names(Letters, Learnable):
     )
     question = "After “{sentence}”, which letter comes next?"
     about = (
-        "This model learnt to continue first names that were given in the United States in 2018, letter by letter. It "
-        "knows nothing else: what is most probable for it is no fact about anybody."
+        "This model learnt to continue first names that were given in the United States in 2018, letter by letter. "
+        "That's all it knows. Its predictions say nothing about real people."
     )
     measured = "held-out names, from the third letter on"
     letters = tuple("abcdefghijklmnopqrstuvwxyz")
-    words_by_kind: ClassVar = {"letters": letters}
+    answers = (*letters, END)
+    words_by_kind: Mapping[str, tuple[str, ...]] = {"letters": letters}
     examples = (("eliza", "eliza"), ("soph", "soph"), ("quee", "quee"))
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         return self._asking(self._encoded[self.drawn(random, size)])
 
     def drawn(self, random: np.random.RandomState, size: int) -> np.ndarray:
-        """The names of a batch, as places among all names; those of several batches if it is as large as they are."""
+        """The names of one or several batches, as indices of `names`."""
         return random.randint(self.n_held_out, len(self.names), size=size)
 
     def held_out(self) -> Batch:
@@ -141,7 +125,7 @@ class Names(Letters, Learnable):
         return tuple(names[place] for place in stream("names", 0).permutation(len(names)))
 
     def met(self, text: str) -> str:
-        """Whether a name is in the list that training draws from, was held out, or stands in no list."""
+        """Whether a name is in the training list, was held out, or is new."""
         place = self._places.get(text)
         return "new" if place is None else "held out" if place < self._n_held_out else "in the list"
 
@@ -177,7 +161,7 @@ class Names(Letters, Learnable):
         return encoded
 
     def _asking(self, texts: np.ndarray) -> Batch:
-        """Each token asks for the next one; nothing is asked after the end."""
+        """A batch in which each token's answer is the next one; there is none after the end."""
         n_tokens = (texts >= 0).sum(axis=1).max() - 1
         tokens, answers = texts[:, :n_tokens], texts[:, 1 : n_tokens + 1]
         return Batch(tokens.clip(0), answers.clip(0), answers >= 0)

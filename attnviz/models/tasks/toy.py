@@ -1,10 +1,8 @@
-"""Two toy tasks: what followed a letter the time before (recall), and which word “it” refers to (reference)."""
+"""Two toy tasks: the digit that followed a letter before (recall), and the word that “it” refers to (reference)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,11 +32,10 @@ class Recall(Learnable):
         "can find the digit by its letter.",
         "By the end of training the last letter looks at the digit that noted the same letter in layer 1.",
     )
-    words_by_kind: ClassVar = {"letters": LETTERS, "digits": DIGITS}
+    words_by_kind: Mapping[str, tuple[str, ...]] = {"letters": LETTERS, "digits": DIGITS}
     answers = DIGITS
     examples = (("e", "g 5 d 6 e 1 a 3 e"), ("d", "g 5 d 6 e 1 a 3 d"), ("e is 7 now", "g 5 d 6 e 7 a 3 e"))
     read = "last"
-    kinds = None
 
     def right(self, tokens: Sequence[str]) -> Answers:
         *pairs, last = tokens or ("",)
@@ -89,51 +86,36 @@ N_TOKENS = AT_LAST + 1
 N_TEXTS = 2 * len(ANIMALS) * len(PLACES) * len(OF_ANIMALS + OF_PLACES)
 
 
-@dataclass(frozen=True)
 class Reference(Learnable):
     """Which noun of a sentence "it" refers to.
 
-    Attributes
-    ----------
-    title, summary, question, about
-        As of any task.
-    at_it : bool
-        Whether the answer is read at "it", and not at the last word, the adjective.
-    first_nouns : bool
-        Whether the texts are only those in which "it" is the first noun.
+    With `at_it` the answer is read at "it", not at the last word, the adjective. With `first_nouns` the texts are only
+    those in which "it" is the first noun.
     """
 
-    title: str
-    summary: str
-    question: str
-    about: str
-    at_it: bool = False
-    first_nouns: bool = False
-    words_by_kind: ClassVar = {
+    words_by_kind: Mapping[str, tuple[str, ...]] = {
         "animals": ANIMALS,
         "places": PLACES,
         "what animals are": OF_ANIMALS,
         "what places are": OF_PLACES,
         "other words": ("the", "did", "not", "cross", "stop", "because", "it", "was", "too"),
     }
-    answers: ClassVar = ANIMALS + PLACES
-    examples: ClassVar = (
+    answers = ANIMALS + PLACES
+    examples = (
         ("tired", "the animal did not cross the street because it was too tired"),
         ("wide", "the animal did not cross the street because it was too wide"),
         ("street first, narrow", "the street did not stop the animal because it was too narrow"),
         ("street first, scared", "the street did not stop the animal because it was too scared"),
     )
 
-    @property
-    def read(self) -> Literal["last", "each"]:
-        """At "it" alone it is trained, so that of each token at most that one has a right answer."""
-        return "each" if self.at_it else "last"
-
-    @property
-    def kinds(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """The kinds whose scores are compared, where they are the same in every text and the adjective asks."""
-        plain = not self.at_it and not self.first_nouns
-        return (("what animals are", "what places are"), ("animals", "places")) if plain else None
+    def __init__(
+        self, title: str, summary: str, question: str, about: str, *, at_it: bool = False, first_nouns: bool = False
+    ):
+        self.title, self.summary, self.question, self.about = title, summary, question, about
+        self.at_it, self.first_nouns = at_it, first_nouns
+        self.read = "each" if at_it else "last"  # with `each` only "it" has a right answer
+        if not at_it and not first_nouns:  # scores are then the same in every text, and the adjective is the query
+            self.kinds = ("what animals are", "what places are"), ("animals", "places")
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """The noun that the adjective fits, in whatever order the words are: of an animal, a place, an adjective."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.contract.view_params import VIEWS
-from attnviz.core.changes import Change, muted, replaced
+from attnviz.core.changes import Change, mute_change, replace_change
 from attnviz.core.errors import ChangeError
 from attnviz.core.limits import MAX_CHANGES
 from attnviz.core.masks import MAX_CUSTOM_MASK, CustomMask
@@ -43,12 +43,12 @@ def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Res
 
 def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
     writer = writer_in(resolved.trace, message)
-    return _set_by_hand(scene, resolved, muted(*writer), resolve) if writer else ActionResult(scene)
+    return _set_by_hand(scene, resolved, mute_change(*writer), resolve) if writer else ActionResult(scene)
 
 
 def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve: Resolve) -> ActionResult:
     """Set a number, unless that pushes another beyond float64."""
-    changes = replaced(resolved.scene.changes, change)
+    changes = replace_change(resolved.scene.changes, change)
     stage = resolved.original[change.stage]
     if stage.is_given and (stage.value[change.where] == change.value).all():  # the original number: nothing is set
         changes = changes[:-1]

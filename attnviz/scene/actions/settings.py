@@ -59,7 +59,7 @@ def _replace(scene: Scene, message: object) -> ActionResult:
     by = option_in(message[1], any_model_of(model_choice(scene)).task.words)
     if word is None or by is None:
         return ActionResult(scene)
-    return _typed(scene, tokens.replaced(scene.sentence, word, by), "sentence")
+    return _typed(scene, tokens.replace_word(scene.sentence, word, by), "sentence")
 
 
 def _model_seed(scene: Scene, message: object) -> ActionResult:

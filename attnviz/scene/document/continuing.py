@@ -14,7 +14,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Layer, Trace
 from attnviz.explain.payload import chunks
 from attnviz.explain.steps import entry
-from attnviz.models.continuation import OFFERED, Drawing, drawn_token, filtered_probabilities, names
+from attnviz.models.continuation import SAMPLING_CHOICES, Sampling, filtered_probabilities, sample_texts, sample_token
 from attnviz.scene.reading import capacity, reading_model, words_in
 from attnviz.scene.scene import model_choice
 from attnviz.scene.with_pass import SceneWithPass
@@ -83,7 +83,7 @@ def next_token(resolved: SceneWithPass) -> str | None:
 
 def _next_answer(resolved: SceneWithPass) -> int:
     row = resolved.trace["probabilities"].value[-1]
-    return drawn_token(row, resolved.scene.drawing, len(words_in(resolved.scene)))
+    return sample_token(row, resolved.scene.drawing, len(words_in(resolved.scene)))
 
 
 def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | None:
@@ -94,7 +94,7 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
     weights = filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(row))[index]
     return Next(
         drawing=scene.drawing,
-        offered={name: list(values) for name, values in OFFERED.items() if name != "seed"},
+        offered={name: list(values) for name, values in SAMPLING_CHOICES.items() if name != "seed"},
         weights=weights.tolist(),
         answer=index,
         ends=index == len(row) - 1,
@@ -132,9 +132,9 @@ def _names(resolved: SceneWithPass) -> Names:
     """Sample texts, each with what the task knows of it, drawn with the scene's settings or at temperature 1."""
     scene = resolved.scene
     choice, which = model_choice(scene), (scene.model_seed, scene.checkpoint)
-    model, drawing = choice.at(*which), scene.drawing or Drawing()
+    model, drawing = choice.at(*which), scene.drawing or Sampling()
     try:
-        texts = names(model, drawing, N_NAMES)
+        texts = sample_texts(model, drawing, N_NAMES)
     except ArrayError as error:
         return Names(listed=[], text=str(error), about=model.task.about)
     listed = [WrittenText(text=text, is_=choice.met(text, *which)) for text in texts]

@@ -293,7 +293,7 @@ export const TERMS = [
   {
     id: "mask",
     pattern: "\\bmask(?:s|ed)?\\b",
-    says: "Hides keys from queries: a hidden key has the score −∞, and so the share 0.",
+    says: "Hides keys from queries: a hidden key has the score −∞, and so the attention weight 0.",
     here: "For “{query}” and “{key}” it leaves {masked}.",
   },
   {
@@ -321,8 +321,8 @@ export const TERMS = [
     here: "",
   },
   {
-    id: "share",
-    pattern: "\\bshares?\\b",
+    id: "attention weight",
+    pattern: "\\battention weights?\\b|\\bshares?\\b",
     says: "How much of its attention a query gives to one key.",
     here: "“{query}” gives “{key}” {attention:percent}.",
   },
@@ -335,13 +335,13 @@ export const TERMS = [
   {
     id: "softmax",
     pattern: "\\bsoftmax\\b",
-    says: "Makes shares of numbers: exp of each, over the sum of all these.",
+    says: "Makes numbers add up to 1: exp of each, over the sum of all these.",
     here: "Here it makes {attention:percent} of {masked}.",
   },
   {
     id: "rows over their sums",
     pattern: "\\brows? over (?:its|their) sums?\\b|\\bover their sum\\b",
-    says: "Each score over the sum of its row: shares without exp, which may be negative.",
+    says: "Each score over the sum of its row: attention weights without exp, which may be negative.",
     here: "Here it makes {attention} of {masked}.",
   },
   {
@@ -371,13 +371,13 @@ export const TERMS = [
   {
     id: "by blocks",
     pattern: "\\bby blocks\\b|\\blast block\\b",
-    says: "Some keys after the others, so that no row of all shares is needed; what was collected is divided at the end.",
+    says: "Some keys at a time, so that no whole row of attention weights is needed; what was collected is divided at the end.",
     here: "",
   },
   {
     id: "weighted sum",
     pattern: "\\bweighted sums?\\b|\\bmixture\\b",
-    says: "Each value times its share, added up.",
+    says: "Each value times its attention weight, added up.",
     here: "“{key}” counts {attention:percent} here.",
   },
   {

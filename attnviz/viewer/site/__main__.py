@@ -21,19 +21,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--talk", type=Path, action="append", default=[], metavar="FILE", help="a talk of your own, to be a page too"
     )
-    given = parser.parse_args(arguments)
-    talks = [_talk(file) for file in given.talk]
+    parsed = parser.parse_args(arguments)
+    talks = [_talk(file) for file in parsed.talk]
     try:
         with guarded("write these pages", "your talk, if you gave one,"):
-            sizes = dict(write(given.folder, talks))
+            sizes = dict(write(parsed.folder, talks))
     except TalkError as error:
         sys.exit(f"{error} Open the talk in attnviz, change that moment and save its file again.")
     except UnexpectedError as error:
         sys.exit(str(error))
     except OSError as error:
-        sys.exit(f"The pages need a folder that can be written; {given.folder}: {error.strerror}. Name another.")
+        sys.exit(f"The pages need a folder that can be written; {parsed.folder}: {error.strerror}. Name another.")
     size = f"{len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB"
-    sys.stdout.write(f"{size}. Open {given.folder / INDEX}, or put the folder on any host.\n")
+    sys.stdout.write(f"{size}. Open {parsed.folder / INDEX}, or put the folder on any host.\n")
 
 
 def _talk(file: Path) -> Talk:

@@ -28,7 +28,7 @@ from attnviz.viewer.site.page import (
     STYLESHEETS,
     Data,
     Page,
-    Way,
+    PageLink,
     drawn_page,
     link,
     pooled,
@@ -52,33 +52,23 @@ def name_page_name(name: str) -> str:
 
 def model_pages() -> Iterator[Page]:
     """The first pass of each model."""
-    ways = tuple(Way(model_page_name(name), model.title) for name, model in MODELS.items())
+    links = tuple(PageLink(model_page_name(name), model.title) for name, model in MODELS.items())
     for name, model in MODELS.items():
-        yield pass_page(model_page_name(name), model.title, of_model(name), ways)
+        yield pass_page(model_page_name(name), model.title, of_model(name), links)
 
 
 def name_pages() -> Iterator[Page]:
     """The passes of names in microgpt."""
-    ways = tuple(Way(name_page_name(name), name) for name in NAMES)
+    links = tuple(PageLink(name_page_name(name), name) for name in NAMES)
     for name in NAMES:
         scene = Scene(source="microgpt", sentence=name)
-        yield pass_page(name_page_name(name), f"microgpt reads “{name}”", scene, ways)
+        yield pass_page(name_page_name(name), f"microgpt reads “{name}”", scene, links)
 
 
-def pass_page(name: str, heading: str, scene: Scene, ways: tuple[Way, ...] = ()) -> Page:
-    """The page of a scene's pass.
-
-    Parameters
-    ----------
-    name : str
-        Of its file.
-    heading : str
-    scene : Scene
-    ways : tuple of Way
-        Links to similar pages.
-    """
+def pass_page(name: str, heading: str, scene: Scene, links: tuple[PageLink, ...] = ()) -> Page:
+    """The page of a scene's pass, with links to similar pages."""
     resolved = PASS_CACHE.resolved(scene)
-    return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, ways)
+    return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, links)
 
 
 ARTICLE = "what-attention-doesnt-say.html"
@@ -89,7 +79,7 @@ def article_pages() -> Iterator[Page]:
     files = {name: f"{name}.html" for name in doors()}
     yield drawn_page(ARTICLE, "article", TITLE, {"pieces": [pieces.text(INTRODUCTION), *article()], "doors": files})
     for name, (label, door) in doors().items():
-        yield pass_page(files[name], label, replace(Scene(), **door), (Way(ARTICLE, TITLE),))
+        yield pass_page(files[name], label, replace(Scene(), **door), (PageLink(ARTICLE, TITLE),))
 
 
 MOST_NUMBERS = 3_000
@@ -119,13 +109,7 @@ def lesson_pages() -> Iterator[Page]:
 
 
 def talk_pages(talk: Talk) -> Iterator[Page]:
-    """The page of a talk, and its questions.
-
-    Raises
-    ------
-    TalkError
-        If a moment doesn't fit its pass.
-    """
+    """The page of a talk, and its questions; raises TalkError if a moment doesn't fit its pass."""
     name, title = talk_page_name(talk), talk.title or "A talk"
     moments = [talk_moment(each, talk.uploads) for each in talk.moment]
     planned = [each.minutes for each in talk.moment]
@@ -178,29 +162,33 @@ _INSTALLED = "Where attnviz is installed with its app, one word starts it:"
 
 def index_page(talks: Sequence[Talk] = ()) -> Page:
     """The index of all pages, each with a summary."""
-    entries = [(Way(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks]
+    entries = [
+        (PageLink(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks
+    ]
     lessons = [
-        (Way(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
+        (PageLink(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
         for name, each in LESSONS.items()
     ]
-    models = [(Way(model_page_name(name), each.title), each.summary) for name, each in MODELS.items()]
+    models = [(PageLink(model_page_name(name), each.title), each.summary) for name, each in MODELS.items()]
     main = "\n".join(
         (
-            _said(
+            _paragraph(
                 "Transformer attention, number by number, in models small enough to be seen whole. Every number is "
                 "real and can be taken apart. These pages need no server and no network; what you answer stays in "
                 "this browser."
             ),
-            *(_section("Talks", "", _listed(entries)) if entries else ()),
-            *_section("Lessons", f"{len(lessons)} paths that ask before they show.", _listed(lessons, "ol")),
-            *_section("Models", "The first pass of each, from its words to its answer.", _listed(models)),
+            *(_section("Talks", "", _list(entries)) if entries else ()),
+            *_section("Lessons", f"{len(lessons)} paths that ask before they show.", _list(lessons, "ol")),
+            *_section("Models", "The first pass of each, from its words to its answer.", _list(models)),
             *_section(
                 "microgpt reads names",
                 f"{len(NAMES)} names that it was not trained on: what comes next?",
-                f'<p class="names">{" ".join(link(Way(name_page_name(each), each)) for each in NAMES)}</p>',
+                f'<p class="names">{" ".join(link(PageLink(name_page_name(each), each)) for each in NAMES)}</p>',
             ),
-            *_section("An article", "", _listed([(Way(ARTICLE, TITLE), "Three measurements, with numbers.")])),
-            *_section("Your own sentence", "", _said(f"{link(Way(OWN, 'How to start the app'))}, which reads it.")),
+            *_section("An article", "", _list([(PageLink(ARTICLE, TITLE), "Three measurements, with numbers.")])),
+            *_section(
+                "Your own sentence", "", _paragraph(f"{link(PageLink(OWN, 'How to start the app'))}, which reads it.")
+            ),
         )
     )
     return written_page(INDEX, "attnviz", main)
@@ -210,30 +198,30 @@ def own_page() -> Page:
     """How to start the app."""
     main = "\n".join(
         (
-            _said(
+            _paragraph(
                 "These pages hold passes that were computed before. Another sentence, another model, a number set by "
                 "hand: for that the app itself computes, on your own machine."
             ),
-            _said(_REPOSITORY),
+            _paragraph(_REPOSITORY),
             f"<pre><code>{html.escape(_START)}</code></pre>",
-            _said(_INSTALLED),
+            _paragraph(_INSTALLED),
             "<pre><code>attnviz</code></pre>",
-            _said("Either prints an address. Open it in this browser: nothing that you type leaves your machine."),
+            _paragraph("Either prints an address. Open it in this browser: nothing that you type leaves your machine."),
         )
     )
     return written_page(OWN, "Your own sentence", main)
 
 
 def _section(title: str, text: str, made: str) -> tuple[str, ...]:
-    return (f"<h2>{html.escape(title)}</h2>", *([_said(html.escape(text))] if text else []), made)
+    return (f"<h2>{html.escape(title)}</h2>", *([_paragraph(html.escape(text))] if text else []), made)
 
 
-def _listed(ways: list[tuple[Way, str]], tag: str = "ul") -> str:
-    lines = (f"<li>{link(way)}<p>{html.escape(text)}</p></li>" for way, text in ways)
+def _list(links: list[tuple[PageLink, str]], tag: str = "ul") -> str:
+    lines = (f"<li>{link(page_link)}<p>{html.escape(text)}</p></li>" for page_link, text in links)
     return f"<{tag}>{''.join(lines)}</{tag}>"
 
 
-def _said(text: str) -> str:
+def _paragraph(text: str) -> str:
     """A paragraph from HTML."""
     return f"<p>{text}</p>"
 
@@ -248,13 +236,7 @@ _SITE = Path(__file__).with_name("site.css")
 
 
 def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
-    """All files: talks first, then the pages that are fastest to make.
-
-    Raises
-    ------
-    TalkError
-        If a moment of a talk doesn't fit its pass.
-    """
+    """All files: talks first, then the pages that are fastest to make."""
     for each in talks:
         yield from talk_pages(each)
     yield Page(SCRIPT, _script())
@@ -267,13 +249,7 @@ def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
 
 
 def talk_file(talk: Talk) -> str:
-    """A talk as one HTML file, with all its moments, questions and answers.
-
-    Raises
-    ------
-    TalkError
-        If a moment doesn't fit its pass.
-    """
+    """A talk as one HTML file, with all its moments, questions and answers."""
     return single_file(next(talk_pages(talk)), _script(), _styles() + _styles_of_pass())
 
 
@@ -290,15 +266,7 @@ def _styles_of_pass() -> str:
 
 
 def write(folder: Path, talks: Sequence[Talk] = ()) -> Iterator[tuple[str, int]]:
-    """Write all files into a folder, created if needed; yields each name and its size in bytes.
-
-    Raises
-    ------
-    OSError
-        If the folder can't be made, or something in it can't be written.
-    TalkError
-        If a moment of a talk doesn't fit its pass.
-    """
+    """Write all files into a folder, created if needed; yields each name and its size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files(talks):
         yield name, (folder / name).write_bytes(text.encode())

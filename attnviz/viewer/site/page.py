@@ -122,7 +122,7 @@ _POLICY = (
     "form-action 'none'"
 )
 _BODY = """<body class="of-{kind}">
-<header><h1>{heading}</h1><nav aria-label="attnviz">{ways}</nav></header>
+<header><h1>{heading}</h1><nav aria-label="attnviz">{links}</nav></header>
 <main>{main}</main>
 {drawn}</body>
 </html>
@@ -132,37 +132,29 @@ _DRAWN = """<p id="refused" role="status"></p>
 <script src="{script}" defer></script>
 """
 _LINK, _SCRIPT = re.compile('<link rel="stylesheet"[^>]*>\n'), f'<script src="{SCRIPT}" defer></script>'
-_WAYS = re.compile('<nav aria-label="attnviz">.*?</nav>')
+_NAVIGATION = re.compile('<nav aria-label="attnviz">.*?</nav>')
 _UNDRAWN = "<noscript>Switch JavaScript on: a script beside this page draws it.</noscript>"
 
 
 class Page(NamedTuple):
-    """A page of the site.
-
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    text : str
-        Its HTML.
-    """
+    """A page of the site: its file name and its HTML."""
 
     name: str
     text: str
 
 
-class Way(NamedTuple):
+class PageLink(NamedTuple):
     """A link to a page of the site; on that page itself it is plain text."""
 
     name: str
     label: str
 
 
-def drawn_page(name: str, kind: str, heading: str, given: dict, ways: tuple[Way, ...] = ()) -> Page:
+def drawn_page(name: str, kind: str, heading: str, given: dict, links: tuple[PageLink, ...] = ()) -> Page:
     """A page that the script draws from data of a `kind`."""
     data = inert(to_json({"kind": kind, **given}))
     drawn = _DRAWN.format(given=data, script=SCRIPT)
-    return Page(name, _filled(name, kind, heading, _UNDRAWN, drawn, ways))
+    return Page(name, _filled(name, kind, heading, _UNDRAWN, drawn, links))
 
 
 def single_file(page: Page, script: str, styles: str) -> str:
@@ -171,7 +163,7 @@ def single_file(page: Page, script: str, styles: str) -> str:
     policy = policy.replace("style-src 'self' ", "style-src ")
     head, _, body = page.text.partition("</head>")
     head = _LINK.sub("", head.replace(_POLICY, policy))
-    body = _WAYS.sub("", body, count=1).replace(_SCRIPT, f'<script type="module">{script}</script>')
+    body = _NAVIGATION.sub("", body, count=1).replace(_SCRIPT, f'<script type="module">{script}</script>')
     return f"{head}<style>{styles}</style>\n</head>{body}"
 
 
@@ -180,13 +172,13 @@ def written_page(name: str, heading: str, main: str) -> Page:
     return Page(name, _filled(name, "written", heading, main, "", ()))
 
 
-def link(way: Way) -> str:
+def link(page_link: PageLink) -> str:
     """A link as HTML."""
-    return f'<a href="{html.escape(way.name)}">{html.escape(way.label)}</a>'
+    return f'<a href="{html.escape(page_link.name)}">{html.escape(page_link.label)}</a>'
 
 
-def _filled(name: str, kind: str, heading: str, main: str, drawn: str, ways: tuple[Way, ...]) -> str:
-    before = () if name == INDEX else (Way(INDEX, "attnviz: all pages"), Way(OWN, "Your own sentence"))
+def _filled(name: str, kind: str, heading: str, main: str, drawn: str, links: tuple[PageLink, ...]) -> str:
+    before = () if name == INDEX else (PageLink(INDEX, "attnviz: all pages"), PageLink(OWN, "Your own sentence"))
     return (HEAD + _BODY).format(
         policy=_POLICY,
         title=html.escape(heading if name == INDEX else f"{heading} – attnviz"),
@@ -195,11 +187,15 @@ def _filled(name: str, kind: str, heading: str, main: str, drawn: str, ways: tup
         ),
         kind=kind,
         heading=html.escape(heading),
-        ways="".join(_way(each, name) for each in (*before, *ways)),
+        links="".join(_link_or_name(each, name) for each in (*before, *links)),
         main=main,
         drawn=drawn,
     )
 
 
-def _way(way: Way, name: str) -> str:
-    return f'<strong aria-current="page">{html.escape(way.label)}</strong>' if way.name == name else link(way)
+def _link_or_name(page_link: PageLink, name: str) -> str:
+    return (
+        f'<strong aria-current="page">{html.escape(page_link.label)}</strong>'
+        if page_link.name == name
+        else link(page_link)
+    )

@@ -31,7 +31,7 @@ function rankOf(value, row) {
   if (row.length < 2) return undefined;
   const higher = row.filter(each => each > value && !ties(each, value)).length;
   const lower = row.filter(each => each < value && !ties(each, value)).length;
-  const position = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
+  const position = higher === 0 ? "the highest" : lower === 0 ? "the lowest" : `the ${ordinal(higher + 1)} highest`;
   return higher + lower + 1 < row.length ? `tied for ${position}` : position;
 }
 

@@ -1,10 +1,10 @@
-"""PyTorch's door: what PyTorch returns for the same call, its slopes, and laws of what models of today add."""
+"""PyTorch's and ONNX's calls give what PyTorch and ONNX's own evaluator give; and laws of what current models add."""
 
 import numpy as np
 import pytest
 from torchsdpa import CASES, RECORDED, inputs
 
-from attnviz import ArrayError, compare, scaled_dot_product_attention, show
+from attnviz import ArrayError, compare, onnx_attention, scaled_dot_product_attention, show
 from attnviz.core.graph import backward
 
 TORCH = np.load(RECORDED)
@@ -150,3 +150,41 @@ def test_what_does_not_fit_is_refused_with_the_rule_and_what_came(rule):
     with pytest.raises(ArrayError) as refused:
         scaled_dot_product_attention(**arguments)
     assert rule in str(refused.value)
+
+
+OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
+ONNX_ROUNDING = {"float32": 2**-22, "float16": 2**-9, "bfloat16": 2**-6}
+"""Two units in the last place of 1: the evaluator rounds after each step. ONNX's own runner allows a thousandth."""
+
+
+@pytest.fixture(scope="module")
+def onnx_cases():
+    """Each case by its name: the arguments by their names, and the outputs that it asks for."""
+    import onnx  # whose onnx_cases take a while to be made
+    from onnx.backend.test.case.node import attention as made
+
+    found = {}
+
+    def expect(node, inputs, outputs, name, **_):
+        attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+        arrays = dict(zip(filter(None, node.input), inputs, strict=True))
+        found[name] = arrays | attributes, dict(zip(filter(None, node.output), outputs, strict=True))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made, "expect", expect)
+        np.random.seed(0)  # noqa: NPY002 (ONNX draws from it)
+        for each in vars(made.Attention):
+            if each.startswith("export"):
+                getattr(made.Attention, each)()
+    return found
+
+
+def test_each_backend_case_gives_what_the_evaluator_gives(onnx_cases):
+    assert len(onnx_cases) == 93, "as many as we say"
+    for name, (arguments, outputs) in onnx_cases.items():
+        found = onnx_attention(**arguments)
+        assert outputs, name
+        for each, expected in outputs.items():
+            array, nearness = getattr(found, each), ONNX_ROUNDING[str(expected.dtype)]
+            assert (array.dtype, array.shape) == (expected.dtype, expected.shape), (name, each)
+            assert np.allclose(array.astype(float), expected.astype(float), rtol=0, atol=nearness), (name, each)

@@ -68,20 +68,17 @@ def hogs_of(kind, n):
     }[kind]
 
 
+STRANGERS = [
+    *((SCHOOL, kind, True, 1) for kind in ("one tab each", "new tabs", "a network each")),
+    *((HOG, kind, False, 1) for kind in ("one tab each", "new tabs")),
+    (HOG, "one tab each", True, 1),
+    (HOG, "new tabs", True, 9),  # nothing tells them from the stranger: first come is first served
+]
+
+
 @pytest.mark.parametrize("after", [20.0, 200.0])
 @pytest.mark.parametrize("n", [1, 8])
-@pytest.mark.parametrize(
-    ("network", "kind", "is_new", "n_pieces"),
-    [
-        (SCHOOL, "one tab each", True, 1),
-        (SCHOOL, "new tabs", True, 1),
-        (SCHOOL, "a network each", True, 1),
-        (HOG, "one tab each", False, 1),
-        (HOG, "new tabs", False, 1),
-        (HOG, "one tab each", True, 1),
-        (HOG, "new tabs", True, 9),  # nothing tells them from the stranger: first come is first served
-    ],
-)
+@pytest.mark.parametrize(("network", "kind", "is_new", "n_pieces"), STRANGERS)
 def test_a_stranger_waits_for_few_pieces_however_many_tabs_hog(network, kind, is_new, n_pieces, n, after):
     seconds = waited((network, "stranger"), hogs_of(kind, n), after=after, is_new=is_new)
     assert seconds <= n_pieces * PIECE_SECONDS
@@ -136,15 +133,8 @@ def test_work_in_one_piece_is_done_in_order_without_a_pause_and_its_error_reache
         return name
 
     async def story():
-        asked = [
-            asyncio.create_task(queue.in_one_piece(who, work, name))
-            for who, name in (
-                ((HOG, "a"), "first"),
-                ((HOG, "a"), "second"),
-                ((HOG, "b"), "wrong"),
-                ((SCHOOL, "c"), "stranger"),
-            )
-        ]
+        names = {"first": (HOG, "a"), "second": (HOG, "a"), "wrong": (HOG, "b"), "stranger": (SCHOOL, "c")}
+        asked = [asyncio.create_task(queue.in_one_piece(who, work, name)) for name, who in names.items()]
         await asyncio.sleep(0)
         left = asyncio.create_task(queue.in_one_piece((SCHOOL, "d"), work, "left"))
         await asyncio.sleep(0)

@@ -1,0 +1,312 @@
+"""Mistakes with matrices and biases, and with heads: how they are split, grouped, ordered and joined."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from attnviz.checks.causes.cause import (
+    JOINED,
+    Causes,
+    Change,
+    Setting,
+    change,
+    each_and_all,
+    joined,
+    n_copies,
+    n_groups,
+    split,
+    symbols,
+)
+from attnviz.checks.explain import passes
+from attnviz.checks.explain.passes import Node
+from attnviz.checks.read.rounding import Precision, Rounded
+from attnviz.checks.report.words import SYMBOLS
+from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
+from attnviz.core.parameters import split_heads
+from attnviz.explain.wording import listed
+
+CAUSES = Causes()
+
+# --- Matrices and biases
+
+_PROJECTED = "{product} = {factor} @ w_{part}.T + b_{part}"
+# Product and factor of each matrix that doesn't make q, k or v from x
+_PRODUCTS = {"o": ("out", "concat"), "hidden": ("hidden", "x"), "mlp": ("out", "hidden")}
+_TOGETHER = (("q", "k", "v"), ("q", "k", "v", "output"))
+
+
+def of_parameters(names: Sequence[str]) -> dict[str, str]:
+    """The slots of a cause with parameters: their symbols, and the product of the first."""
+    part = names[0].partition("_")[2]
+    product, factor = _PRODUCTS.get(part, (part, "x"))
+    return {"names": symbols(names), "part": part, "product": product, "factor": factor}
+
+
+@CAUSES.add("{names} used transposed", "{product} = {factor} @ w_{part}", "{product} = {factor} @ w_{part}.T")
+def transposed(setting: Setting) -> Iterator[Change]:
+    matrices = setting.matrices("q", "k", "v", "output", "hidden", "mlp")
+    square = {stage: w for stage, w in matrices.items() if _is_square(setting.trace[w].shape)}
+    nodes = {stage: setting.nodes[stage].with_input(w, _transposed_bands) for stage, w in square.items()}
+    for stages in each_and_all([*square], *_TOGETHER):
+        yield change({each: nodes[each] for each in stages}, **of_parameters([square[each] for each in stages]))
+
+
+def _is_square(shape: tuple[int, ...]) -> bool:
+    return shape[0] == shape[1] if len(shape) == 2 else shape[1] == shape[0] * shape[2]
+
+
+def _transposed_bands(w: np.ndarray) -> np.ndarray:
+    """A square matrix, or one split into heads, transposed."""
+    return w.T if w.ndim == 2 else split_heads(joined(w).T, len(w))
+
+
+@CAUSES.add(
+    "{names} were exchanged",
+    "{letter}, {other} = x @ w_{other}.T, x @ w_{letter}.T",
+    "{letter}, {other} = x @ w_{letter}.T, x @ w_{other}.T",
+)
+def matrices_swapped(setting: Setting) -> Iterator[Change]:
+    nodes, made = setting.nodes, setting.matrices("q", "k", "v")
+    for one, other in (("q", "k"), ("k", "v"), ("q", "v")):
+        of_one_input = {one, other} <= {*made} and nodes[one].inputs[0] == nodes[other].inputs[0]
+        if of_one_input and setting.trace[one].shape == setting.trace[other].shape:
+            names = listed([SYMBOLS[made[one]], SYMBOLS[made[other]]])
+            yield change({one: nodes[other], other: nodes[one]}, names=names, letter=one, other=other)
+
+
+_transposed = partial(np.swapaxes, axis1=-1, axis2=-2)
+
+
+def _are_square(setting: Setting, stage: str) -> bool:
+    shape = setting.trace[stage].shape
+    return shape[-1] == shape[-2] > 1
+
+
+@CAUSES.add(
+    "queries and keys were exchanged in the scores, which are transposed",
+    "scores = k @ q.transpose(-2, -1)",
+    "scores = q @ k.transpose(-2, -1)",
+)
+def q_and_k_swapped(setting: Setting) -> Iterator[Change]:
+    if setting.makes("scores") and _are_square(setting, "scores"):
+        yield change({"scores": setting.nodes["scores"].then(_transposed)})
+
+
+@CAUSES.add(
+    "the attention was transposed before it was multiplied by V",
+    "heads = attention.transpose(-2, -1) @ v",
+    "heads = attention @ v",
+)
+def attention_transposed(setting: Setting) -> Iterator[Change]:
+    if setting.makes("heads") and _are_square(setting, "attention"):
+        heads = setting.nodes["heads"]
+        yield change({"heads": heads.with_input(heads.inputs[0], _transposed)})
+
+
+@CAUSES.add("the attention was multiplied by K, not by V", "heads = attention @ k", "heads = attention @ v")
+def keys_for_values(setting: Setting) -> Iterator[Change]:
+    if setting.makes("heads") and "k" in setting.nodes:
+        heads, read = setting.nodes["heads"], setting.trace["heads"].inputs[1]  # `v` may be a node of misread values
+        if setting.trace["k"].shape == setting.trace[read].shape:
+            yield change({"heads": Node((heads.inputs[0], "k"), heads.make)})
+
+
+def _biases(setting: Setting) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
+    unchanged = [stage for stage in setting.trace.stages if setting.makes_as_before(stage.name)]
+    made = {stage.name: name for stage in unchanged for name in stage.inputs if name.startswith("b_")}
+    for stages in each_and_all([*made], *_TOGETHER):
+        yield stages, {each: made[each] for each in stages}
+
+
+@CAUSES.add("{names} not added", "{product} = {factor} @ w_{part}.T", _PROJECTED)
+def bias_forgotten(setting: Setting) -> Iterator[Change]:
+    nodes: dict[str, Node] = {}
+    for stages, biases in _biases(setting):
+        for each in stages:
+            nodes.setdefault(each, setting.nodes[each].without_input(biases[each]))
+        yield change({each: nodes[each] for each in stages}, **of_parameters([*biases.values()]))
+
+
+@CAUSES.add("{names} added twice", f"{_PROJECTED} + b_{{part}}", _PROJECTED)
+def bias_added_twice(setting: Setting) -> Iterator[Change]:
+    nodes: dict[str, Node] = {}
+    for stages, biases in _biases(setting):
+        for each in stages:
+            nodes.setdefault(each, setting.nodes[each].with_input(biases[each], lambda bias: 2 * bias))
+        yield change({each: nodes[each] for each in stages}, **of_parameters([*biases.values()]))
+
+
+# How a fused matrix may lie: in words, and the code that splits it so
+_FUSED = {
+    "in-three": ("all of Q, then all of K and V", "q, k, v = (x @ w_qkv.T).chunk(3, dim=-1)"),
+    "by-heads": (
+        "Q, K and V of each head in turn",
+        "q, k, v = (x @ w_qkv.T).view(n, t, n_heads, 3, d_k).unbind(dim=-2)",
+    ),
+    "by-groups": (
+        "the queries of each group and then its K and V",
+        "q, k, v = (x @ w_qkv.T).view(n, t, n_groups, -1, d_k).split([n_heads // n_groups, 1, 1], dim=-2)",
+    ),
+    "q-then-kv": (
+        "all of Q, then K and V of each head in turn",
+        "q, kv = (x @ w_qkv.T).split([d_model, 2 * d_model], dim=-1); "
+        "k, v = kv.view(n, t, n_heads, 2, d_k).unbind(dim=-2)",
+    ),
+}
+
+
+@CAUSES.add("the fused matrix, which holds {holds}, was cut as if it held {held}", "{wrong_split}", "{right_split}")
+def fused_matrix_cut_otherwise(setting: Setting) -> Iterator[Change]:
+    made = setting.matrices("q", "k", "v")
+    widths = {setting.trace[w].shape[1:] for w in made.values()}
+    inputs = [setting.trace[each].inputs for each in made]
+    if len(made) < 3 or len(widths) > 1 or len({x for x, *_ in inputs}) > 1 or len({*map(len, inputs)}) > 1:
+        return
+    n_heads, *groups = (setting.trace[w].shape[0] for w in made.values())
+    if not all(map(setting.makes_as_before, made)) or len({*groups}) > 1 or n_heads % groups[0]:
+        return
+    orders = _orders(n_heads, groups[0])
+    for lies, order in orders.items():
+        for read, other in orders.items():
+            if order != other:
+                taken = dict(zip(other, order, strict=True))
+                nodes = {each: _recut(setting, [taken[own] for own in order if own[0] == each]) for each in made}
+                (holds, right_split), (held, wrong_split) = _FUSED[lies], _FUSED[read]
+                yield change(nodes, holds=holds, held=held, wrong_split=wrong_split, right_split=right_split)
+
+
+def _orders(n_heads: int, n_groups: int) -> dict[str, list[tuple[str, int]]]:
+    heads, groups, shared = range(n_heads), range(n_groups), n_heads // n_groups
+    queries = {group: [("q", head) for head in heads[group * shared : (group + 1) * shared]] for group in groups}
+    in_turn = "by-heads" if shared == 1 else "by-groups"
+    return {
+        "in-three": [*(("q", head) for head in heads), *((each, group) for each in "kv" for group in groups)],
+        in_turn: [each for group in groups for each in (*queries[group], ("k", group), ("v", group))],
+        "q-then-kv": [*(("q", head) for head in heads), *((each, group) for group in groups for each in "kv")],
+    }
+
+
+def _recut(setting: Setting, taken: list[tuple[str, int]]) -> Node:
+    """A projection by the columns that were wrongly taken for its own."""
+    nodes = {each: setting.nodes[each] for each, _ in taken}
+    inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
+
+    def project(values: Sequence[Rounded], precision: Precision) -> Rounded:
+        arrays = dict(zip(inputs, values, strict=True))
+        made = {each: node.made([arrays[name] for name in node.inputs], precision) for each, node in nodes.items()}
+        parts = [(made[each].value[at], made[each].error[at]) for each, at in taken]
+        return Rounded(np.stack([value for value, _ in parts]), np.stack([error for _, error in parts]))
+
+    return Node(inputs, project)
+
+
+# --- Heads
+
+_SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
+
+
+@CAUSES.add("the axes of {array} are {theirs}; expected ({expected})", "", "")
+def axes_in_another_order(setting: Setting) -> Iterator[Change]:
+    """Found by permuting the arrays themselves, in `explanation`."""
+    yield from ()
+
+
+@CAUSES.add(
+    "{names} tiled, where each group belongs to heads in a row",
+    "{letter} = {letter}.repeat(1, n_heads // n_groups, 1, 1)",
+    "{letter} = {letter}.repeat_interleave(n_heads // n_groups, dim=1)",
+)
+def groups_tiled(setting: Setting) -> Iterator[Change]:
+    """Groups of keys and values tiled (0, 1, 0, 1) instead of repeated (0, 0, 1, 1)."""
+    heads, groups = setting.sizes["h"], n_groups(setting)
+    if not 1 < groups < heads:
+        return
+
+    def tiled(array: np.ndarray) -> np.ndarray:
+        once = array if len(array) == groups else array[:: heads // groups]
+        return np.concatenate([once] * (heads // groups))
+
+    operations = {"scores": DotProducts(), "heads": WeightedSum()}
+    made = [stage for stage, each in operations.items() if setting.having(type(each), stage)]
+    for stages in each_and_all(made, ("scores", "heads")):
+        nodes = {}
+        for stage in stages:
+            inputs = setting.nodes[stage].inputs
+            nodes[stage] = Node.of(operations[stage], inputs).with_input(inputs[1], tiled)
+        letters = [{"scores": "k", "heads": "v"}[stage] for stage in stages]
+        yield change(nodes, names=symbols(letters), letter=letters[0])
+
+
+def _splits(setting: Setting, wrong: passes.Change) -> Iterator[Change]:
+    """Queries, keys and values split wrongly into heads, or groups of heads that share them."""
+    if setting.sizes["h"] == 1:
+        return
+
+    def shared_split(n: int, array: np.ndarray) -> np.ndarray:
+        return np.repeat(wrong(array[::n]), n, axis=0) if n > 1 else wrong(array)
+
+    made = setting.having(Projection, "q", "k", "v")
+    nodes = {each: setting.nodes[each].then(partial(shared_split, n_copies(setting, each))) for each in made}
+    for stages in each_and_all(made, ("q", "k", "v")):
+        yield change({each: nodes[each] for each in stages}, names=symbols(stages), letter=stages[0])
+
+
+@CAUSES.add("{names} cut into heads without transposing", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
+def heads_split_without_transposing(setting: Setting) -> Iterator[Change]:
+    return _splits(setting, lambda heads: joined(heads).reshape(heads.shape))
+
+
+@CAUSES.add(
+    "{names} cut into heads that take turns, one dimension each",
+    "{letter} = {letter}.view(n, t, d_k, n_heads).permute(0, 3, 1, 2)",
+    _SPLIT,
+)
+def heads_interleaved(setting: Setting) -> Iterator[Change]:
+    def interleaved(heads: np.ndarray) -> np.ndarray:
+        n_heads, n, length = heads.shape
+        return joined(heads).reshape(n, length, n_heads).transpose(2, 0, 1)
+
+    return _splits(setting, interleaved)
+
+
+@CAUSES.add("the heads were joined without transposing", "out = heads.reshape(n, t, d_model)", JOINED)
+def heads_joined_without_transposing(setting: Setting) -> Iterator[Change]:
+    if (n_heads := setting.sizes["h"]) > 1 and setting.makes("concat"):
+        yield change({"concat": setting.nodes["concat"].then(lambda x: split(x, n_heads).reshape(x.shape))})
+
+
+@CAUSES.add(
+    "the heads were joined so that they take turns, one dimension each",
+    "out = heads.permute(0, 2, 3, 1).reshape(n, t, d_model)",
+    JOINED,
+)
+def heads_joined_in_another_order(setting: Setting) -> Iterator[Change]:
+    if (n_heads := setting.sizes["h"]) > 1 and setting.makes("concat"):
+        node = setting.nodes["concat"].then(lambda x: split(x, n_heads).transpose(1, 2, 0).reshape(x.shape))
+        yield change({"concat": node})
+
+
+_MOST_PAIRED = 2**20  # how many numbers are compared per pair of heads, over all heads
+_HEADED = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads")
+
+
+@CAUSES.add("the heads were in another order: {order}", "heads = heads[:, order]", "heads = heads")
+def heads_in_another_order(setting: Setting) -> Iterator[Change]:
+    """The permutation of heads that matches theirs to ours, if there is one."""
+    first = setting.first
+    pair = first.pair if first and first.stage in _HEADED and setting.makes(first.stage) else None
+    if not first or not pair or pair[0].ndim != 3 or len(pair[0]) < 2 or setting.sizes["h"] == 1:
+        return
+    n, size = len(pair[0]), pair[0].size
+    some = slice(None, None, n * size // _MOST_PAIRED | 1)  # an odd step leaves no column out
+    yours, ours = (np.nan_to_num(each.reshape(n, -1)[:, some]) for each in pair)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(yours[:, None] - ours[None]).max(axis=-1)
+    order = off.argmin(axis=1)
+    if len(set(order.tolist())) < n or (order == np.arange(n)).all():
+        return
+    together = [each for each in "qkv" if setting.makes(each) and setting.trace[each].shape[0] == n]
+    for stages in each_and_all((first.stage,), tuple(together) if first.stage in together else ()):
+        nodes = {each: setting.nodes[each].then(lambda array: array[order]) for each in stages}
+        yield change(nodes, order=listed([str(each + 1) for each in order]))

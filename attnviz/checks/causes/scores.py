@@ -1,0 +1,268 @@
+"""Mistakes with the scale and the softcap of scores, and with the softmax."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, Setting, change
+from attnviz.checks.explain.passes import Node
+from attnviz.checks.read.rounding import Precision, Rounded, applied
+from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.scores import LIMITS, Scale, Softcap
+from attnviz.core.operations.softmax import Softmax
+
+CAUSES = Causes()
+
+# --- Softmax
+
+_INFORMATIVE = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
+
+
+def _softmax_node(setting: Setting) -> Node | None:
+    return setting.nodes["attention"] if setting.having(Softmax, "attention") else None
+
+
+@CAUSES.add(
+    "the softmax was taken along the {axis}, not along the keys", "attention = scores.softmax(dim={dim})", SOFTMAX
+)
+def softmax_along_the_wrong_axis(setting: Setting) -> Iterator[Change]:
+    softmax = setting.operation("attention")
+    if softmax is None:
+        return
+    trace = setting.trace
+    hidden = np.isneginf(trace["masked"].value) if "masked" in trace else np.zeros((1, 1, 1), dtype=bool)
+    for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "1")):
+        for filling in (0.0, np.nan, 1 / hidden.shape[axis]) if hidden.all(axis=axis).any() else (0.0,):
+            node = Node(("masked",), partial(_softmax_along, softmax, axis, filling))
+            yield change({"attention": node}, axis=name, dim=dim)
+
+
+def _softmax_along(
+    softmax: Operation, axis: int, filling: float, values: Sequence[Rounded], precision: Precision
+) -> Rounded:
+    """The softmax along an axis; `filling` stands where everything along it is hidden."""
+    (masked,) = values
+    weights = applied(softmax, [masked.map(lambda each: each.swapaxes(axis, -1))], precision)
+    weights = weights.map(lambda each: each.swapaxes(axis, -1))
+    all_hidden = np.isneginf(masked.value).all(axis=axis, keepdims=True)
+    return Rounded(np.where(all_hidden, filling, weights.value), weights.error)
+
+
+@CAUSES.add(
+    "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that each token attended "
+    "only to itself",
+    "nn.MultiheadAttention(d_model, n_heads)",
+    "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
+)
+def attention_along_the_batch(setting: Setting) -> Iterator[Change]:
+    if "context" in setting.trace or not setting.makes("attention"):
+        return
+    *_, n, n_keys = shape = setting.trace["attention"].shape
+    if n == n_keys > 1:
+        itself = Rounded(np.broadcast_to(np.eye(n), shape))
+        yield change({"attention": Node(setting.trace["attention"].inputs, lambda values, precision: itself)})
+
+
+@CAUSES.add("the softmax was taken twice", f"{SOFTMAX}.softmax(dim=-1)", SOFTMAX)
+def softmax_twice(setting: Setting) -> Iterator[Change]:
+    if node := _softmax_node(setting):
+        yield change({"attention": node.followed_by(Softmax())})
+
+
+@CAUSES.add(
+    "the softmax took powers of 2, not of e",
+    "attention = torch.exp2(scores); attention = attention / attention.sum(dim=-1, keepdim=True)",
+    SOFTMAX,
+)
+def softmax_of_base_2(setting: Setting) -> Iterator[Change]:
+    if node := _softmax_node(setting):
+        yield change({"attention": node.after(Scale(1, float(np.log(2))))})
+
+
+@CAUSES.add(
+    "the sinks were left out of the softmax",
+    SOFTMAX,
+    "attention = torch.cat([scores, sinks], dim=-1).softmax(dim=-1)[..., :-1]",
+)
+def sinks_left_out(setting: Setting) -> Iterator[Change]:
+    if (node := _softmax_node(setting)) and "sinks" in node.inputs[1:]:
+        yield change({"attention": node.without_input("sinks")})
+
+
+@CAUSES.add("the attention was averaged over heads before it was used", f"{SOFTMAX}.mean(dim=1, keepdim=True)", SOFTMAX)
+def attention_averaged_over_heads(setting: Setting) -> Iterator[Change]:
+    if (node := _softmax_node(setting)) and setting.sizes["h"] > 1:
+        yield change({"attention": node.then(lambda each: np.broadcast_to(each.mean(axis=0), each.shape))})
+
+
+@CAUSES.add(
+    "dropout was left on, with p = {p}: each share is 0 or divided by 1 − p", "model(x)", "model.eval(); model(x)"
+)
+def dropout_left_on(setting: Setting) -> Iterator[Change]:
+    """Every attention weight of theirs is 0, or ours divided by 1 - p."""
+    node, pair = _softmax_node(setting), setting.first and setting.first.pair
+    if not node or not pair or not setting.first or setting.first.stage != "attention":
+        return
+    yours, ours = pair
+    informative = ours > _INFORMATIVE * ours.max()
+    kept = informative & (yours != 0)
+    if not kept.any() or kept.sum() == informative.sum():
+        return
+    factors = yours[kept] / ours[kept]
+    factor = float(np.median(factors))
+    if factor >= 1 + _INFORMATIVE and (np.abs(factors - factor) < _INFORMATIVE * factor).all():
+        p = 1 - 1 / factor
+        p = round(p, 3) if abs(round(p, 3) - p) < _INFORMATIVE else p
+        dropped = np.where(yours == 0, 0, 1 / (1 - p))
+        yield change({"attention": node.then(lambda weights: weights * dropped)}, p=f"{p:.3g}")
+
+
+# --- Scale
+
+_NEAR = 1e-4  # relative difference of numbers that count as equal
+
+
+def _alike(one: float, other: float) -> bool:
+    return abs(one - other) <= _NEAR * abs(other)
+
+
+def _simple(number: float) -> tuple[float, str]:
+    """A round number close to the given one, with its text.
+
+    >>> _simple(3.0000001), _simple(1.4142), _simple(5.2999999), _simple(2.3456789)
+    ((3.0, '3'), (1.4142135623730951, '√2'), (5.3, '5.3'), (2.3456789, '2.346'))
+    """
+    whole, square, short = round(number), round(number**2), float(f"{number:.3g}")
+    if whole and abs(number - whole) < _NEAR * whole:
+        return float(whole), str(whole)
+    if abs(number - short) < _NEAR * short:
+        return short, f"{short:g}"
+    if square and abs(number**2 - square) < _NEAR * square:
+        return square**0.5, f"√{square}"
+    return number, f"{number:.4g}"
+
+
+def _scale(setting: Setting) -> Scale | None:
+    scale = setting.operation("scaled")
+    return scale if isinstance(scale, Scale) else None
+
+
+def _own_divisor(scale: Scale) -> tuple[float, str]:
+    return (scale.d_k**0.5, "√d_k") if scale.factor is None else (1 / scale.factor, f"{1 / scale.factor:.4g}")
+
+
+def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
+    n_heads, d_k = setting.sizes["h"], scale.d_k
+    d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
+    divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
+    if n_heads > 1:
+        divisors["√heads"] = n_heads**0.5
+    return divisors | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
+
+
+def _scaled_by(setting: Setting, scale: Scale, by: float, **slots: str) -> Change:
+    return change({"scaled": Node.of(Scale(scale.d_k, 1 / by), setting.nodes["scaled"].inputs)}, **slots)
+
+
+@CAUSES.add(
+    "the scores were not divided by {right}",
+    "scores = q @ k.transpose(-2, -1)",
+    "scores = q @ k.transpose(-2, -1) / {right}",
+    "T5 and GPT-Neo leave it out on purpose.",
+)
+def unscaled(setting: Setting) -> Iterator[Change]:
+    if (scale := _scale(setting)) and not _alike(1.0, _own_divisor(scale)[0]):
+        yield _scaled_by(setting, scale, 1.0, right=_own_divisor(scale)[1])
+
+
+@CAUSES.add(
+    "the scores were divided by {divisor}, not by {right}",
+    "scores = q @ k.transpose(-2, -1) / {divisor}",
+    "scores = q @ k.transpose(-2, -1) / {right}",
+    "Some models do so on purpose: Gemma 2 and 3 divide by √query_pre_attn_scalar, which their configuration has.",
+)
+def scaled_otherwise(setting: Setting) -> Iterator[Change]:
+    if not (scale := _scale(setting)):
+        return
+    own, right = _own_divisor(scale)
+    usual, fit = _divisors(setting, scale), setting.fit
+    for name, divisor in usual.items():
+        if name != "1" and not _alike(divisor, own):
+            yield _scaled_by(setting, scale, divisor, divisor=name, right=right)
+    factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without and with a softcap
+    others = (own, scale.d_k**-0.5, own / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
+    for factor in filter(None, factors):
+        if not any(_alike(own / factor, each) for each in others):
+            divisor, name = _simple(own / factor)
+            yield _scaled_by(setting, scale, divisor, divisor=name, right=right)
+
+
+@CAUSES.add("the scores were multiplied by √d_k, not divided", "scores = q @ k.transpose(-2, -1) * d_k ** 0.5", SCALED)
+def scale_inverted(setting: Setting) -> Iterator[Change]:
+    if (scale := _scale(setting)) and scale.factor is None:
+        yield _scaled_by(setting, scale, scale.d_k**-0.5)
+
+
+@CAUSES.add(
+    "the scores were divided by √d_k twice", "q = q / d_k ** 0.5; scores = q @ k.transpose(-2, -1) / d_k ** 0.5", SCALED
+)
+def scaled_twice(setting: Setting) -> Iterator[Change]:
+    if (scale := _scale(setting)) and scale.factor is None:
+        yield _scaled_by(setting, scale, scale.d_k)
+
+
+# --- Softcap
+
+
+@CAUSES.add("the scores were not capped (softcap)", SOFTMAX, "scores = cap * torch.tanh(scores / cap)")
+def softcap_left_out(setting: Setting) -> Iterator[Change]:
+    if setting.having(Softcap, "capped"):
+        yield change({"capped": Node.passing_on(setting.nodes["capped"].inputs)})
+
+
+@CAUSES.add(
+    "the scores were capped at ±{limit} (softcap), and not at the pass's own",
+    "scores = {limit} * torch.tanh(scores / {limit})",
+    "scores = cap * torch.tanh(scores / cap)",
+)
+def softcap_of_another_size(setting: Setting) -> Iterator[Change]:
+    cap = setting.operation("capped")
+    if isinstance(cap, Softcap):
+        for limit, text in _limits(setting, cap.limit):
+            yield change({"capped": Node.of(Softcap(limit), setting.nodes["capped"].inputs)}, limit=text)
+
+
+@CAUSES.add(
+    "the scores were capped at ±{limit} (softcap)",
+    "scores = {limit} * torch.tanh(scores / {limit})",
+    "scores = scores",
+    "Gemma 2 and Grok do so on purpose.",
+)
+def softcap_added(setting: Setting) -> Iterator[Change]:
+    if not setting.having(Softcap, "capped") and setting.makes("masked"):
+        masked = setting.nodes["masked"]
+        for limit, text in _limits(setting) if masked.inputs[0] == "scaled" else ():
+            yield change({"masked": masked.after(Softcap(limit))}, limit=text)
+
+
+def _limits(setting: Setting, *own: float) -> Iterator[tuple[float, str]]:
+    """The softcaps of known models, then those that fit the scores."""
+    usual = [each for each in LIMITS if each not in own]
+    yield from ((each, f"{each:g}") for each in usual)
+    for limit in _fitted_limits(setting):
+        if limit and not any(_alike(limit, each) for each in (*usual, *own)):
+            yield _simple(limit)
+
+
+def _fitted_limits(setting: Setting) -> Iterator[float | None]:
+    """Softcaps that fit scores with the right divisor, then with a wrong one."""
+    fit, scale = setting.fit, _scale(setting)
+    if fit is None:
+        return
+    yield fit.limit(1.0)
+    factor, limit = fit.factor_and_limit or (0.0, 0.0)
+    if limit and scale and not _alike(factor, 1.0):
+        own, _ = _own_divisor(scale)
+        usual = (each for each in _divisors(setting, scale).values() if _alike(own / factor, each))
+        yield fit.limit(own / next(usual, _simple(own / factor)[0]))
