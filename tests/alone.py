@@ -37,7 +37,7 @@ PAGE = """
         Object.assign(window, { sent, haste: 1, given: document });
         window.mountAgain = (left) => { window.viewer = viewer_js.mount(place, host, left); };
         mountAgain(null);
-        show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
+        show({ where: address_js.readWhere(pass_js.readPass(given), location.search) });
         return drawn();
     };
     window.beginAgain = async (search, document) => {

@@ -26,20 +26,20 @@ _PAGE = """
 <script type="module">
     %s
     const given = %s;
-    let page = null, fetched = null;
+    let page = null, fetchMoment = null;
     window.opened = [];
     window.begin = (search) => {
         document.documentElement.removeAttribute("style");
-        fetched = course_js.makeMoments(course_js.fetchedFrom(location.origin, templates_js.makeTemplates())).get;
+        fetchMoment = course_js.makeMoments(course_js.momentsFrom(location.origin, templates_js.makeTemplates())).get;
         again(search);
     };
     window.again = (search) => { // with the moments that have come
         page?.end();
-        walk_js.forgetAnswers();
+        navigation_js.forgetAnswers();
         opened.length = 0;
         History.prototype.replaceState.call(history, null, "", `/${search}`);
         const host = {
-            address: history_js.addressOf(window), fetched, store: () => localStorage,
+            address: history_js.addressOf(window), fetchMoment, store: () => localStorage,
             open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
             has: () => true, hrefTo: course_js.searchOf, isLinked: true,
             questions: course_js.questionsFrom(location.origin),

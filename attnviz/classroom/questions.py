@@ -16,7 +16,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.lesson import Choose, Fill, LessonRuns, Pick, Working
+from attnviz.contract.lesson import Choose, Fill, LessonRuns, Pick, WorkedSolution
 from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
@@ -54,7 +54,7 @@ CACHED_MOMENTS = 64
 _NUMBER = re.compile("[1-9][0-9]{0,2}")
 
 
-def cell_question(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, Working | None]:
+def cell_question(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, WorkedSolution | None]:
     """A question about a cell, its prompt, and how its number is computed (None for a word).
 
     Raises RoomError if the pass has no such cell, or the question doesn't fit the cell.

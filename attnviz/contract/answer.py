@@ -7,15 +7,8 @@ from urllib.parse import parse_qs
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from attnviz.contract.base import NonEmpty, Runs, Sent, received
+from attnviz.contract.base import ActionLink, Event, NonEmpty, Runs, Sent, Value, received
 from attnviz.contract.document import Document
-
-Event = NonEmpty
-"""The name of an action."""
-
-
-Value = str | int | bool
-"""Sent back with its type unchanged."""
 
 
 class ChoiceOption(Sent):
@@ -100,14 +93,6 @@ class Settings(Sent):
     more: Boxes
 
 
-class Offer(Sent):
-    """A link that performs an action."""
-
-    event: Event
-    value: Value | tuple[str, str]
-    label: str
-
-
 class StageAudit(Sent):
     """The audit's result for a stage."""
 
@@ -157,7 +142,7 @@ class Answer(Sent):
     view: View  # the view of the page; the field of this name is set, and null if the sentence makes no pass
     settings: Settings
     notices: list[NonEmpty]  # what was corrected, refused or followed, a sentence each
-    offers: list[Offer]  # links that help if a sentence can't be read as it was typed
+    offers: list[ActionLink]  # links that help if a sentence can't be read as it was typed
     lacks_file: bool  # whether the server lacks the file with the scene's arrays; the browser sends it if it has it
     by_hand: Runs | None  # a sentence on numbers set by hand, in views without the viewer
     address: dict[str, str | None]  # the scene's parameters for the browser's address; null removes one
@@ -169,7 +154,7 @@ class Answer(Sent):
 MAX_ACTS = 5
 """The most actions in one request: those queued while the previous answer was on its way."""
 
-MAX_LOOKS = 100
+MAX_PARAMETERS = 100
 """The most parameters of the browser's address."""
 
 
@@ -187,12 +172,12 @@ class ActsRequest(Struct, frozen=True):
     templates: list[str]
 
     def __post_init__(self) -> None:
-        _ = self.looks
+        _ = self.view_params
 
     @property
-    def looks(self) -> dict[str, list[str]]:
+    def view_params(self) -> dict[str, list[str]]:
         """The parameters of the browser's address."""
-        return parse_qs(self.look.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_LOOKS)
+        return parse_qs(self.look.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
 
 
 def read_request(body: bytes) -> ActsRequest:

@@ -22,6 +22,21 @@ def joined(name: str, doc: str, one: type[Sent], other: type[Sent], /, **fields:
 NonEmpty = Annotated[str, Meta(min_length=1)]
 """A non-empty text."""
 
+Event = NonEmpty
+"""The name of an action."""
+
+Value = str | int | bool
+"""Sent back with its type unchanged."""
+
+
+class ActionLink(Sent):
+    """A link that performs an action."""
+
+    event: Event
+    value: Value | tuple[str, str]
+    label: str
+
+
 Size = Annotated[float, Meta(ge=0)]
 
 Name = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from attnviz.contract.base import Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
+from attnviz.contract.base import ActionLink, Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
 from attnviz.contract.models import Model, Next
 from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues, Step
 from attnviz.contract.view_params import Selected, Where
@@ -97,15 +97,7 @@ class Palette(Sent):
     share: Colour
 
 
-class Door(Sent):
-    """A link that performs an action."""
-
-    event: str
-    value: str
-    label: str
-
-
-class PairOffered(Sent):
+class SuggestedPair(Sent):
     """A pair of passes worth comparing."""
 
     id: NonEmpty
@@ -178,12 +170,12 @@ class PassNumbers(Sent):
     before: dict[str, Values]  # the numbers of those stages before the changes
     slopes: Slopes | None
     flips: Flips | None  # the flips of the row that was asked about
-    imprint: NonEmpty  # the settings behind the numbers, in one line for paper
+    caption: NonEmpty  # the settings behind the numbers, in one line for paper
     link: dict[str, str]  # the parameters of an address that links to it
-    door: Door | None  # the link from a model to the user's own sentence
-    offer: Door | None  # a further sentence to ask the model at the end of a talk
+    door: ActionLink | None  # the link from a model to the user's own sentence
+    offer: ActionLink | None  # a further sentence to ask the model at the end of a talk
     model: Model | None
-    pairs: list[PairOffered]  # pairs of passes worth comparing, each one click away
+    pairs: list[SuggestedPair]  # pairs of passes worth comparing, each one click away
     next: Next | None  # what the model may write next, if it writes
     painted: bool | None  # whether the mask is painted; null if it can't be
     # Sentences for terms of the glossary, by their ids: measurements of the model, and the seed

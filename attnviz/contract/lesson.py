@@ -124,7 +124,7 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
 OwnPicture = WrongMask | Sweep
 
 
-class WorkingTable(Sent):
+class WorkedTable(Sent):
     """Numbers that another is computed from: a line per term of its sum, or per number."""
 
     # The heads of columns, in their role's colour; the first is what lines count. Empty if lines are unlike
@@ -132,11 +132,11 @@ class WorkingTable(Sent):
     lines: Annotated[list[list[NonEmpty]], Meta(min_length=1)]  # the name of each line, and its numbers as text
 
 
-class Working(Sent):
+class WorkedSolution(Sent):
     """The computation of a number that is asked for, without the number itself."""
 
     formula: NonEmpty  # the formula of its stage, as LaTeX
-    tables: Annotated[list[WorkingTable], Meta(min_length=1)]
+    tables: Annotated[list[WorkedTable], Meta(min_length=1)]
 
 
 class Ending(Sent):
@@ -160,7 +160,7 @@ class Moment(Sent):
     at: str  # the address of its scene in the walkthrough
     notes: str
     ending: Ending | None
-    working: Working | None  # shown to a class that is asked for a number
+    worked_solution: WorkedSolution | None  # shown to a class that is asked for a number
     picture: OwnPicture | None  # what it shows instead of its pass; null if it shows that
     document: Document
 
@@ -183,17 +183,17 @@ class LessonsPage(Sent):
     own_sentence: str  # the address of the user's own sentence in the walkthrough
 
 
-class OfferedQuestion(Sent):
+class SuggestedQuestion(Sent):
     """A question that can be asked about a scene."""
 
     ask: dict[str, Any]  # the question as in a talk's file
     answer: NonEmpty
 
 
-class OfferedQuestions(Sent):
+class SuggestedQuestions(Sent):
     """The questions that can be asked about a scene."""
 
-    questions: list[OfferedQuestion]
+    questions: list[SuggestedQuestion]
 
 
 class OwnTalk(Sent):

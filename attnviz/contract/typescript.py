@@ -20,9 +20,9 @@ from attnviz.contract.document import SentDocument
 from attnviz.contract.lesson import (
     LessonsPage,
     Moment,
-    OfferedQuestions,
     OpenedTalk,
     ShownUploads,
+    SuggestedQuestions,
     WrittenFile,
     WrittenPage,
 )
@@ -32,7 +32,7 @@ from attnviz.core.terms import CELL
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
 OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
-OF_TALKS = (OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage)
+OF_TALKS = (SuggestedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage)
 MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
 """The messages to and from the browser."""
 

@@ -208,7 +208,7 @@ def moment_data(
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,
         ending=ending,
-        working=None,
+        worked_solution=None,
         picture=made.picture.drawn(passes) if made.picture else None,
         document=Json(PASS_CACHE.document_json(passes.b)),
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, Struct, field, to_builtins
 
-from attnviz.contract.lesson import Fill, OfferedQuestion, OfferedQuestions, OpenedTalk, OwnTalk, WrittenFile
+from attnviz.contract.lesson import Fill, OpenedTalk, OwnTalk, SuggestedQuestion, SuggestedQuestions, WrittenFile
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
@@ -38,7 +38,7 @@ _OF_CODE = {
 _SPECIAL = frozenset("{}*$`:")  # markup characters: a word that contains one is not used in suggested prompts
 
 
-def suggested_questions(passes: Passes) -> list[OfferedQuestion]:
+def suggested_questions(passes: Passes) -> list[SuggestedQuestion]:
     """The questions that this pass can answer."""
     questions = []
     for ask in _candidates(passes):
@@ -55,7 +55,7 @@ def suggested_questions(passes: Passes) -> list[OfferedQuestion]:
             continue  # nobody could be wrong
         else:
             answer = " or ".join(question.candidates[index].label for index in question.right)
-        questions.append(OfferedQuestion(ask=to_builtins(ask), answer=answer))
+        questions.append(SuggestedQuestion(ask=to_builtins(ask), answer=answer))
     return questions
 
 
@@ -185,7 +185,7 @@ def _(request: MomentRequest) -> bytes:
 @reply.register
 def _(request: QuestionsRequest) -> bytes:
     passes = talks.talk_passes(request.at, request.uploads, request.uploads)
-    return to_json(OfferedQuestions(questions=suggested_questions(passes)))
+    return to_json(SuggestedQuestions(questions=suggested_questions(passes)))
 
 
 @reply.register

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from attnviz.contract.base import Style
-from attnviz.contract.lesson import Working, WorkingTable
+from attnviz.contract.lesson import WorkedSolution, WorkedTable
 from attnviz.core.numerals import digits, short
 from attnviz.core.operations.rule import SAME_NUMBER, Line, Rule, Run
 from attnviz.core.stage import Stage
@@ -28,9 +28,9 @@ FORMS: tuple[Form, ...] = (short, digits)  # number formats for the solution, fr
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
-def worked_solution(ref: Reference, form: Form) -> Working:
+def worked_solution(ref: Reference, form: Form) -> WorkedSolution:
     """The worked solution of a computed cell."""
-    return Working(formula=formula(ref.trace, ref.stage), tables=list(_Solution(ref, form).tables()))
+    return WorkedSolution(formula=formula(ref.trace, ref.stage), tables=list(_Solution(ref, form).tables()))
 
 
 def form_within(ref: Reference, leeway: float) -> Form:
@@ -59,12 +59,12 @@ class _Solution:
     def rule(self) -> Rule:
         return self.ref.trace.rule(self.ref.stage.name)
 
-    def tables(self) -> Iterator[WorkingTable]:
+    def tables(self) -> Iterator[WorkedTable]:
         """A table per sum, and one for single inputs."""
         lines, runs = self.rule.variant(self.ref.index).lines, self.rule.runs(self.ref.index)
         made = [self._table(line, each, len(lines)) for line, each in zip(lines, runs, strict=True)]
         for heads, tables in groupby(made, itemgetter(0)):
-            yield WorkingTable(heads=heads, lines=[line for _, lines in tables for line in lines])
+            yield WorkedTable(heads=heads, lines=[line for _, lines in tables for line in lines])
 
     def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
         """Its heads, and its lines."""

@@ -42,8 +42,8 @@ SCRIPTS = {
         (name for name in STYLES if name != "article"),
         page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
     ),
-    "articles": Script.of("articles", ("formula", "article")),
-    "numbers": Script.of("numbers", ("formula", "article", "settings")),
+    "articles": Script.of("articles", ("tokens", "formula", "article")),
+    "numbers": Script.of("numbers", ("tokens", "formula", "article", "settings")),
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
 }

@@ -305,7 +305,7 @@ def in_browser(node):
     for name, (a, b) in PAIRS.items():
         place = Session(replace(b, other=a))
         documents[name] = read(answer_bytes(place, tab=TAB))["pass"]
-    found = json.loads(node(str(ROOT / "tests/js/paired.mjs"), text=json.dumps([*documents.values()])))
+    found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "pair", text=json.dumps([*documents.values()])))
     return dict(zip(documents, found, strict=True))
 
 

@@ -117,7 +117,7 @@ def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(walkthrough
     code = page.get_by_role("dialog", name="QR code of this page")
     for theme in THEMES:
         page.keyboard.press("q")
-        expect(code).to_contain_text("No one else can open it")
+        expect(code).to_contain_text("This address only works on this computer")
         expect(code).to_contain_text("attnviz --address 0.0.0.0")
         assert violations(page, theme, "dialog[open]") == [], theme
         page.keyboard.press("Escape")

@@ -7,7 +7,7 @@ from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
-from attnviz.core.changes import mute_change, parse_change
+from attnviz.core.changes import parse_change
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -38,37 +38,6 @@ def test_a_typed_number_changes_the_pass_and_is_undone(visit):
     page.get_by_role("button", name="Undo all").click()
     attention_is(page, TRACE)
     becomes(page, lambda: "changes" in parameters(page), False)
-
-
-@pytest.mark.slow
-def test_dragging_changes_the_pass_while_one_drags(visit):
-    page = visit().open(at(step="Softmax", picked="masked"))
-    number = heading(page, "masked[head 1, cat, sat]")
-    at_first = number.inner_text()
-    place = box(page).bounding_box()
-    page.mouse.move(place["x"] + 20, place["y"] + 9)
-    page.mouse.down()
-    page.mouse.move(place["x"] + 60, place["y"] + 9, steps=5)
-    expect(number).not_to_have_text(at_first)
-    page.mouse.move(place["x"] + 120, place["y"] + 9, steps=5)
-    dragged = float(box(page).input_value())
-    page.mouse.up()
-    assert dragged > TRACE["masked"].value[0, 1, 2]
-    attention_is(page, TRACE.with_changes(parse_change(f"masked[0,1,2]={dragged!r}")))
-    becomes(page, lambda: parameters(page).get("changes"), f"masked[0,1,2]={dragged!r}")
-
-
-def test_by_how_much_numbers_moved_is_the_core_s(opened):
-    quiet = TRACE.with_changes(mute_change(1))
-    moved = quiet["output"].value - TRACE["output"].value
-    page = opened(at(step="output", ask="whatif", cell="2.2.1.1.1"), changes="heads[1]=0")
-    expect(page.locator(".changes li")).to_have_count(1)
-    page.get_by_role("button", name="by how much they moved").click()
-    for column in range(8):
-        expect(grid(page, "Output: change").first.locator(f'[data-row="1"][data-column="{column}"]')).to_have_text(
-            short(moved[1, column])
-        )
-    expect(page.locator(".moved li").last).to_contain_text("Output")
 
 
 @pytest.mark.slow

@@ -65,22 +65,33 @@ def answers(page):
     return page.locator(".class-page .choices button")
 
 
-def test_a_lesson_from_each_seat(comes):
+@pytest.fixture
+def lesson_class(comes):
+    """A class at the second moment of a lesson: its code, the speaker's page and those of two phones."""
     speaker = comes("desk", "?lesson=who-is-it&moment=2")
     code = opens_class(speaker)
-    bar = speaker.locator(".class-bar")
-
-    first, second = (comes(each, code.lower()) for each in ("first", "second"))
-    for phone in (first, second):
+    phones = [comes(each, code.lower()) for each in ("first", "second")]
+    for phone in phones:
         expect(answers(phone)).to_have_count(12)
-    expect(bar.locator(".class-count")).to_have_text("2 here · 0 answered")
+    expect(speaker.locator(".class-count")).to_have_text("2 here · 0 answered")
+    return code, speaker, *phones
 
+
+@pytest.fixture
+def answered(lesson_class):
+    """The class when one phone has said street, in the end, and the other animal."""
+    _, speaker, first, second = lesson_class
     answers(first).filter(has_text=re.compile("^tired$")).click()
     expect(first.locator(".class-own")).to_contain_text("tired is your answer")
     answers(first).filter(has_text="street").click()  # changed: one answer a second, and the last counts
     answers(second).filter(has_text="animal").click()
-    expect(bar.locator(".class-count")).to_have_text("2 here · 2 answered")
-    bar.get_by_role("button", name="Show answers").click()
+    expect(speaker.locator(".class-count")).to_have_text("2 here · 2 answered")
+    return lesson_class
+
+
+def test_each_answer_is_a_dot_over_its_word(answered):
+    _, speaker, first, _ = answered
+    speaker.get_by_role("button", name="Show answers").click()
     dots = speaker.locator(".placed-dots li:has(.stack i)")
     expect(dots).to_have_text([re.compile("^animal"), re.compile("^street")])
     for word in ("animal", "street"):
@@ -88,23 +99,28 @@ def test_a_lesson_from_each_seat(comes):
         becomes(speaker, functools.partial(stands_over, dots.filter(has_text=word), name), True, word)
     assert violations_but_contrast(first) == []
 
+
+def test_each_phone_is_told_whether_it_was_right_and_again_after_a_question_on_a_number(answered):
+    _, speaker, first, second = answered
+    speaker.get_by_role("button", name="Show answers").click()
     speaker.get_by_role("button", name="Reveal").click()
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
     expect(second.locator(".class-own.wrong")).to_contain_text("You said animal. It is street.")
     expect(speaker.locator(".placed-dots li.right")).to_contain_text("street")
     assert violations(speaker, "dark", ".attnviz") == []
-
     speaker.get_by_role("button", name="Ask the class").click()
     speaker.get_by_role("button", name="Which number is it?").click()
     expect(first.locator(".number-box")).to_be_visible()
     speaker.locator(".class-stage").get_by_role("button", name="Back to the pass").click()
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
 
-    second.get_by_role("button", name="“street” scores", exact=False).or_(
-        second.locator(".class-own .number")
-    ).first.click()
+
+def test_who_looks_around_stays_there_and_who_was_offline_or_comes_late_is_where_the_class_is(answered, comes):
+    code, speaker, first, second = answered
+    speaker.get_by_role("button", name="Reveal").click()
+    second.locator(".class-own .number").or_(second.get_by_role("button", name="“street” scores")).first.click()
     expect(second.locator(".class-state")).to_have_text("you look around")
-    expect(bar.locator(".class-count")).to_contain_text("1 look around")
+    expect(speaker.locator(".class-count")).to_contain_text("1 look around")
     first.context.set_offline(True)
     speaker.get_by_role("button", name="Next", exact=True).click()
     late = comes("late", code)
@@ -117,11 +133,14 @@ def test_a_lesson_from_each_seat(comes):
     second.get_by_role("button", name="Back to the class").click()
     expect(second.locator(".slider")).to_be_visible()
 
+
+def test_a_speaker_who_reloads_has_the_class_still_and_its_end_stays_on_every_phone(lesson_class, comes):
+    code, speaker, first, second = lesson_class
     speaker.reload()
-    expect(bar.locator(".class-count")).to_contain_text("3 here")
-    bar.get_by_role("button", name="Class", exact=True).click()
+    expect(speaker.locator(".class-count")).to_contain_text("2 here")
+    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="End the class").click()
-    for phone in (first, second, late):
+    for phone in (first, second):
         expect(phone.locator(".class-end")).to_be_visible()
     expect(comes("late", code).locator(".class-form")).to_contain_text("no room with this code")
     expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
@@ -253,7 +272,7 @@ def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(comes):
     remote.get_by_role("button", name="Back").click()
     expect(speaker.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
     speaker.mouse.move(320, 320)
-    speaker.get_by_role("link", name="Look around from here").click()  # what is no talk has its own page
+    speaker.get_by_role("link", name="Explore this in the walkthrough").click()  # what is no talk has its own page
     expect(remote.locator(".way .place")).to_be_visible(timeout=20_000)
     speaker.keyboard.press("PageDown")
     expect(remote.locator(".lesson-said .text")).to_have_text("And at animal.")

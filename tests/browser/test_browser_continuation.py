@@ -151,13 +151,3 @@ def test_a_neuron_is_muted_and_fires_again(visit):
     expect(page.locator(f'td[data-cell="active[5,{neuron}]"]')).to_contain_text(
         short(trace["active"].value[-1, neuron])
     )
-
-
-def test_a_number_has_the_name_that_microgpt_gives_it(opened):
-    page = opened(at(view="sheet", step="softmax"), model="microgpt", sentence="eliza")
-    expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_weights")
-    page.locator('td[data-cell="scaled[0,5,4]"]').click()
-    expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_logits")
-    page.locator('td[data-cell="scores[0,5,4]"]').click()
-    expect(page.locator(".panel h3")).to_contain_text("scores[")
-    expect(page.locator(".panel .in-microgpt")).to_be_hidden()

@@ -25,18 +25,6 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
 
 
 @pytest.mark.slow
-def test_another_seed_is_another_model_of_the_same_sentence(visit):
-    page = visit().open(at(model="who-is-it", sentence=WIDE, checkpoint=4, step="softmax"))
-    first, other = (trace_of_model("who-is-it", WIDE, seed, 4) for seed in (0, 3))
-    numbers_are(page, "Attention", first["attention"].value)
-    pick(page, "Seed", "3")
-    numbers_are(page, "Attention", other["attention"].value)
-    answer_is(page, "street", other)
-    there = {"model": "who-is-it", "sentence": WIDE, "seed": "3", "checkpoint": "4", "step": "softmax"}
-    becomes(page, lambda: parameters(page).items() >= there.items(), True)
-
-
-@pytest.mark.slow
 def test_another_model_brings_its_own_sentence_steps_and_training(visit):
     page = visit().open(at(model="who-is-it", step="softmax", checkpoint=2))
     pick(page, "Show", "Associative recall")
@@ -88,17 +76,6 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
     page.keyboard.type("snow falls")
     expect(heading(page, "In “snow falls”, what does")).to_be_visible()
     becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
-
-
-@pytest.mark.slow
-def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
-    page = visit().open(at(model="who-is-it", sentence=WIDE.removesuffix(" wide")))
-    page.get_by_role("button", name="Settings", exact=True).click()
-    more = page.get_by_role("group", name="More settings")
-    expect(more).to_contain_text("d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions")
-    more.get_by_role("button", name="wide", exact=True).click()
-    expect(sentence(page)).to_have_value(WIDE)
-    answer_is(page, "street", trace_of_model("who-is-it", WIDE))
 
 
 def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit):

@@ -1,7 +1,7 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
 import pytest
-from tab import at, becomes, expect, heading, parameters, picked_is, sentence, to_page, typed
+from tab import at, becomes, expect, heading, parameters, picked_is, sentence, to_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -44,32 +44,6 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     there = {"sentence": SENTENCE, "seed": "7", "context": "sun", "step": "scores"}
     becomes(page, lambda: parameters(page), there)
     expect(page.get_by_role("alert")).to_have_count(0)
-
-
-@pytest.mark.slow
-def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit):
-    tab = visit()
-    page = tab.open(at(sentence=SENTENCE))
-    typed(sentence(page), "owls see mice", delay=20)
-    page.get_by_role("button", name="Begin").first.click()
-    expect(heading(page, "Words become vectors")).to_be_visible()
-    there = {"sentence": "owls see mice", "step": "tokens"}
-    becomes(page, lambda: parameters(page).items() >= there.items(), True)
-    page.reload()
-    tab.settled()
-    expect(sentence(page)).to_have_value("owls see mice")
-    expect(heading(page, "Words become vectors")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_a_mended_value_is_mended_in_the_address_too(visit):
-    tab = visit()
-    page = tab.open(at(sentence="a b", d_model=999))
-    becomes(page, lambda: parameters(page), {"sentence": "a b", "d_model": "128"})
-    page.reload()
-    tab.settled()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    becomes(page, lambda: parameters(page), {"sentence": "a b", "d_model": "128"})
 
 
 def test_a_bad_address_opens_the_page_and_says_so(visit):
@@ -160,16 +134,3 @@ def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
         becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
         page.reload()
         tab.settled()
-
-
-@pytest.mark.slow
-def test_what_was_chosen_before_back_is_asked_for_no_more(visit):
-    page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
-    article = page.locator(".article")
-    page.get_by_role("radio", name="Two heads").check()
-    becomes(page, lambda: parameters(page).get("notebook"), "003")
-    page.evaluate("WebSocket.prototype.send = () => {}")  # as if no server answered any more
-    page.get_by_role("radio", name="Dividing by the sum").check()
-    expect(article).to_have_attribute("aria-busy", "true")
-    page.go_back()
-    expect(article).to_have_attribute("aria-busy", "false")

@@ -83,7 +83,7 @@ def test_arcs_and_a_whole_pass_of_b_alone_are_said_to_be_of_b(opened, compare):
     said = page.locator(".whole > .said").inner_text()
     assert said.startswith("This is B alone, not B − A." if compare == "difference" else "This is B alone. ")
     page = opened("?step=whole-pass", sentence="the cat sat", mask="causal")
-    assert page.locator(".whole > .said").inner_text().startswith("The path of ")
+    assert page.locator(".whole > .said").inner_text().startswith("Where ")
 
 
 def test_a_word_that_a_lacks_has_its_name_and_a_shuffled_one_asks_when_it_is_clicked(opened):

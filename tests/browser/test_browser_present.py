@@ -1,18 +1,14 @@
 """Presenting and playing: what a class sees, and a remote's buttons, in a real browser."""
 
 import pytest
-from alone import hasten, sent
-from numerals import short
+from alone import sent
 from page import SENTENCE
 from sight import digits_sizes
-from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, parameters, pick, resized, sentence, step_is
+from tab import at, becomes, expect, parameters, pick, resized, sentence, step_is
 
-from attnviz import Settings, trace_of
 from attnviz.models import MODELS
 
 pytestmark = pytest.mark.browser
-
-TRACE = trace_of(Settings(SENTENCE))
 
 
 _TO_THE_END_OF_THE_STEP = """() => {
@@ -60,64 +56,6 @@ def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
             expect(each).to_be_in_viewport(ratio=0.99)
 
 
-def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(opened):
-    page = opened(at(step="softmax", present=1, view="matrices"), model="who-is-it")
-
-    def is_over():
-        total, buttons = (page.locator(each).bounding_box() for each in (".panel .terms .total", ".way .end"))
-        return total["y"] + total["height"] <= buttons["y"]
-
-    for size in SMALL:
-        resized(page, *size)
-        becomes(page, is_over, True, size)
-
-
-@pytest.mark.slow
-def test_the_last_slide_is_the_same_whichever_way_leads_to_it(opened):
-    page = opened(at(step="output", present=1, view="matrices"))
-    page.keyboard.press("PageDown")
-
-    def right():
-        return round(page.locator(".whole").evaluate("(each) => innerWidth - each.getBoundingClientRect().right"))
-
-    for _ in range(2):
-        expect(page.locator(".whole")).to_be_visible()
-        expect(page.locator(".panel")).to_be_hidden()  # the pass has all the width
-        for size in ((1280, 720), (1920, 1080)):
-            resized(page, *size)
-            becomes(page, lambda: 0 <= right() < 40, True, size)
-        page.reload()
-
-
-@pytest.mark.slow
-def test_products_are_seen_whole_while_presenting_on_a_small_screen_or_are_fewer(opened):
-    for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
-        page = opened(at(step=step, present=1, reveal=2, view="matrices"))
-        lines = page.locator(".panel .terms tbody tr")
-        expect(lines).to_have_count(products)
-        for size in ((1024, 768), *SMALL):
-            resized(page, *size)
-            expect(lines.last).to_be_in_viewport(ratio=0.99)
-            seen = page.locator(".panel .terms tbody tr:visible")
-            assert seen.count() == products or page.locator(".panel .terms.folded").count() == 1
-            assert seen.count() >= 3
-            expect(seen.first).to_be_in_viewport(ratio=0.99)
-
-
-@pytest.mark.slow
-def test_a_reload_shows_the_same_reveal(opened):
-    page = opened(at(step="Scores", view="matrices", present=1, reveal=0))
-    step_is(page, 4)
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    for _ in range(2):
-        expect(cell(page, "Scores", 1, 2)).to_have_text(short(TRACE["scores"].value[0, 1, 2]))
-        expect(cell(page, "Scores", 1, 3)).to_have_text("")
-        there = {"step": "scores", "view": "matrices", "present": "1", "reveal": "3"}
-        becomes(page, lambda: parameters(page), there)
-        page.reload()
-
-
 def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all_but_what_is_typed_in(visit):
     page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
     step_is(page, 4)
@@ -147,26 +85,6 @@ def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all
     step_is(page, 5)
     expect(sentence(page)).to_have_value("owls see mice")
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
-
-
-@pytest.mark.slow
-def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
-    page = opened(at(step="scores"))
-    cell(page, "Scores", 3, 4).click()
-    page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
-    expect(cell(page, "Scores", 3, 4)).to_have_text("")
-    expect(page.locator(".viewer")).to_have_attribute("data-reveal", "nothing")
-    while page.locator(".viewer").get_attribute("data-reveal") != "sum":
-        page.get_by_role("button", name="One reveal on").click()
-    expect(cell(page, "Scores", 3, 4)).to_have_text(short(TRACE["scores"].value[0, 3, 4]))
-    expect(cell(page, "Scores", 3, 5)).to_have_text("")
-    page.get_by_role("button", name="One reveal back").click()
-    expect(cell(page, "Scores", 3, 4)).to_have_text("")
-    hasten(page)
-    page.get_by_role("combobox", name="Speed").select_option("fast")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.locator(".viewer")).to_have_attribute("data-reveal", "all")
-    expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
 def test_a_talk_takes_the_next_example_by_a_key_and_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):

@@ -1,10 +1,7 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
-from boxes import of
-from tab import at, becomes, cell, expect, parameters, pick, resized, sentence
-
-from attnviz.core.limits import MAX_CHARACTERS
+from tab import at, becomes, cell, expect, parameters, resized, sentence
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -42,43 +39,6 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_
         resized(page, width, 900)
         becomes(page, lambda most=most: place(page.locator(".settings"))["height"] <= most, True)
         becomes(page, lambda: main.evaluate("e => e.scrollWidth - e.clientWidth"), 0)
-
-
-@pytest.mark.slow
-def test_more_stays_open_whatever_is_changed_inside_it(visit):
-    tab = visit()
-    page = tab.open(at(sentence="the cat"))
-    page.get_by_role("button", name="Settings", exact=True).click()
-    more = page.get_by_role("group", name="More settings")
-
-    def answered(**expected):
-        becomes(page, lambda: parameters(page).items() >= expected.items(), True)
-        tab.settled()
-        expect(more).to_be_visible()
-
-    pick(page, "Positions", "sinusoidal")
-    answered(positions="sinusoidal")
-    scaled = more.get_by_text("Divide scores by √d_k")
-    scaled.click()
-    answered(scaled="false")
-    scaled.click()
-    becomes(page, lambda: parameters(page), {"sentence": "the cat", "positions": "sinusoidal"})
-    more.get_by_role("textbox", name="Keys and values").fill("der Hund")
-    answered(context="der Hund")
-    pick(page, "Parameters", "xavier")
-    answered(initialiser="xavier")
-
-
-@pytest.mark.slow
-def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(drawn):
-    page = drawn(**of(sentence="a b"))
-    page.get_by_role("button", name="Settings", exact=True).click()
-    for label in ("Keys and values from another sentence", "Sentence"):
-        box = page.get_by_role("textbox", name=label, exact=True)
-        box.fill("every word of this is there to be read".ljust(MAX_CHARACTERS - 20, "."))
-        box.press_sequentially(" to its end")
-        end = "box => box.getBoundingClientRect().right - parseFloat(getComputedStyle(box).paddingRight)"
-        becomes(page, lambda box=box, end=end: place(page.locator(".counter:visible"))["x"] >= box.evaluate(end), True)
 
 
 @pytest.mark.slow

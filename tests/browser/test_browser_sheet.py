@@ -204,13 +204,6 @@ def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_i
     assert tab.acts == []
 
 
-@pytest.mark.parametrize(("step", "reveal"), [("scores", 4), ("tokens", 0), ("softmax", 1)])
-def test_an_old_link_of_a_talk_opens_at_the_nearest_band(opened, step, reveal):
-    page = opened(at(step=step, present=1, reveal=reveal), **WHO)
-    expect(sheet(page)).to_be_visible()
-    expect(sheet(page).locator(".told p")).to_be_visible()
-
-
 def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_other_numbers(visit):
     page = visit().open(at(**WHO, view="sheet", step="scores", picked="scores"))
     said = sheet(page).locator("td.said")
@@ -228,14 +221,3 @@ def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_ot
 def trace_of_who():
     model = MODELS["who-is-it"]
     return model.at(model.seeds[0], None).trace(model.examples[0][1])
-
-
-@pytest.mark.slow
-def test_what_is_said_beside_the_rows_can_be_read_at_a_desk(visit):
-    page = visit().open(at(view="sheet", step="softmax", **WHO))
-    resized(page, 1366, 768)
-    sizes = page.locator(".sheet td.said:not(:empty)").evaluate_all(
-        "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
-    )
-    assert len(sizes) >= 4
-    assert min(sizes) >= 13

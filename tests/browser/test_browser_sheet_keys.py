@@ -69,23 +69,6 @@ def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
     assert place(page) == (bands(page)[-1], ""), "there is none of that number"
 
 
-@pytest.mark.slow
-def test_one_key_leads_to_all_words_and_back_and_another_out_of_the_room(opened):
-    page = opened("?view=sheet&step=scores", model="who-is-it")
-    sheet = page.locator(".sheet td").first
-    page.keyboard.press("p")
-    expect(sheet).to_be_visible()
-    for key, view in (("w", "matrices"), ("W", None)):
-        page.keyboard.press(key)
-        assert (parameters(page).get("view"), parameters(page)["present"]) == (view, "1")
-        expect(sheet).to_be_visible(visible=view is None)
-    page.keyboard.press("Escape")
-    assert (parameters(page).get("view"), parameters(page).get("present")) == ("sheet", None)
-    page.keyboard.press("p")
-    page.keyboard.press("P")
-    assert "present" not in parameters(page)
-
-
 def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
     page = visit().open(at(model="who-is-it", step="scores", present=1, route="every-step"))
     expect(page.locator(".way .place")).to_have_text("step 4 of 9")  # of those that one walks through
@@ -110,19 +93,6 @@ def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
     becomes(page, lambda: "present" in parameters(page), False)
     page.keyboard.press("b")
     expect(page.locator(".viewer")).not_to_have_class(re.compile("blank"))
-
-
-def test_single_keys_are_a_text_s_where_someone_types(opened):
-    page = opened(PRESENTED + "&reveal=0", model="who-is-it")
-    before = parameters(page)
-    page.locator("#other").focus()
-    page.keyboard.type("bwpq3.")
-    expect(page.locator("#other")).to_have_value("bwpq3.")
-    becomes(page, lambda: parameters(page), before)
-    expect(page.locator(".viewer")).not_to_have_class(re.compile("blank"))
-    expect(code(page)).to_be_hidden()
-    page.keyboard.press("PageDown")
-    assert place(page) == ("scores", ""), "a clicker's buttons are nobody else's"
 
 
 def test_single_keys_can_be_switched_off_and_nothing_else_goes_with_them(opened):
@@ -215,20 +185,6 @@ def test_what_else_a_speaker_presses_closes_the_code_and_is_done(opened):
     page.keyboard.press("q")
     expect(code(page)).to_be_visible()
     assert not is_black(page)
-
-
-def test_of_a_long_address_a_part_is_left_out_and_of_one_too_long_no_code_is_shown(opened):
-    page = opened(f"?sentence={'a' * 240}&step=scores&cell=1.4.5.1.1&changes=scores[0,1,2]%3D3")
-    page.keyboard.press("q")
-    expect(code(page)).to_contain_text(
-        "Left out, as a code has room for 300 bytes: the selection, the numbers set by hand."
-    )
-    expect(code(page).locator(".address")).to_have_text(f"http://alone.test/?sentence={'a' * 240}&step=scores")
-    page = opened(f"?step=scores&sentence={'<b>a</b>' * 40}")
-    page.keyboard.press("q")
-    expect(code(page)).to_contain_text("No code: the address has ")
-    expect(code(page).get_by_role("img")).to_have_count(0)
-    expect(code(page).locator(".address")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from tab import (
     becomes,
     cell,
     expect,
-    grid,
     heading,
     numbers_are,
     outlined,
@@ -69,22 +68,6 @@ def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):
         becomes(each.page, lambda each=each: parameters(each.page), there)
 
 
-@pytest.mark.slow
-def test_back_is_one_step_back_and_quick_presses_count_each(opened):
-    page = opened()
-    step_is(page, 1)
-    for _ in range(6):
-        page.keyboard.press("PageDown")
-    step_is(page, 7)
-    becomes(page, lambda: parameters(page).get("step"), "weighted-sum")
-    for number in (6, 5, 4):
-        page.go_back()
-        step_is(page, number)
-    becomes(page, lambda: parameters(page).get("step"), "scores")
-    page.go_forward()
-    step_is(page, 5)
-
-
 def test_numbers_are_the_core_s_from_the_words_to_the_output(opened):
     page = opened(at(step="tokens"))
     numbers_are(page, "Embeddings", TRACE["embeddings"].value)
@@ -96,20 +79,6 @@ def test_numbers_are_the_core_s_from_the_words_to_the_output(opened):
     numbers_are(page, "Attention", TRACE["attention"].value[1])
     page.get_by_role("button", name="Output", exact=True).click()
     numbers_are(page, "Output O, 6", TRACE["output"].value)
-
-
-def test_a_number_is_picked_by_mouse_and_said_in_full(opened):
-    page = opened(at(step="scores"))
-    value = float(TRACE["scores"].value[0, 5, 3])
-    cell(page, "Scores", 5, 3).hover()
-    expect(page.locator(".status")).to_have_text(f"scores[head 1, mat, on] = {value!r}")
-    cell(page, "Scores", 5, 3).click()
-    expect(heading(page, f"scores[head 1, mat, on] = {digits(value)}")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Set by hand")).to_have_value(repr(value))
-    expect(page.locator(".story")).to_contain_text("“mat” scores −1.13 with “on”")
-    becomes(page, lambda: parameters(page).get("cell"), "1.6.4.1.1")
-    page.get_by_role("button", name="Weighted sum", exact=True).click()
-    becomes(page, lambda: outlined(page, "Attention"), [(5, key) for key in range(6)])
 
 
 def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(opened):
@@ -142,32 +111,6 @@ def test_hovering_outlines_what_a_number_was_computed_from(opened):
     becomes(page, lambda: outlined(page, "Keys"), [(feature, 4) for feature in range(4)])
     page.mouse.move(5, 5)
     becomes(page, lambda: outlined(page, "Queries"), [(1, feature) for feature in range(4)])
-
-
-def test_a_term_is_unfolded_down_to_what_was_given_and_the_trail_leads_back(opened):
-    page = opened(at(step="scores"))
-    expect(page.locator(".terms .total .value")).to_have_text(digits(TRACE["scores"].value[0, 1, 2]))
-    page.get_by_role("button", name="q[head 1, cat, 2]").click()
-    expect(heading(page, f"q[head 1, cat, 2] = {digits(TRACE['q'].value[0, 1, 1])}")).to_be_visible()
-    page.get_by_role("button", name="w_q[head 1, 3, 2]").click()
-    expect(heading(page, f"w_q[head 1, 3, 2] = {digits(TRACE['w_q'].value[0, 2, 1])}")).to_be_visible()
-    assert trail(page).get_by_role("button").all_inner_texts() == [
-        "scores[head 1, cat, sat]",
-        "q[head 1, cat, 2]",
-        "w_q[head 1, 3, 2]",
-    ]
-    trail(page).get_by_role("button").nth(1).click()
-    expect(heading(page, "q[head 1, cat, 2]")).to_be_visible()
-    step_is(page, 4)
-
-
-def test_any_number_of_the_whole_pass_can_be_picked(opened):
-    page = opened(at(step="whole-pass"))
-    expect(heading(page, "output[cat, 1]")).to_be_visible()
-    page.locator(".whole canvas").nth(4).click(position={"x": 3, "y": 3})
-    expect(heading(page, "output[cat, 1]")).to_be_hidden()
-    assert "picked" in parameters(page)
-    assert grid(page, "Output").count() == 0
 
 
 @pytest.mark.parametrize(

@@ -72,103 +72,164 @@ def offline(tab, file):
         tab.page.context.set_offline(False)
 
 
-@pytest.fixture
-def talk(visit):
-    """A tab in which five moments over three sources were collected by keys."""
-    tab = visit(width=1366, afresh=True)
+PACKED = """
+    const bytes = new Blob([JSON.stringify(talk)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const text = String.fromCharCode(...new Uint8Array(await new Response(bytes).arrayBuffer()));
+    return "#talk=" + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+"""
+
+
+TALK = {
+    "title": "<b>Who</b> looks & where",
+    "moment": [
+        {
+            "at": "model=who-is-it&sentence=the+animal+did+not+cross+the+street+because+it+was+too+tired&view=sheet",
+            "text": "Moment 1.",
+            "ask": {"kind": "word", "of": "attention[tired, *]", "prompt": "Which word will “tired” look at most?"},
+            "notes": "Note 1",
+            "minutes": 2,
+        },
+        {
+            "at": "model=microgpt&sentence=soph&view=sheet",
+            "text": "Moment 2.",
+            "ask": {"kind": "word", "of": "attention[head 1, h, *]", "prompt": "Which letter will “h” look at most?"},
+            "notes": "Note 2",
+            "minutes": 2,
+        },
+        {"at": "sentence=owls+see+mice&step=softmax", "text": "Moment 3.", "notes": "Note 3", "minutes": 2},
+        {"at": "sentence=owls+see+mice&step=weighted-sum", "text": "Moment 4."},
+        {"at": "sentence=owls+see+mice&step=concatenation", "text": "Moment 5."},
+    ],
+}
+"""A talk of five moments over three sources, as the drawer stores it."""
+
+
+def emptied(tab):
+    """A page of the app's origin with nothing stored."""
     tab.page.goto(f"{tab.address}/healthz")
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
-    for place, scene in enumerate(SCENES):
-        page = tab.open(scene)
-        collected(page, f"Moment {place + 1}.")
-        if place < 2:
-            expect(drawer(page).get_by_role("combobox").locator("option")).not_to_have_count(1)
-            drawer(page).get_by_role("combobox").select_option(index=1)
-            expect(drawer(page).locator(".answer")).to_contain_text("The answer:")
-        drawer(page).get_by_label("Notes for yourself").fill(f"Note {place + 1}")
-        drawer(page).get_by_label("Minutes").fill("2")
-        given_up(page)
-    for place in (3, 4):
-        page.keyboard.press("ArrowRight")
-        collected(page, f"Moment {place + 1}.")
-        given_up(page)
+    return tab.page
+
+
+def stored(page, talk=TALK):
+    page.evaluate("talk => localStorage.setItem('attnviz talk', JSON.stringify({ talk, pictures: {} }))", talk)
+
+
+@pytest.fixture
+def talk(visit):
+    """A tab that holds the talk, at its first scene in the walkthrough; nothing stays stored."""
+    tab = visit(width=1366, afresh=True)
+    stored(emptied(tab))
+    tab.open(SCENES[0])
     yield tab
     tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
 
-def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(talk, elsewhere, tmp_path):
-    page = talk.page
-    kept = page.evaluate(KEPT)
-    assert [each["text"] for each in kept["moment"]] == [f"Moment {place}." for place in range(1, 6)]
-    addresses = [each["at"] for each in kept["moment"]]
-    assert len(set(addresses)) == 5, addresses
-    assert kept["moment"][0]["ask"]["of"] == "attention[tired, *]"
+@pytest.fixture
+def given(talk):
+    """The talk's page, at the first of its moments."""
+    talk.page.keyboard.press("m")
+    drawer(talk.page).get_by_role("button", name="Delete").click()  # the one that the key adds
+    expect(said(talk.page)).to_have_count(5)
+    drawer(talk.page).get_by_role("button", name="Give the talk").click()
+    count(talk.page, "1 of 5")
+    return talk.page
 
-    page.keyboard.press("m")  # a sixth, which is deleted, brought back and taken away again
+
+@pytest.fixture
+def speaker(given):
+    """The speaker's window of the talk that is given."""
+    with given.context.expect_page() as opened:
+        given.mouse.move(300, 300)
+        given.mouse.move(310, 310)
+        given.get_by_role("button", name="Speaker’s window").click()
+    yield opened.value
+    opened.value.close()
+
+
+def test_a_key_collects_what_is_shown_with_its_text_question_notes_and_minutes(visit):
+    tab = visit(width=1366, afresh=True)
+    emptied(tab)
+    for scene, moment in zip(SCENES, TALK["moment"], strict=False):
+        page = tab.open(scene)
+        collected(page, moment["text"])
+        if "ask" in moment:
+            expect(drawer(page).get_by_role("combobox").locator("option")).not_to_have_count(1)
+            drawer(page).get_by_role("combobox").select_option(index=1)
+            expect(drawer(page).locator(".answer")).to_contain_text("The answer:")
+        drawer(page).get_by_label("Notes for yourself").fill(moment["notes"])
+        drawer(page).get_by_label("Minutes").fill("2")
+        given_up(page)
+    for moment in TALK["moment"][3:]:
+        page.keyboard.press("ArrowRight")
+        collected(page, moment["text"])
+        given_up(page)
+
+    def without_prompt(moment):
+        return moment | {"ask": {**moment["ask"], "prompt": ""}} if "ask" in moment else moment
+
+    assert [*map(without_prompt, page.evaluate(KEPT)["moment"])] == [*map(without_prompt, TALK["moment"])]
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+
+
+def test_moments_are_deleted_brought_back_and_moved_by_keys_and_mouse(talk):
+    page = talk.page
+    page.keyboard.press("m")
     expect(said(page)).to_have_count(6)
     drawer(page).get_by_role("button", name="Delete").click()
     expect(said(page)).to_have_count(5)
     drawer(page).get_by_role("button", name="Undo").click()
     expect(said(page)).to_have_count(6)
-    said(page).nth(5).click()
-    drawer(page).get_by_role("button", name="Delete").click()
     drawer(page).locator("button.moment").nth(4).focus()
     page.keyboard.press("Alt+ArrowUp")
     expect(said(page).nth(3)).to_have_text("Moment 5.")
     drawer(page).locator("li").nth(3).drag_to(drawer(page).locator("li").nth(4))
     expect(said(page).nth(3)).to_have_text("Moment 4.")
-    drawer(page).get_by_label("Title of the talk").fill("<b>Who</b> looks & where")
     expect(drawer(page).locator(".small-picture path").first).to_be_attached()
     assert violations_but_contrast(page) == []
-    with page.expect_download() as saved:
-        drawer(page).get_by_role("button", name="↓ File").click()
-    file = saved.value.path()
 
-    with page.expect_download() as saved_page:
-        drawer(page).get_by_role("button", name="↓ Page").click()
-    saved_page.value.save_as(tmp_path / "talk.html")
 
-    drawer(page).get_by_role("button", name="Give the talk").click()
-    count(page, "1 of 5")
-    with page.context.expect_page() as opened:
-        page.mouse.move(300, 300)
-        page.mouse.move(310, 310)
-        page.get_by_role("button", name="Speaker’s window").click()
-    speaker = opened.value
+def test_the_speaker_s_window_has_notes_the_plan_and_what_comes_next_and_both_windows_move_the_talk(given, speaker):
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 1")
     expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: animal")
     expect(speaker.locator(".speaker .plan")).to_have_text("This moment ends at 2:00 of 6:00 planned")
     expect(speaker.locator(".speaker .next .small-picture path").first).to_be_attached()
     found = violations_but_contrast(speaker)
     assert [each for each in found if "stSkipToContent" not in each] == []  # which is Streamlit's
-    speaker.keyboard.press("PageDown")  # it moves the talk
-    expect(page.locator(".lesson-said .verdict")).to_contain_text("animal")
-    page.keyboard.press("PageDown")  # and follows it
+    speaker.keyboard.press("PageDown")
+    expect(given.locator(".lesson-said .verdict")).to_contain_text("animal")
+    given.keyboard.press("PageDown")
     count(speaker, "2 of 5")
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 2")
-    page.keyboard.press("5")
-    page.keyboard.press("Enter")
-    for each in (page, speaker):
+
+
+def test_the_end_and_a_black_screen_are_on_the_wall_alone_and_the_speaker_is_told(given, speaker):
+    count(speaker, "1 of 5")
+    given.keyboard.press("5")
+    given.keyboard.press("Enter")
+    for each in (given, speaker):
         count(each, "5 of 5")
-    page.keyboard.press("PageDown")
-    expect(page.locator(".talk-end")).to_have_text("<b>Who</b> looks & whereThe end")
-    expect(page.locator(".talk-end")).to_be_visible()
+    given.keyboard.press("PageDown")
+    expect(given.locator(".talk-end")).to_have_text(f"{TALK['title']}The end")
+    expect(given.locator(".talk-end")).to_be_visible()
     expect(speaker.locator(".speaker .room")).to_contain_text("the talk is over")
     expect(speaker.locator(".talk-end")).to_be_hidden()
     speaker.keyboard.press("PageUp")
-    expect(page.locator(".talk-end")).to_be_hidden()
-    page.keyboard.press("Home")
-    count(page, "1 of 5")
-    page.keyboard.press("b")
-    expect(page.locator(".lesson-page.blank")).to_be_attached()
+    expect(given.locator(".talk-end")).to_be_hidden()
+    given.keyboard.press("Home")
+    count(given, "1 of 5")
+    given.keyboard.press("b")
+    expect(given.locator(".lesson-page.blank")).to_be_attached()
     expect(speaker.locator(".speaker .room")).to_contain_text("a black screen")
     speaker.keyboard.press("b")
-    expect(page.locator(".lesson-page.blank")).not_to_be_attached()
+    expect(given.locator(".lesson-page.blank")).not_to_be_attached()
     expect(speaker.locator(".speaker .room")).to_have_text("")
-    speaker.close()
 
+
+def test_a_talk_is_left_to_explore_gone_back_to_and_goes_on_without_its_server(given):
+    page = given
     page.mouse.move(320, 320)
-    page.get_by_role("link", name="Look around from here").click()  # and change anything
+    page.get_by_role("link", name="Explore this in the walkthrough").click()
     expect(page.get_by_role("button", name="Back to the talk")).to_be_visible()
     expect(heading(page, "Walkthrough")).to_be_attached()
     page.keyboard.press("PageDown")
@@ -186,34 +247,38 @@ def test_a_talk_is_put_together_given_by_page_down_alone_and_opened_elsewhere(ta
     page.keyboard.press("Escape")  # it was begun in the walkthrough
     expect(heading(page, "Walkthrough")).to_be_attached()
 
-    link = page.evaluate(f"async talk => {{ {PACKED} }}", page.evaluate(KEPT))
+
+def test_a_talk_opens_elsewhere_by_its_link_its_file_and_its_page(talk, elsewhere, tmp_path):
+    page = talk.page
+    page.keyboard.press("m")
+    files = {}
+    for ending in ("File", "Page"):
+        with page.expect_download() as saved:
+            drawer(page).get_by_role("button", name=f"↓ {ending}").click()
+        files[ending] = saved.value.path()
+    kept = page.evaluate(KEPT)
+    link = page.evaluate(f"async talk => {{ {PACKED} }}", kept)
     other = elsewhere.page
     other.goto(f"{talk.address}/?lesson=talk{link}")
     becomes(other, lambda: other.evaluate("localStorage.getItem('attnviz talk') !== null"), True)
-    assert other.evaluate(KEPT)["moment"] == page.evaluate(KEPT)["moment"]
-    count(other, "1 of 5")
+    assert other.evaluate(KEPT)["moment"] == kept["moment"]
+    count(other, "1 of 6")
     assert "#" not in other.url
     other.get_by_role("button", name="Edit").click()
     drawer(other).get_by_role("button", name="Throw away").click()
-    drawer(other).locator("input[type=file]").set_input_files(file)
-    expect(said(other)).to_have_count(5)
-    assert other.evaluate(KEPT) == page.evaluate(KEPT)
+    drawer(other).locator("input[type=file]").set_input_files(files["File"])
+    expect(said(other)).to_have_count(6)
+    assert other.evaluate(KEPT) == kept
     expect(other.locator(AT_REST)).to_be_attached()
 
+    (tmp_path / "talk.html").write_bytes(files["Page"].read_bytes())
     with offline(elsewhere, tmp_path / "talk.html") as other:
-        count(other, "1 of 5")
+        count(other, "1 of 6")
         other.keyboard.press("PageDown")
         expect(other.locator(".lesson-said .verdict")).to_contain_text("animal")
         other.keyboard.press("PageDown")
-        count(other, "2 of 5")
+        count(other, "2 of 6")
         assert other.locator("b").count() == 0
-
-
-PACKED = """
-    const bytes = new Blob([JSON.stringify(talk)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-    const text = String.fromCharCode(...new Uint8Array(await new Response(bytes).arrayBuffer()));
-    return "#talk=" + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-"""
 
 
 def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):

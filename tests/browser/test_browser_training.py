@@ -63,39 +63,3 @@ def test_play_shows_each_checkpoint_to_the_last(visit):
     expect(page.get_by_role("button", name="Play training")).to_be_visible()
     answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
     becomes(page, lambda: address(page), {"model": "who-is-it", "step": "softmax"})
-
-
-PLAYED_TO_THE_FIRST = """(button) => new Promise((paused) => {
-  const box = button.getRootNode().querySelector(".training .figures");
-  const observer = new MutationObserver(() => { // in time before the next, on any machine
-    if (!box.textContent.startsWith("before training")) return;
-    observer.disconnect();
-    button.click();
-    paused();
-  });
-  observer.observe(box, { childList: true, subtree: true });
-  button.click();
-})"""
-
-
-def test_play_at_the_end_begins_anew_and_is_paused(visit):
-    page = visit().open(at(model="mirror"))
-    page.get_by_role("button", name="Play training").evaluate(PLAYED_TO_THE_FIRST)
-    expect(page.get_by_role("button", name="Play training")).to_be_visible()
-    strip_is(page, "mirror", 0)
-    becomes(page, lambda: address(page), {"model": "mirror", "checkpoint": "0"})
-
-
-def test_on_a_slide_the_curve_stands_only_while_training_is_played(visit):
-    page = visit().open(at(model="who-is-it", step="scores", view="sheet", checkpoint=8))
-    training, play = page.locator(".training"), page.get_by_role("button", name="Play training")
-    page.keyboard.press("p")
-    expect(page.locator(".viewer.presenting")).to_be_visible()
-    expect(training).to_be_hidden()
-    page.keyboard.press("p")
-    play.click()
-    page.keyboard.press("p")
-    expect(page.locator(".viewer.presenting")).to_be_visible()
-    expect(training).to_be_visible()
-    becomes(page, lambda: parameters(page).get("checkpoint"), None)  # the last
-    expect(training).to_be_hidden()

@@ -308,7 +308,7 @@ def test_who_multiplies_what_a_class_is_shown_for_a_query_or_a_score_has_the_ans
     at = "sentence=the cat sat on the mat&heads=4&sharing=pairs&rope=halves&layers=2&step=qkv-2"
     for cell in ("q_2[3,1,1]", "k_2[1,4,0]", "v_2[0,5,1]", "scores_2[3,1,4]", "heads_1[2,0,1]", "output_2[5,7]"):
         moment = asked(at, "number", cell)
-        (table,), question = moment["working"]["tables"], moment["question"]
+        (table,), question = moment["workedSolution"]["tables"], moment["question"]
         pairs = [[float(text.replace("−", "-")) for text in numbers] for _, *numbers in table["lines"]]
         total = sum(one * other for one, other in pairs)
         assert abs(total - question["right"]) <= question["tolerance"] <= 0.02 + 0.05 * abs(question["right"])

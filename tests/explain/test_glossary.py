@@ -118,7 +118,7 @@ def selected(trace):
 def said_of(node):
     """What is said of all terms for that selection of each pass, by the pass's name and their ids."""
     asked = [{"document": document_of(TRACES[each]), "cell": vars(selected(TRACES[each]))} for each in OF_TERMS]
-    said = json.loads(node(str(ROOT / "tests/js/glossary.mjs"), text=json.dumps(asked)))
+    said = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "glossary", text=json.dumps(asked)))
     return dict(zip(OF_TERMS, said, strict=True))
 
 

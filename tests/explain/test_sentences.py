@@ -56,7 +56,7 @@ def filled_by_browser(node, passes, selections=SELECTIONS):
         (passes[name], {"asked": [[runs, vars(at), *map(to_builtins, band)] for runs, at, *band in each]})
         for name, each in asked.items()
     ]
-    found = json.loads(node(str(ROOT / "tests/js/filled.mjs"), text=given(sent)))
+    found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "runs", text=given(sent)))
     for (name, each), texts in zip(asked.items(), found, strict=True):
         for (runs, at, *band), text in zip(each, texts, strict=True):
             yield name, runs, at, band[0] if band else None, text
@@ -110,7 +110,7 @@ def step_texts(node):
         heads = sorted({0, min(1, trace.lengths["head"] - 1), trace.lengths["head"] - 1})
         asked[name] = [Selection(head, n, 0, 0, 0) for head in heads for n in range(min(trace.lengths["query"], 3))]
     sent = [(STEP_PASSES[name], {"selections": [vars(each) for each in at]}) for name, at in asked.items()]
-    found = json.loads(node(str(ROOT / "tests/js/stepTexts.mjs"), text=given(sent)))
+    found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "steps", text=given(sent)))
     return {name: list(zip(asked[name], each, strict=True)) for name, each in zip(asked, found, strict=True)}
 
 
@@ -450,7 +450,7 @@ def test_every_sentence_that_leans_on_a_number_set_by_hand_says_so(node):
         name: [[s.name, t.cell_at(s.name, SELECTED.within(t)).index] for s in t.stages] for name, t in passes.items()
     }
     asked = [(t, {"selection": vars(SELECTED.within(t)), "cells": cells[name]}) for name, t in passes.items()]
-    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=given(asked)))
+    found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "cells", text=given(asked)))
     for name, answers in zip(passes, found, strict=True):
         stage, _, _, above, written = changed[name]
         for (other, _), answer in zip(cells[name], answers, strict=True):

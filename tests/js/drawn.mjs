@@ -28,16 +28,29 @@ function readThread(thread) {
 }
 
 function readMatrix(figure) {
-  const [head, ...rows] = figure.querySelectorAll("tr"),
-    cells = figure.querySelectorAll("td");
-  const labels = figure.querySelectorAll(".labels").map(strip => textsOf(strip.children));
+  const [head, ...rows] = figure.querySelectorAll("tr");
   return {
     stage: figure.dataset.stage,
     columns: head ? textsOf(head.children).slice(1) : null,
     rows: head ? rows.map(row => row.firstChild.textContent) : null,
-    labels,
-    cells: cells.map(each => [each.dataset.place, each.textContent]),
+    labels: figure.querySelectorAll(".labels").map(strip => textsOf(strip.children)),
+    cells: figure.querySelectorAll("td").map(each => [each.dataset.place, each.textContent]),
   };
+}
+
+function readSheet(sheet) {
+  const sentence = sheet.querySelector(".sentence"),
+    rowsOf = table => table.querySelectorAll("tr").map(row => textsOf(row.children));
+  return {
+    lines: readLines(sheet.querySelector("table")),
+    hand: sheet.querySelectorAll("table.rows").map(rowsOf),
+    sentence: isSeen(sentence) ? textsOf(sentence.querySelectorAll("button")) : null,
+    arcs: sheet.querySelectorAll(".arcs g").map(each => each.dataset.arc),
+  };
+}
+
+function readWhole(whole) {
+  return { said: whole.querySelector(".said").textContent, words: textsOf(whole.querySelectorAll(".words-of span")) };
 }
 
 function partsOf(root) {
@@ -47,22 +60,9 @@ function partsOf(root) {
 function read([thread, sheet, picture, whole, panel]) {
   return {
     thread: readThread(thread),
-    sheet: isSeen(sheet)
-      ? {
-          lines: readLines(sheet.querySelector("table")),
-          hand: sheet
-            .querySelectorAll("table.rows")
-            .map(table => table.querySelectorAll("tr").map(row => textsOf(row.children))),
-          sentence: isSeen(sheet.querySelector(".sentence"))
-            ? textsOf(sheet.querySelectorAll(".sentence button"))
-            : null,
-          arcs: sheet.querySelectorAll(".arcs g").map(each => each.dataset.arc),
-        }
-      : null,
+    sheet: isSeen(sheet) ? readSheet(sheet) : null,
     matrices: isSeen(picture) ? picture.querySelectorAll("figure.matrix").map(readMatrix) : null,
-    whole: isSeen(whole)
-      ? { said: whole.querySelector(".said").textContent, words: textsOf(whole.querySelectorAll(".words-of span")) }
-      : null,
+    whole: isSeen(whole) ? readWhole(whole) : null,
     panel: { title: panel.querySelector("h3").textContent, story: panel.querySelector(".story").textContent },
   };
 }

@@ -6,8 +6,8 @@ export const sizes = { width: 1366, height: 768, line: 20, word: 60, isInHand: f
 class Node {
   static TEXT_NODE = 3;
   parentNode = null;
-  #listeners = null;
   childNodes = [];
+  #listeners = [];
 
   get firstChild() {
     return this.childNodes[0] ?? null;
@@ -18,54 +18,44 @@ class Node {
   get isConnected() {
     return this.getRootNode() === globalThis.document;
   }
-  get previousSibling() {
-    return this.parentNode?.childNodes[this.parentNode.childNodes.indexOf(this) - 1] ?? null;
+  get position() {
+    return this.parentNode ? this.parentNode.childNodes.indexOf(this) : 0;
   }
-  get nextSibling() {
-    return this.parentNode?.childNodes[this.parentNode.childNodes.indexOf(this) + 1] ?? null;
+  get previousSibling() {
+    return this.parentNode?.childNodes[this.position - 1] ?? null;
   }
   addEventListener(type, act) {
-    this.#listeners ??= [];
     this.#listeners.push([type, act]);
   }
   removeEventListener(type, act) {
-    this.#listeners = this.#listeners?.filter(([of, each]) => of !== type || each !== act) ?? null;
+    this.#listeners = this.#listeners.filter(([of, each]) => of !== type || each !== act);
   }
   dispatchEvent(event) {
     this[`on${event.type}`]?.(event);
-    for (const [type, act] of this.#listeners ?? []) if (type === event.type) act(event);
+    for (const [type, act] of this.#listeners) if (type === event.type) act(event);
   }
   getRootNode() {
-    return this.parentNode ? this.parentNode.getRootNode() : this;
+    return this.parentNode?.getRootNode() ?? this;
   }
   contains(other) {
-    for (let each = other; each; each = each.parentNode) if (each === this) return true;
-    return false;
+    return other === this || Boolean(other?.parentNode && this.contains(other.parentNode));
   }
   remove() {
-    if (!this.parentNode) return;
-    this.parentNode.childNodes.splice(this.parentNode.childNodes.indexOf(this), 1);
+    this.parentNode?.childNodes.splice(this.position, 1);
     this.parentNode = null;
   }
-  #beside(nodes, by) {
-    const parent = this.parentNode,
-      made = nodes.map(each => asNode(each, parent));
-    parent.childNodes.splice(parent.childNodes.indexOf(this) + by, 0, ...made);
-  }
   before(...nodes) {
-    this.#beside(nodes, 0);
-  }
-  after(...nodes) {
-    this.#beside(nodes, 1);
+    const made = nodes.map(each => asNode(each, this.parentNode));
+    this.parentNode.childNodes.splice(this.position, 0, ...made);
   }
   replaceWith(...nodes) {
-    this.#beside(nodes, 0);
+    this.before(...nodes);
     this.remove();
   }
 }
 
-function asNode(given, parent) {
-  const node = given instanceof Node ? given : new Text(String(given));
+function asNode(child, parent) {
+  const node = child instanceof Node ? child : new Text(String(child));
   node.remove();
   node.parentNode = parent;
   return node;
@@ -82,7 +72,7 @@ class Text extends Node {
   }
 }
 
-const ofData = {
+const DATA = {
   get: (element, name) => element.getAttribute(`data-${kebab(name)}`) ?? undefined,
   set: (element, name, value) => {
     element.setAttribute(`data-${kebab(name)}`, value);
@@ -93,7 +83,6 @@ const ofData = {
     return true;
   },
 };
-const reflected = { ariaLabel: "aria-label", ariaDescription: "aria-description", role: "role", id: "id" };
 
 class Style {
   setProperty(name, value) {
@@ -102,34 +91,21 @@ class Style {
   getPropertyValue(name) {
     return this[name] ?? "";
   }
-  removeProperty(name) {
-    delete this[name];
-  }
 }
 
 class Element extends Node {
   nodeType = 1;
   attributes = new Map();
   hidden = false;
-  #style = null;
-  #dataset = null;
+  style = new Style();
+  dataset = new Proxy(this, DATA);
+  offsetLeft = 0;
+  offsetTop = 0;
+  scrollLeft = 0;
+  scrollTop = 0;
   constructor(tag) {
     super();
     this.localName = tag;
-  }
-  get style() {
-    this.#style ??= new Style();
-    return this.#style;
-  }
-  set style(text) {
-    this.setAttribute("style", text);
-  }
-  get dataset() {
-    this.#dataset ??= new Proxy(this, ofData);
-    return this.#dataset;
-  }
-  get tagName() {
-    return this.localName.toUpperCase();
   }
   get children() {
     return this.childNodes.filter(each => each instanceof Element);
@@ -137,20 +113,11 @@ class Element extends Node {
   get childElementCount() {
     return this.children.length;
   }
-  get firstElementChild() {
-    return this.children[0] ?? null;
-  }
-  get lastElementChild() {
-    return this.children.at(-1) ?? null;
-  }
   get textContent() {
     return this.childNodes.map(each => each.textContent).join("");
   }
   set textContent(text) {
     this.replaceChildren(...(text === "" || text === null ? [] : [text]));
-  }
-  get innerText() {
-    return this.textContent;
   }
   append(...nodes) {
     this.childNodes.push(...nodes.map(each => asNode(each, this)));
@@ -183,7 +150,7 @@ class Element extends Node {
   }
   removeAttribute(name) {
     this.attributes.delete(name);
-    if (name === "style") this.#style = null;
+    if (name === "style") this.style = new Style();
   }
   toggleAttribute(name, is = !this.hasAttribute(name)) {
     if (is) this.setAttribute(name, "");
@@ -196,113 +163,52 @@ class Element extends Node {
     this.setAttribute("class", text);
   }
   get classList() {
-    const read = () => new Set(this.className.split(/\s+/).filter(Boolean));
+    const names = new Set(this.className.split(/\s+/).filter(Boolean));
+    const change = (act, ...all) => {
+      for (const each of all) names[act](each);
+      this.className = [...names].join(" ");
+    };
     return {
-      contains: name => read().has(name),
-      add: (...names) => {
-        this.className = [...new Set([...read(), ...names])].join(" ");
-      },
-      remove: (...names) => {
-        this.className = [...read()].filter(each => !names.includes(each)).join(" ");
-      },
-      toggle: (name, is = !read().has(name)) => {
-        this.classList[is ? "add" : "remove"](name);
-        return is;
-      },
-      [Symbol.iterator]: () => read()[Symbol.iterator](),
+      contains: name => names.has(name),
+      add: (...all) => change("add", ...all),
+      remove: (...all) => change("delete", ...all),
+      toggle: (name, is = !names.has(name)) => change(is ? "add" : "delete", name),
     };
   }
   matches(selector) {
     return compiled(selector)(this);
   }
   closest(selector) {
-    for (let each = this; each instanceof Element; each = each.parentNode) if (each.matches(selector)) return each;
-    return null;
+    return this.matches(selector) ? this : (this.parentNode?.closest?.(selector) ?? null);
   }
   querySelectorAll(selector) {
-    const found = [];
-    search(this, compiled(selector), found, Number.POSITIVE_INFINITY, selector.startsWith(":scope >"));
-    return found;
+    return [...found(this, compiled(selector), selector.startsWith(":scope >"))];
   }
   querySelector(selector) {
-    const found = [];
-    search(this, compiled(selector), found, 1, false);
-    return found[0] ?? null;
-  }
-  get clientWidth() {
-    return sizes.width;
-  }
-  get clientHeight() {
-    return sizes.height;
-  }
-  get offsetHeight() {
-    return sizes.line;
-  }
-  get offsetWidth() {
-    return sizes.word;
-  }
-  offsetLeft = 0;
-  offsetTop = 0;
-  scrollLeft = 0;
-  scrollTop = 0;
-  get scrollWidth() {
-    return this.clientWidth;
-  }
-  get scrollHeight() {
-    return this.clientHeight;
+    return found(this, compiled(selector)).next().value ?? null;
   }
   getBoundingClientRect() {
-    const at = this.parentNode ? this.parentNode.childNodes.indexOf(this) : 0,
-      left = at * sizes.word;
-    return {
-      left,
-      top: 0,
-      right: left + sizes.word,
-      bottom: sizes.line,
-      width: sizes.word,
-      height: sizes.line,
-      x: left,
-      y: 0,
-    };
+    const left = this.position * sizes.word;
+    return { left, top: 0, right: left + sizes.word, bottom: sizes.line, width: sizes.word, height: sizes.line };
   }
   checkVisibility() {
-    for (let each = this; each instanceof Element; each = each.parentNode) if (each.hidden) return false;
-    return true;
+    return !this.hidden && (this.parentNode?.checkVisibility?.() ?? true);
   }
   // A pen that draws nothing. All that it is asked for is as wide as a letter.
   getContext() {
-    const answer = (width = 1, height = 1) => ({ width: 10, data: new Uint8ClampedArray(4 * width * height || 4) });
-    return new Proxy(
-      { getImageData: (_x, _y, width, height) => answer(width, height), createImageData: answer },
-      {
-        get: (kept, name) => kept[name] ?? answer.bind(null, 1, 1),
-        set: Reflect.set,
-      },
-    );
-  }
-  focus() {
-    globalThis.document.activeElement = this;
-    this.dispatchEvent(new Event("focus"));
-  }
-  blur() {
-    globalThis.document.activeElement = null;
-    this.dispatchEvent(new Event("blur"));
-  }
-  click() {
-    this.onclick?.({ target: this, shiftKey: false, preventDefault() {} });
-  }
-  scrollIntoView() {}
-  scrollTo() {}
-  setPointerCapture() {}
-  showPopover() {}
-  hidePopover() {}
-  togglePopover() {}
-  close() {}
-  animate() {
-    return { cancel() {}, finished: Promise.resolve() };
+    const answer = (width = 1, height = 1) => ({ width: 10, data: new Uint8ClampedArray(4 * width * height) });
+    const get = (kept, name) => kept[name] ?? answer.bind(null, 1, 1);
+    return new Proxy({ createImageData: answer }, { get, set: Reflect.set });
   }
 }
-for (const [name, attribute] of Object.entries(reflected))
+const MEASURED = {
+  ...{ clientWidth: "width", clientHeight: "height", scrollWidth: "width", scrollHeight: "height" },
+  ...{ offsetHeight: "line", offsetWidth: "word" },
+};
+for (const [name, size] of Object.entries(MEASURED))
+  Object.defineProperty(Element.prototype, name, { get: () => sizes[size] });
+const REFLECTED = { ariaLabel: "aria-label", ariaDescription: "aria-description", role: "role", id: "id" };
+for (const [name, attribute] of Object.entries(REFLECTED))
   Object.defineProperty(Element.prototype, name, {
     get() {
       return this.getAttribute(attribute);
@@ -317,13 +223,12 @@ function kebab(name) {
   return name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
 }
 
-// The elements inside one that fit, in their order, as far as so many are found.
-function search(box, fits, found, most, isShallow) {
+// The elements inside one that fit, in their order.
+function* found(box, fits, isShallow = false) {
   for (const each of box.childNodes) {
     if (!(each instanceof Element)) continue;
-    if (fits(each)) found.push(each);
-    if (found.length >= most) return;
-    if (!isShallow) search(each, fits, found, most, false);
+    if (fits(each)) yield each;
+    if (!isShallow) yield* found(each, fits);
   }
 }
 
@@ -344,14 +249,9 @@ function chain(selector) {
   if (parts.length === 1) return isLast;
   const isChild = parts.at(-2) === ">",
     fitsRest = chain(parts.slice(0, isChild ? -2 : -1).join(" "));
-  return element => {
-    if (!isLast(element)) return false;
-    for (let each = element.parentNode; each instanceof Element; each = each.parentNode) {
-      if (fitsRest(each)) return true;
-      if (isChild) return false;
-    }
-    return false;
-  };
+  const isInside = parent =>
+    parent instanceof Element && (fitsRest(parent) || (!isChild && isInside(parent.parentNode)));
+  return element => isLast(element) && isInside(element.parentNode);
 }
 
 function compound(text) {
@@ -366,9 +266,7 @@ function compound(text) {
     if (piece.startsWith(":")) return () => false;
     if (!piece.startsWith("[")) return element => element.localName === piece;
     const [, name, value] = piece.match(/^\[([\w-]+)(?:=["']?(.*?)["']?)?\]$/);
-    return value === undefined
-      ? element => element.hasAttribute(name)
-      : element => element.getAttribute(name) === value;
+    return element => (value === undefined ? element.hasAttribute(name) : element.getAttribute(name) === value);
   });
   return element => tests.every(fits => fits(element));
 }
@@ -379,35 +277,26 @@ class Observer {
   disconnect() {}
 }
 
-class Document extends Element {
-  documentElement = new Element("html");
-  body = new Element("body");
-  defaultView = globalThis;
-  visibilityState = "visible";
-  activeElement = null;
-  fonts = { status: "loaded", ready: Promise.resolve(), check: () => true, addEventListener() {} };
-  adoptedStyleSheets = [];
-  constructor() {
-    super("#document");
-    this.append(this.documentElement);
-    this.documentElement.append(this.body);
-  }
-  createElement(tag) {
-    return new Element(tag);
-  }
-  createElementNS(_, tag) {
-    return new Element(tag);
-  }
-  createTextNode(text) {
-    return new Text(text);
-  }
-}
-
 // Makes node's globals those of a window; returns its document.
 export function install() {
-  const document = new Document(),
-    events = new EventTarget();
-  const given = {
+  const nothing = () => {},
+    store = { getItem: () => null, setItem: nothing },
+    events = { addEventListener: nothing, removeEventListener: nothing },
+    white = { getPropertyValue: () => "#ffffff", fontSize: "16px" };
+  const document = Object.assign(new Element("#document"), {
+    documentElement: new Element("html"),
+    body: new Element("body"),
+    defaultView: globalThis,
+    visibilityState: "visible",
+    activeElement: null,
+    fonts: { status: "loaded", ready: Promise.resolve(), check: () => true, addEventListener: nothing },
+    adoptedStyleSheets: [],
+    createElement: tag => new Element(tag),
+    createElementNS: (_, tag) => new Element(tag),
+  });
+  document.append(document.documentElement);
+  document.documentElement.append(document.body);
+  const globals = {
     document,
     Node,
     Text,
@@ -420,32 +309,20 @@ export function install() {
     innerHeight: sizes.height,
     devicePixelRatio: 1,
     location: new URL("http://alone.test/"),
-    history: { state: null, pushState() {}, replaceState() {} },
-    localStorage: { getItem: () => null, setItem() {}, removeItem() {} },
-    sessionStorage: { getItem: () => null, setItem() {}, removeItem() {} },
-    PointerEvent: class extends Event {},
+    history: { state: null },
+    localStorage: store,
+    sessionStorage: store,
     CSSStyleSheet: class {
       replaceSync() {}
     },
     ResizeObserver: Observer,
     MutationObserver: Observer,
     requestAnimationFrame: () => 0, // no frame ever comes
-    cancelAnimationFrame() {},
-    getComputedStyle: () =>
-      new Proxy(
-        {},
-        {
-          get: (_, name) =>
-            name === "getPropertyValue" ? () => "#ffffff" : name === "fontSize" ? "16px" : "rgb(255, 255, 255)",
-        },
-      ),
-    matchMedia: () => ({ matches: sizes.isInHand, addEventListener() {}, removeEventListener() {} }),
-    addEventListener: events.addEventListener.bind(events),
-    removeEventListener: events.removeEventListener.bind(events),
-    dispatchEvent: events.dispatchEvent.bind(events),
-    print() {},
+    getComputedStyle: () => new Proxy(white, { get: (known, name) => known[name] ?? "rgb(255, 255, 255)" }),
+    matchMedia: () => ({ matches: sizes.isInHand, ...events }),
+    ...events,
   };
-  for (const [name, value] of Object.entries(given))
+  for (const [name, value] of Object.entries(globals))
     Object.defineProperty(globalThis, name, { configurable: true, writable: true, value });
   return document;
 }

@@ -13,12 +13,12 @@ from documents import fitted_at, whole
 from test_talk import CAT, TALKS
 
 from attnviz.app.lesson_routes import MAX_TALK_REQUEST_BYTES, TALK_PATH
-from attnviz.contract.lesson import OfferedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage
+from attnviz.contract.lesson import OpenedTalk, ShownUploads, SuggestedQuestions, WrittenFile, WrittenPage
 from attnviz.lessons.talk import read_json, write
 from attnviz.viewer.bundle import module
 
 DECLARED = {
-    "questions": OfferedQuestions,
+    "questions": SuggestedQuestions,
     "file": WrittenFile,
     "export": WrittenFile,
     "talk": OpenedTalk,

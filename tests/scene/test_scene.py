@@ -396,7 +396,7 @@ def test_browser_and_server_write_and_read_the_same_addresses(node):
         {"document": (made := document(each)), "where": made["where"], "search": f"?{urlencode(query(each.scene))}"}
         for each in scenes.values()
     ]
-    from_browser = json.loads(node(str(ROOT / "tests/js/addresses.mjs"), text=json.dumps(sent)))
+    from_browser = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "addresses", text=json.dumps(sent)))
     for name, server, browser in zip(scenes, sent, from_browser, strict=True):
         written = dict(parse_qsl(browser["search"].removeprefix("?")))
         read = fitted_at(written)

@@ -123,19 +123,6 @@ def clicked(page, x, y):
     return under
 
 
-def test_no_word_moves_as_an_arc_is_pointed_at(opened):
-    page = opened(mask="causal", beside="mask=")
-
-    def places():
-        return [box(word) for word in page.get_by_role("option").all()]
-
-    before = places()
-    for key in (4, 5):  # of words that aren't equally wide
-        page.locator(f'{BELOW} [data-arc="1-{key}"] .target').dispatch_event("pointerenter")
-        expect(page.get_by_role("option").nth(key)).to_have_class("key")
-        assert places() == before, key
-
-
 _PLACES = """() => [...document.querySelectorAll(
   ".viewer :is(button, td, th, .matrix, .answer, .step-text, .panel, .foot)")]
   .filter((each) => each.checkVisibility()).map((each) => {

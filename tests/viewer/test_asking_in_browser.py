@@ -13,30 +13,30 @@ PAGE = """<!doctype html><meta charset="utf-8"><main></main><script type="module
     const later = setTimeout, listeners = new Set(), led = [], asked = [];
     window.setTimeout = (act, ms, ...rest) => later(act, ms / 20, ...rest);
     const speaker = {
-        room: { code: "KTQWRM" }, message: "", isTold: true,
+        room: { code: "KTQWRM" }, message: "", isUpToDate: true,
         now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
         shows: (place) => {
             led.push(place.question.kind);
             if (place.isShown) window.shown = place;
         },
         openAnswers: (isOpen) => led.push(isOpen ? "opens" : "closes"), again: () => led.push("again"),
-        moment: () => new Promise((come, fail) => asked.push({ come, fail })),
+        moment: () => new Promise(answer => asked.push(answer)),
         onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
     };
     const pass = {
         stages: new Map([["q", { rule: {} }]]), isOverridden: () => false, number: () => 1,
         nameOf: () => "q[1]", address: () => "q[0]",
     };
-    const asking = asking_js.makeAsking(speaker, document.querySelector("main"), () => led.push("back"));
-    document.querySelector("main").append(asking.button, asking.panel);
-    asking.at({ at: "step=softmax", selected: () => ({ pass, focus: { name: "q", index: [0] } }) });
+    const asking = classQuestion_js.makeClassQuestion(speaker, document.querySelector("main"), () => led.push("back"));
+    document.querySelector("main").append(asking.button, asking.menu);
+    asking.setPlace({ at: "step=softmax", selected: () => ({ pass, focus: { name: "q", index: [0] } }) });
     Object.assign(window, {
         led, asked, asking, speaker,
         tell: () => { for (const each of [...listeners]) each(); },
         join: (kind) => asking.join({ kind, cell: "q[0]" }, false),
-        come: (nth, prompt) => asked[nth].come({ question: {
+        come: (nth, prompt) => asked[nth]({ isDone: true, status: 200, data: { question: {
             kind: "choose", prompt: [["", prompt]], candidates: [{ label: "a", feedback: [] }], right: [0],
-        } }),
+        } } }),
     });
 </script>"""
 TEXT = PAGE % bundle(module("classBar"))
@@ -54,14 +54,14 @@ def test_a_question_that_does_not_come_is_asked_for_again_and_one_that_never_wil
     stage, count = page.locator("dialog"), page.locator(".class-count")
     page.evaluate("join('word')")
     expect(count).to_have_text("The question is put …")
-    page.evaluate("asked[0].fail(new TypeError('Failed to fetch'))")
+    page.evaluate("asked[0]({ isDone: false, status: 0, message: 'The server does not answer.', data: null })")
     expect(count).to_have_text("The question has not come. It is asked for again in a moment.")
     page.wait_for_function("asked.length === 2")
     page.evaluate("come(1, 'Which word?')")
     expect(stage.locator("h2")).to_have_text("Which word?")
     expect(count).to_have_text("2 here · 0 answered")
     page.evaluate("join('number')")
-    page.evaluate("asked[2].fail(Object.assign(new Error('No such cell.'), { isRefused: true }))")
+    page.evaluate("asked[2]({ isDone: false, status: 400, message: 'No such cell.', data: null })")
     expect(count).to_have_text("No such cell.")
 
 
@@ -103,7 +103,7 @@ def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_bef
 
 
 def test_an_answer_is_shown_where_it_was_asked_and_not_before_its_question_is_there(page):
-    page.evaluate("asking.at({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
+    page.evaluate("asking.setPlace({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
     page.evaluate("join('word')")
     page.keyboard.press("PageDown")
     expect(page.get_by_role("button", name="Reveal")).to_have_count(0)

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.browser
 
 PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><script type="module">
     %s
-    const main = document.querySelector("main"), parts = templates_js.makeTemplates();
-    const whole = (moment) => ({ ...moment, document: parts.whole({ pass: moment.document }).pass });
+    const main = document.querySelector("main"), kept = templates_js.makeTemplates();
+    const replyOf = (moment) => ({ isDone: true, status: 200, data: kept.completeMoment(moment) });
     let shown = null;
     window.drawn = () => new Promise(timing_js.afterFrame);
     // The page of a class on a phone, which has come in: a moment comes when a test sends it, by its number.
@@ -27,7 +27,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
                 posted.push(message);
                 return Promise.resolve({ isDone: true, status: 200, message: "", data: { code, seat: "mine" } });
             },
-            moment: (code, seat, shows) => new Promise((come) => { coming[shows] = (sent) => come(whole(sent)); }),
+            moment: (code, seat, shows) => new Promise((come) => { coming[shows] = (sent) => come(replyOf(sent)); }),
             listen: (seat, isAround, heard) => {
                 [told, isListening] = [heard, true];
                 return () => { isListening = false; };
@@ -70,7 +70,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
         shown?.end();
         const done = [], listeners = new Set();
         const speaker = {
-            room: { code: "KTQWRM" }, message: "", isTold: true, led: null, presses: () => 0, now,
+            room: { code: "KTQWRM" }, message: "", isUpToDate: true, led: null, presses: () => 0, now,
             openAnswers: (isOpen) => done.push(isOpen ? "open" : "close"), again: () => done.push("again"),
             shows: () => {},
             onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
@@ -167,7 +167,7 @@ def test_a_phone_shows_nothing_of_the_answer_before_the_speaker_does(page, name)
     sent = moment(*MOMENTS[name])
     question = sent["question"]
     right = question and (question["right"] if question["kind"] == "fill" else question["right"][0])
-    state = now(kind="question" if sent["working"] else "lesson", round=None)
+    state = now(kind="question" if sent["workedSolution"] else "lesson", round=None)
     rounds = [question and {"number": 1, "isOpen": is_open} for is_open in (True, True, False)]
     states = [
         state | {"round": each, "answer": answer, "isShown": is_shown}
@@ -178,7 +178,7 @@ def test_a_phone_shows_nothing_of_the_answer_before_the_speaker_does(page, name)
     uncovered = [set(each["stages"]) & set(sent["covers"]) for each in found]
     assert uncovered == [set()] * 3 + [UNCOVERED.get(name, set())] * 3
     has_picture = [not sent["saysWordsAlone"]] * 3 + [True] * 3
-    assert [each["isPictured"] for each in found] == ([False] * 6 if sent["working"] else has_picture)
+    assert [each["isPictured"] for each in found] == ([False] * 6 if sent["workedSolution"] else has_picture)
 
 
 def foot(page, name):
@@ -210,12 +210,6 @@ def test_what_an_answer_is_read_off_is_pointed_at_once_it_is_shown_and_not_befor
     page.evaluate("now => told.now(now)", now(isShown=True))
     foot(page, "I don’t understand this").click()
     assert page.evaluate("posted") == [{"do": "point", "cell": "scores[0,11,6]", "seat": "mine"}]
-
-
-def test_who_loads_the_page_again_has_the_seat_that_they_had(page):
-    page.evaluate("sessionStorage.clear()")
-    joined = [page.evaluate("phone('link').then(() => joined)") for _ in range(2)]
-    assert joined == [[{"do": "join", "link": "link"}], [{"do": "join", "seat": "mine"}]]
 
 
 def test_a_moment_that_comes_late_is_not_shown_in_place_of_where_the_class_is(page):

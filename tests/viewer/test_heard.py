@@ -165,21 +165,6 @@ def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(op
         page.emulate_media(forced_colors="none")
 
 
-def test_the_sheet_of_scaled_beside_not_has_the_scaled_row_of_both(opened):
-    page = opened("?step=softmax&view=sheet", scaled="false", beside="scaled=")
-    for side, value in (("A", "1.13"), ("B", "2.26")):
-        assert page.locator(f".sheet .side-{side} [data-cell='scaled[0,1,2]']").all_inner_texts() == [value]
-
-
-def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
-    page = opened("", **PAIR)
-    for side, of in (("B", ".said:not(.in-a)"), ("A", ".in-a")):
-        said = [each for each in page.locator(f".thread {of}").all_inner_texts() if each]
-        assert said
-        assert all(each.startswith(f"{side} ") for each in said)
-    assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())
-
-
 @pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
 def test_a_column_of_two_words_is_called_by_both(opened, view):
     page = opened(

@@ -3,6 +3,7 @@
 Without node a person's run skips them and says so; where CI is set they fail.
 """
 
+import json
 import re
 import tomllib
 from collections import Counter
@@ -25,13 +26,20 @@ _THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
 THEMES = {name: _THEME[name] for name in ("light", "dark")}
 
 
-def test_node_s_own_tests_pass(node):
-    """In one process, as a process for each file takes longer than its tests."""
-    tests = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
-    source = "".join(f'await import("{each.as_uri()}");' for each in tests)
-    said = node("--test-reporter=spec", "--input-type=module", "--eval", source)  # which ends with those that failed
-    assert "fail 0\n" in said
-    assert "skipped 0\n" in said
+_LAST = '(await import("node:test")).test("all files were read", () => {});'
+
+
+def test_node_s_own_tests_pass(node, subtests):
+    """One run of node, as a process for each file takes longer than its tests; each test of its own is reported."""
+    files = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
+    source = "".join(f'await import("{each.as_uri()}");' for each in files) + _LAST
+    reporter = (ROOT / "tests" / "js" / "reporter.mjs").as_uri()
+    output = node(f"--test-reporter={reporter}", "--input-type=module", "--eval", source, may_fail=True)
+    reports = [json.loads(line) for line in output.splitlines()]
+    assert reports[-1]["name"] == "all files were read", output[-2_000:]
+    for report in reports:
+        with subtests.test(report["name"]):
+            assert not report["error"], report["error"]
 
 
 def test_the_joined_modules_are_one_component(node, tmp_path):

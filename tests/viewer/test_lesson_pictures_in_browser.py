@@ -16,15 +16,14 @@ PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
 <script type="module">
     %s
-    const made = { sweep: momentPicture_js.makeSweepPicture, mistake: momentPicture_js.makeMistakePicture };
     window.draw = (moment, isCovered, isPresented) => {
-        const picture = made[moment.picture.kind]();
+        const picture = momentPicture_js.pictureOf(moment);
         document.querySelector(".viewer").replaceChildren(picture.element);
         picture.show(moment, isCovered, isPresented);
         window.uncover = () => picture.show(moment, false, isPresented);
     };
     window.count = (question, counts, isShown) => {
-        const board = answerDots_js.makeBoard();
+        const board = answerDots_js.makeMatrixGrid();
         document.querySelector(".viewer").replaceChildren(board.element);
         board.update(question, counts, isShown, "What the class says");
     };
@@ -92,7 +91,7 @@ def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place
         assert figure.locator(".number").all_inner_texts() == list(map(percent, shares))
     titles, sides = page.locator("figcaption").all_inner_texts(), json.loads(moment(*place))["picture"]["sides"]
     assert titles == [f"Shares of “{made.picture.word}” {sides[0]}", sides[1]]
-    assert page.locator(".law").all_inner_texts() == [f"Law broken: {law}" for law in row.laws]
+    assert page.locator(".law").all_inner_texts() == [f"Broken rule: {law}" for law in row.laws]
 
 
 @pytest.mark.parametrize("place", of_kind("sweep"))

@@ -313,7 +313,7 @@ def test_the_ways_into_the_walkthrough_lead_to_scenes_and_one_is_remembered(taug
     page.get_by_role("link", name="type your own sentence").click()
     page.get_by_role("link", name="open the whole walkthrough").click()
     page.keyboard.press("PageDown")
-    page.get_by_role("link", name="Look around from here").click()
+    page.get_by_role("link", name="Explore this in the walkthrough").click()
     assert page.evaluate("opened") == ["sentence=the+cat+sat+on+the+mat", "", read("who-is-it", 1)["at"]]
     again = taught(kept=json.dumps({"opensWalkthrough": True}))
     expect(again.locator("footer.prefers-walkthrough")).to_be_visible()
@@ -325,13 +325,6 @@ def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
     number.click()
     expect(page.locator(".number-line")).to_contain_text(f"scaled[head 1, tired, animal] = {number.inner_text()}")
     expect(page.locator('.sheet td[data-cell="scaled[0,11,1]"]')).to_have_class("number chosen focus")
-
-
-def test_a_bracket_stays_in_the_line_of_its_number(taught):
-    page = taught("?lesson=one-number&moment=1")
-    wholes = page.locator(".lesson-said .unbroken")
-    assert {"(1,", "1)."} <= {*wholes.all_inner_texts()}
-    assert set(wholes.evaluate_all("all => all.map(each => getComputedStyle(each).whiteSpace)")) == {"nowrap"}
 
 
 def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture_takes_its_part(taught):
@@ -348,19 +341,6 @@ def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture
     page = taught("?lesson=heads&moment=7", size=PHONE)
     assert page.locator(".hand td.to-come").count() > 0, "a place for each number"
     assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
-
-
-def test_an_arrow_key_in_a_matrix_goes_on_from_a_number_that_somebody_asked_for(taught):
-    page = taught("?lesson=one-number&moment=3")
-    line, keys = page.locator(".number-line"), page.locator(".matrix[data-stage=k] td")
-    keys.nth(0).focus()
-    page.keyboard.press("ArrowDown")
-    expect(line).to_be_hidden()
-    page.keyboard.press("Enter")
-    told = line.inner_text()
-    page.keyboard.press("ArrowUp")
-    expect(line).not_to_have_text(told)
-    expect(line).to_contain_text("k[head 1, the, 1]")
 
 
 def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_answered(taught):
@@ -381,22 +361,6 @@ def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_an
     page.locator(".hand .number").first.click()
     expect(page.locator(".hand .workings")).to_be_visible()
     assert page.locator(".hand .questions").count() == 0, "no panel answers them here"
-
-
-def test_a_remark_for_the_mouse_is_not_presented(taught):
-    page = taught("?lesson=microgpt&moment=5&present=1", size=LEAST)
-    expect(page.locator(".sheet .sentence")).to_be_visible()
-    expect(page.locator(".sheet .sentence .note")).not_to_be_visible()
-
-
-def test_enter_and_space_go_on_where_nothing_else_has_them(taught):
-    page = taught(FIRST + "2")
-    page.keyboard.press("Enter")
-    expect(verdict(page)).not_to_be_empty()
-    page.keyboard.press("Space")
-    said_is(page, "who-is-it", 3)
-    page.get_by_role("button", name="Back").press("Enter")
-    said_is(page, "who-is-it", 2)
 
 
 def test_a_moment_that_does_not_come_is_asked_for_again(taught):

@@ -79,12 +79,6 @@ def test_what_stands_for_the_other_words_is_their_sum_their_mean_or_their_range(
     assert together(page)[0] == sums
 
 
-def test_of_words_without_a_share_there_is_no_mean(opened):
-    page = opened("?step=weighted-sum&view=sheet&cell=1.1.1.1.1", sentence=FORTY, d_model="8", heads="1", mask="causal")
-    found, dimensions = together(page)
-    assert found[-len(dimensions) :] == ["–"] * len(dimensions) != []
-
-
 @pytest.mark.slow
 def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_lets_it_ask(opened):
     page = opened(address("weighted-sum"), **EIGHT_HEADS)

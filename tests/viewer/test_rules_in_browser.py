@@ -166,7 +166,7 @@ def answers(node):
     of_passes = [
         (PASSES[name], {"selection": vars(within(PASSES[name])), "cells": cells}) for name, cells in asked.items()
     ]
-    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=given(of_passes)))
+    found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "cells", text=given(of_passes)))
     return {
         name: [(*cell, SimpleNamespace(**answer)) for cell, answer in zip(asked[name], each, strict=True)]
         for name, each in zip(asked, found, strict=True)

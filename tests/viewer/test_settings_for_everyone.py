@@ -6,7 +6,7 @@ import pytest
 from alone import sent
 from axe import violations
 from boxes import MODEL, OWN, YELLOW, more, of, sentence
-from tab import expect, resized
+from tab import expect
 
 from attnviz.core.limits import MAX_CHARACTERS
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS
@@ -18,10 +18,6 @@ pytestmark = pytest.mark.browser
 KEYCAPS = {"ArrowRight": "→", "ArrowLeft": "←", "PageDown": "Page Down", "PageUp": "Page Up", "Escape": "Esc"}
 KEYS = re.findall(r'\["([^"]+)", "', module("shortcuts").read_text("utf-8"))
 """All that the viewer listens to, as the browser calls them; on a keyboard some are called otherwise."""
-
-
-def height(page):
-    return page.locator(".settings").bounding_box()["height"]
 
 
 def test_pills_are_one_stop_of_the_keyboard_and_one_is_pressed(drawn):
@@ -177,21 +173,6 @@ def test_help_is_seen_and_heard_and_every_box_has_a_name(drawn):
     seed = page.get_by_role("textbox", name="Seed")
     said = page.evaluate("box('seed').help")
     assert (seed.get_attribute("aria-description"), page.get_by_title(said).locator("input").count()) == (said, 1)
-
-
-@pytest.mark.parametrize("address", [OWN, MODEL, {"source": "002 v1"}], ids=["own", "model", "example"])
-def test_the_line_has_the_room_it_is_given(drawn, address):
-    page = drawn(**of(**address))
-    assert height(page) <= 40
-    for width, most in ((1024, 72), (390, 160)):
-        resized(page, width, 700)
-        assert height(page) <= most
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-    if "source" in address:
-        return
-    box = more(page).bounding_box()
-    assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
-    assert box["y"] + box["height"] <= 700
 
 
 @pytest.mark.parametrize("theme", YELLOW)

@@ -162,30 +162,6 @@ def test_a_number_leads_to_the_stop_that_is_counted_so(opened):
     expect(counted).to_have_text("stop 1 of 6")
 
 
-def test_the_name_of_a_layer_is_as_large_as_a_page_has_its_letters(opened):
-    page = talk(opened, TALKS["recall"])
-    sizes = "(each) => [each, document.documentElement].map((one) => parseFloat(getComputedStyle(one).fontSize))"
-    for name in ("Layer 1", "Layer 2"):
-        page.keyboard.press("PageDown")
-        layer = page.locator(".step-text .layer")
-        expect(layer).to_have_text(name)
-        own, least = layer.evaluate(sizes)
-        assert own >= least
-
-
-def test_what_is_pressed_has_one_line_on_wide_screens(opened):
-    for name in ("own", "microgpt"):
-        page = talk(opened, TALKS[name])
-        for size in ((1366, 768), (1280, 720), (1440, 900)):
-            resized(page, *size)
-            tops = page.locator(".way button, .toolbar > *, .toolbar button").evaluate_all(
-                "(all) => all.filter((each) => each.checkVisibility() && each.offsetHeight)"
-                ".map((each) => each.getBoundingClientRect().bottom)"
-            )
-            assert len(tops) > 6
-            assert max(tops) - min(tops) < 4, (name, size)
-
-
 _BELOW_THE_EDGE = """(root) => {
   const edge = root.querySelector(".edge"), { top, bottom, left, right } = edge.getBoundingClientRect(), found = [];
   const letters = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), range = document.createRange();
@@ -282,33 +258,6 @@ def test_a_talk_of_a_name_that_has_ended_begins_where_nothing_is_written(opened)
     assert sent(page) == [], "of another step all that is written is shown"
 
 
-def test_shares_below_letters_are_apart_and_nothing_is_marked_where_nothing_is_said(opened):
-    page = talk(opened, TALKS["microgpt"])
-    resized(page, *SIZES[0])
-    shares = [each.bounding_box() for each in page.locator(".thread .said").all() if each.inner_text()]
-    assert len(shares) == 6
-    assert all(one["x"] + one["width"] + 4 <= other["x"] for one, other in pairwise(shares))
-    page = opened("?present=1&view=sheet&step=scores", **TALKS["own"])
-    marked = page.locator(".sheet .lit > td.said")
-    assert set(marked.evaluate_all("(all) => all.map((each) => getComputedStyle(each).boxShadow)")) == {"none"}
-
-
-@pytest.mark.slow
-def test_what_marks_a_number_or_a_word_is_as_thick_as_letters_are_large(opened):
-    thick = []
-    for size in (SIZES[0], SIZES[-1]):
-        page = talk(opened, TALKS["own"])
-        resized(page, *size)
-        words = page.locator(".thread .words .query").evaluate("(each) => getComputedStyle(each).borderTopWidth")
-        go(page, step="softmax", present=True)
-        frames(page)
-        focus = page.locator(".sheet td.focus").first.evaluate(
-            "(each) => getComputedStyle(each, '::after').borderTopWidth"
-        )
-        thick.append([float(each.removesuffix("px")) for each in (words, focus)])
-    assert all(on_large > 2 * on_small for on_small, on_large in zip(*thick, strict=True)), thick
-
-
 def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anything(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[0])
@@ -337,54 +286,6 @@ def test_every_step_is_a_choice_and_in_the_address(opened):
     becomes(page, lambda: parameters(page).get("route"), "every-step")
     page.get_by_role("button", name="Short").click()
     becomes(page, lambda: "route" in parameters(page), False)
-
-
-def test_a_legend_that_the_corner_is_too_low_for_stands_over_no_title(opened):
-    page = opened("?step=neurons", model="microgpt", sentence="eliza")
-    resized(page, 1366, 768)
-    frames(page)
-    legend = page.locator(".picture .legend").bounding_box()
-    for title in page.locator(".matrix figcaption, .matrix .caption, .matrix .symbol").all():
-        box = title.bounding_box()
-        if box:
-            across = min(legend["x"] + legend["width"], box["x"] + box["width"]) - max(legend["x"], box["x"])
-            down = min(legend["y"] + legend["height"], box["y"] + box["height"]) - max(legend["y"], box["y"])
-            assert min(across, down) <= 2, title.inner_text()
-
-
-def test_on_a_phone_the_keys_come_with_their_query(opened):
-    page = opened("?view=sheet&step=qkv", **WHO)
-    resized(page, 390, 844)
-    strips = page.locator(".hand .strip")
-    expect(page.locator(".hand .asking th")).to_have_text("query")
-    expect(strips).to_have_count(1 + 12)
-    assert strips.first.locator("i").count() == strips.last.locator("i").count() == 8
-
-
-_CUT = """() => [...document.querySelectorAll(".matrix figcaption math, .legend math")]
-  .filter((each) => each.checkVisibility())
-  .filter((each) => {
-    const low = Math.max(...[...each.querySelectorAll("mi, mn")].map((leaf) => leaf.getBoundingClientRect().bottom));
-    for (let box = each.parentElement; box; box = box.parentElement) {
-      const { overflowY, clipPath } = getComputedStyle(box), [, inset] = clipPath.match(/^inset\\((.*)\\)$/) ?? [];
-      const [top, , bottom = top] = (inset ?? "").split(" ").map(parseFloat);
-      const edge = inset ? bottom : overflowY === "visible" ? -Infinity : 0;
-      if (low > box.getBoundingClientRect().bottom - edge + 0.5) return true;
-    }
-    return false;
-  })
-  .map((each) => each.textContent)"""
-"""The symbols of which something is cut off below, by a box that hides what is beyond it."""
-
-
-def test_what_is_lowered_beside_a_symbol_is_seen_whole(opened):
-    page = opened("?present=1&view=matrices&step=qkv-2", model="recall")
-    resized(page, 1440, 900)
-    fill_the_window(page)
-    frames(page)
-    page.add_style_tag(content="math { transform: translateY(3px) }")  # as the app's own font reaches further down
-    assert page.locator(".legend math").count() >= 3
-    assert page.evaluate(_CUT) == []
 
 
 @pytest.mark.parametrize(

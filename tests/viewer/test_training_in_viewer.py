@@ -7,7 +7,7 @@ import pytest
 from alone import number, sent, written
 from documents import fitted_at
 from numerals import short
-from tab import becomes, expect, frames, parameters, resized
+from tab import becomes, frames, parameters, resized
 
 from attnviz.explain.wording import percent
 
@@ -152,14 +152,6 @@ def test_two_words_that_were_typed_can_be_swapped(opened):
     assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"
 
 
-def test_where_no_swap_follows_a_swap_the_keyboard_stays_beside_it(opened):
-    page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
-    page.get_by_role("button", name="Swap “tired” and “animal”").press("Enter")
-    page.evaluate("show({ typed: 0 })")
-    expect(page.get_by_role("button", name="Swap")).to_have_count(0)
-    expect(page.get_by_role("button", name="Hide “animal” from “tired”")).to_be_focused()
-
-
 PLACES = """() => {
   const parts = [".training > *", ".training span", ".training td", ".thread button", ".step-text", ".matrix",
     ".legend .scale", ".panel > :not(.reply)"];
@@ -185,13 +177,6 @@ def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step
     for place, now in there.items():
         moved = {name: (now.get(name), at) for name, at in there[last].items() if now.get(name) != at}
         assert moved == {}, place
-
-
-def test_the_strip_says_that_patterns_are_means_over_what_was_held_out(opened):
-    said = opened(model="who-is-it").locator(".training .patterns").inner_text()
-    assert re.match(r"on average over 360 held-out texts\s", said)
-    said = opened(model="recall", seed="2").locator(".training .patterns").inner_text()
-    assert said.startswith("on average over 512 held-out texts, 2 of which came up in training by chance")
 
 
 @pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])

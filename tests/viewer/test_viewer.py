@@ -227,12 +227,12 @@ def test_a_bundle_leaves_out_comments_but_for_the_licences_of_others():
     assert comments == re.findall(r"^ *//.*\n", kept, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("room", "of"), [("lesson/lesson.css", ""), ("training/training.css", "thumb")])
+@pytest.mark.parametrize(("room", "of"), [("styles/lesson.css", ""), ("styles/training.css", "thumb")])
 def test_a_slider_looks_in_firefox_as_elsewhere(room, of):
     """No browser reads a rule of the other's parts, so each is written twice."""
     rules = {"-webkit": {}, "-moz": {}}
     for found in _SLIDER.finditer((BROWSER / room).read_text("utf-8")):
-        does = dict(each.strip().split(": ", 1) for each in found["does"].split(";") if each.strip())
+        does = dict(" ".join(each.split()).split(": ", 1) for each in found["does"].split(";") if each.strip())
         part = _PARTS.get(found["part"], found["part"])
         if of in part:
             kept = {name: value for name, value in does.items() if name not in _OF_ONE}

@@ -4,28 +4,17 @@ import json
 import math
 import re
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 from alone import hasten, number, reveal, sent, written
 from documents import fitted_at
 from numerals import short
 from page import SENTENCE
-from streamlit import file_util
 from tab import becomes, cell, expect, grid, parameters
 
 from attnviz.explain.steps import full_title
 
 pytestmark = pytest.mark.browser
-
-LETTERS = next((Path(file_util.get_static_dir()) / "static" / "media").glob("SourceCodeVF-Upright*"))
-"""A font that no machine has installed."""
-LATE = """
-    @font-face { font-family: Late; src: url(late.woff2); size-adjust: 200% }
-    .picture { font-family: Late }
-    .picture :is(.legend, .bars) { font-family: system-ui }
-"""
-"""It at twice its size, so that a picture has to give way to it, whatever font of the machine stands there before."""
 
 
 @pytest.mark.slow
@@ -189,17 +178,6 @@ def test_a_key_is_hidden_in_the_mask(opened):
     assert sent(page)[-1] == ["change", {"cell": "masked[0,3,0]", "value": None}]
 
 
-def test_a_legend_of_small_numbers_says_how_small_they_are(opened):
-    page = opened("?step=softmax&ask=what%20would%20move%20it&cell=1.2.1.1.1&picked=attention")
-    page.evaluate("""() => {
-        const bytes = (chunk) => new Uint8Array(new Float64Array(atob(chunk).length / 8).fill(-1.2e-4).buffer);
-        const small = (chunk) => btoa(String.fromCharCode(...bytes(chunk)));
-        const values = given.stages.attention.values.map(small);
-        show({ slopes: { of: 'attention[0,1,0]', text: 'It moves.', values: { attention: values } } });
-    }""")
-    expect(page.locator(".legend .scale", has_text="1.20e−4")).to_be_visible()
-
-
 def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
     page = opened("?step=output")
     page.get_by_role("button", name="what would move it").click()
@@ -267,41 +245,6 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     assert number(page).startswith("scaled[head 2, cat, sat] = ")
 
 
-BROKEN = """story => {
-    const beside = (number, walk) => {
-        const walker = document.createTreeWalker(story, NodeFilter.SHOW_TEXT);
-        walker.currentNode = walk === "nextNode" ? number.lastChild : number.firstChild;
-        const text = walker[walk]();
-        if (!text) return null;
-        const range = document.createRange(), at = walk === "nextNode" ? 0 : text.length - 1;
-        range.setStart(text, at);
-        range.setEnd(text, at + 1);
-        return /\\s/.test(range.toString()) ? null : range.getBoundingClientRect();
-    };
-    const isBroken = number => {
-        const { top, bottom } = number.getBoundingClientRect();
-        const boxes = ["previousNode", "nextNode"].map(walk => beside(number, walk));
-        return boxes.some(box => box && (box.bottom < top || box.top > bottom));
-    };
-    const heights = new Set(), broken = [];
-    for (let width = 150; width < 400; width += 5) {
-        story.style.width = `${width}px`;
-        heights.add(story.getBoundingClientRect().height);
-        if ([...story.querySelectorAll("button")].some(isBroken)) broken.push(width);
-    }
-    return [heights.size, broken];
-}"""
-"""In how many heights a story is set by its widths, and at which of these a number is in another line than its sign."""
-
-
-def test_no_line_breaks_between_a_number_and_its_bracket_or_full_stop(opened):
-    story = opened("?step=scores").locator(".story")
-    assert "(" in story.inner_text()
-    heights, broken = story.evaluate(BROKEN)
-    assert heights > 3
-    assert broken == []
-
-
 def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
     page = opened("?step=scores")
     cell(page, "Queries", 1, 1).hover()
@@ -340,21 +283,6 @@ def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(open
     assert sent(page) == [["change", {"cell": "scores[0,1,2]", "value": 7}]]
     box.press("Tab")
     assert len(sent(page)) == 1
-
-
-def test_what_is_no_number_is_not_moved_by_the_arrow_keys_either(opened):
-    page = opened("?step=mask&cell=1.3.2.1.1", mask="causal")
-    box = page.get_by_role("textbox", name="Set by hand")
-    for typed in ("abc", ""):
-        box.fill(typed)
-        box.press("ArrowUp")
-        assert box.input_value() == typed
-    box.press("Enter")
-    assert "Type a number" in page.locator(".panel .hint").inner_text()
-    assert sent(page) == []
-    box.fill("−1e−3")
-    box.press("Enter")
-    assert sent(page)[-1][1]["value"] == -1e-3
 
 
 def test_a_head_that_was_not_sent_is_asked_for_once(opened):
@@ -439,41 +367,6 @@ def test_each_number_of_a_term_opens_and_the_trail_leads_back_to_each(opened):
     assert number(page).startswith("concat[cat, ")
 
 
-def test_arrow_keys_make_a_number_larger_and_smaller(opened):
-    box = opened("?step=scores").get_by_role("textbox", name="Set by hand")
-    for key, grows in (("ArrowUp", True), ("ArrowDown", False)):
-        before = float(box.input_value())
-        box.press(key)
-        assert (float(box.input_value()) > before) == grows
-
-
-def test_a_minus_is_read_however_it_is_typed(opened):
-    page = opened("?step=scores")
-    box = page.get_by_role("textbox", name="Set by hand")
-    for typed in ("−2.5", "-2.5"):
-        box.fill(typed)
-        box.press("Enter")
-        becomes(page, lambda: sent(page)[-1], ["change", {"cell": "scores[0,1,2]", "value": -2.5}])
-
-
-def test_of_several_changes_each_is_undone_by_its_own_button_and_a_head_is_muted_by_its_own(opened):
-    page = opened("?step=scores&ask=what if&cell=2.2.3.1.1")
-    page.evaluate("show({ changes: ['one', 'two', 'three'].map((text) => ({ text, stage: 'scores' })) })")
-    for place, text in enumerate(("one", "two", "three")):
-        page.locator(".changes li", has_text=text).get_by_role("button").click()
-        assert sent(page)[-1] == ["drop", place]
-    page.get_by_role("button", name="Mute head 2").click()
-    assert sent(page)[-1] == ["mute", {"stage": "heads", "place": 1}]
-
-
-def test_the_mask_s_numbers_are_called_visible_and_hidden(opened):
-    page = opened("?step=mask&picked=mask", mask="causal")
-    for key, word in ((0, "visible"), (1, "visible"), (2, "hidden")):
-        cell(page, "Mask", 1, key).click()
-        assert number(page).endswith(f" = {word}")
-        assert ("hidden" in cell(page, "Mask", 1, key).get_attribute("class")) == (word == "hidden")
-
-
 def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_share(opened):
     page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     words = page.locator(".thread [role=option]")
@@ -492,31 +385,6 @@ def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_sha
 def test_a_share_that_is_set_by_hand_at_a_hidden_key_is_said_below_its_word(opened):
     page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal", changes="attention[0,3,5]=0.5")
     assert page.locator(".thread .said").all_inner_texts()[4:] == ["hidden", "50\u00a0%"]
-
-
-def test_an_arc_is_as_thick_as_its_share_and_leads_to_its_key(opened):
-    page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal")
-    shares = {key: read(cell(page, "Attention", 3, key).inner_text()) for key in range(4)}
-    arcs = page.locator(".thread .arcs g")
-    assert arcs.count() == 4, "a hidden key has none"
-    for place in range(4):
-        arcs.nth(place).locator(".target").dispatch_event("click")
-        key = int(parameters(page)["cell"].split(".")[2]) - 1
-        width = float(
-            page.locator(".thread .arc.lit").evaluate("(arc) => parseFloat(getComputedStyle(arc).strokeWidth)")
-        )
-        assert width == pytest.approx(13 * shares.pop(key), abs=0.1)
-        assert "lit" in arcs.last.locator("path").first.get_attribute("class"), "it lies on top"
-        cell(page, "Attention", 3, 0).click()
-    assert shares == {}
-
-
-def test_arrows_of_the_map_lead_from_left_to_right(opened):
-    page = opened()
-    paths = page.locator(".map .arrow").evaluate_all("(arrows) => arrows.map((each) => each.getAttribute('d'))")
-    ends = [[float(number) for number in re.findall(r"-?\d[\d.]*", path)] for path in paths]
-    assert len(ends) > 10
-    assert all(x < to_x for x, *_, to_x, _ in ends)
 
 
 DRAWN = """() => [
@@ -597,16 +465,6 @@ def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their
     assert number(page).startswith("attention[head 1, cat, the]")
 
 
-def test_behind_a_row_of_shares_stands_their_sum_and_a_legend_begins_with_what_is_lowest(opened):
-    page = opened("?step=softmax")
-    assert page.locator(".matrix .sums span:not(.of)").all_inner_texts() == ["1.00"] * 6
-    page = opened("?step=scores")
-    for scale in page.locator(".legend .scale").all():
-        ends = [read(text) for text in scale.locator(".bar > span:not(.ramp)").all_inner_texts()]
-        assert ends == [-ends[1], ends[1]]
-        assert ends[0] < ends[1]
-
-
 def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_says(opened):
     page = opened("?step=scores")
     page.keyboard.press("PageDown")
@@ -619,55 +477,6 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
 def test_what_the_address_has_wrong_is_mended_in_it(opened):
     page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
     becomes(page, lambda: parameters(page), {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"})
-
-
-@pytest.mark.parametrize("step", ["softmax", "answer"])
-def test_a_step_text_that_has_room_does_not_scroll(opened, step):
-    text = opened(f"?step={step}", model="who-is-it").locator(".step-text")
-    assert text.evaluate("(box) => [box.scrollHeight - box.clientHeight, box.scrollWidth - box.clientWidth]") == [
-        0,
-        0,
-    ]
-
-
-def test_the_ends_of_a_scale_stand_beside_its_bar_in_one_line(opened):
-    page = opened("?step=answer", model="who-is-it")
-    middles = """(scale) => {
-      const ramp = scale.querySelector(".ramp");
-      const middle = (each) => { const { top, height } = each.getBoundingClientRect(); return top + height / 2 };
-      return [ramp.previousSibling, ramp.nextSibling].map((end) => Math.abs(middle(end) - middle(ramp)));
-    }"""
-    apart = page.locator(".legend .scale:has(.ramp)").evaluate_all(f"(all) => all.flatMap({middles})")
-    assert len(apart) == 8
-    assert max(apart) < 3
-
-
-PAINTED = """() => [...document.querySelectorAll(".map .thumb canvas")].map((each) =>
-  each.getContext("2d").getImageData(0, 0, each.width, each.height).data.some(Boolean))"""
-
-
-def test_each_picture_of_the_map_is_painted(opened):
-    assert set(opened("?step=softmax").evaluate(PAINTED)) == {True}
-
-
-@pytest.mark.slow
-def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(opened):
-    page, asked = opened("?step=scores", afresh=True), []
-    page.route("**/late.woff2", lambda route: asked.append(route))
-    page.add_style_tag(content=LATE)
-
-    def sizes():
-        return page.locator(".cells").evaluate_all("(all) => all.map((each) => [each.offsetWidth, each.offsetHeight])")
-
-    page.keyboard.press("ArrowRight")
-    before = sizes()
-    becomes(page, lambda: len(asked), 1)
-    asked[0].fulfill(path=LETTERS)
-    becomes(page, lambda: sizes() == before, False)
-    late = sizes()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowRight")
-    assert sizes() == late
 
 
 def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_are(opened):

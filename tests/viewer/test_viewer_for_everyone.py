@@ -119,15 +119,6 @@ def test_what_scrolls_can_be_reached_by_its_name_while_it_does(opened, address, 
     becomes(page, lambda: viewer.evaluate(STOPS), [])
 
 
-def test_answers_below_words_are_high_enough_to_press(opened):
-    page = opened(model="mirror")
-    for width in (1366, 390):
-        resized(page, width, 768)
-        heights = page.locator(".answer").evaluate_all("(all) => all.map((each) => each.offsetHeight)")
-        assert len(heights) == 8
-        assert min(heights) >= 24
-
-
 def test_arrows_lead_from_step_to_step_on_the_map_and_enter_opens_one(opened):
     page = opened("?step=scores")
     page.locator(".map [aria-current]").focus()

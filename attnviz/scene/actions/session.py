@@ -122,7 +122,7 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
     if request.address != session.address:
         parameters = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(parameters, session.uploads).scene
-    session.scene = with_view(session.scene, request.looks)
+    session.scene = with_view(session.scene, request.view_params)
     resolve, notes = PASS_CACHE.resolver(), ReplyNotes()
     for name, message in request.acts:
         notes = notes.then(session.do(name, message, resolve))

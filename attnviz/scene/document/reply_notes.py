@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 
 from attnviz.analysis.audit import Audit
-from attnviz.contract.answer import Offer
+from attnviz.contract.base import ActionLink
 from attnviz.core.coerce import nearest
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
@@ -80,17 +80,17 @@ def notices(resolved: SceneWithPass) -> list[str]:
     ]
 
 
-def offers(resolved: SceneWithPass) -> list[Offer]:
+def offers(resolved: SceneWithPass) -> list[ActionLink]:
     """Buttons: replace or remove unknown words, go back to the model, or show a long sentence in full."""
     scene = resolved.scene
     if resolved.trace is None or not model_choice(scene):
         return []
     if has_options(scene):
-        back = Offer(event="source", value=scene.source, label=f"Back to {model_choice(scene).title}")
+        back = ActionLink(event="source", value=scene.source, label=f"Back to {model_choice(scene).title}")
         return [*_nearest(scene), *_without(scene), back]
     typed = len(words_in(scene))
     if capacity(scene) < typed <= MAX_TOKENS:
-        return [Offer(event="source", value=OWN, label=f"Show all {typed} with random parameters")]
+        return [ActionLink(event="source", value=OWN, label=f"Show all {typed} with random parameters")]
     return []
 
 
@@ -112,22 +112,22 @@ def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
     return f"{reads} at most {most} tokens: the pass below has the first {most} of the {n_tokens} in this {name}."
 
 
-def _nearest(scene: Scene) -> list[Offer]:
+def _nearest(scene: Scene) -> list[ActionLink]:
     """Offers of known words spelt like unknown ones; none for models of letters."""
     strange, known = _strange(scene), [word for word in any_model_of(model_choice(scene)).task.words if len(word) > 1]
     each = max(MAX_OFFERED_WORDS // len(strange), 1)
     return [
-        Offer(event="replace", value=(word, by), label=f"{label} → {by}")
+        ActionLink(event="replace", value=(word, by), label=f"{label} → {by}")
         for word, label in list(strange.items())[:MAX_OFFERED_WORDS]
         for by in get_close_matches(word, known, n=each, cutoff=MIN_LIKENESS)
     ]
 
 
-def _without(scene: Scene) -> list[Offer]:
+def _without(scene: Scene) -> list[ActionLink]:
     """An offer to drop the letters that a model of letters doesn't know, such as a hyphen."""
     model = any_model_of(model_choice(scene))
     known = model.task.spoken([letter for letter in model.typed(scene.sentence) if letter in model.task.words])
-    return [Offer(event="sentence", value=known, label=f"Leave out {_listed(scene)}")] if known else []
+    return [ActionLink(event="sentence", value=known, label=f"Leave out {_listed(scene)}")] if known else []
 
 
 def _strange(scene: Scene) -> dict[str, str]:

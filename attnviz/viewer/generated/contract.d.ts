@@ -7,7 +7,7 @@ export interface Answer {
   view: "audit" | "pass" | "script";
   settings: Settings;
   notices: Array<string>;
-  offers: Array<Offer>;
+  offers: Array<ActionLink>;
   lacksFile: boolean;
   byHand: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]> | null;
   address: Record<string, string | null>;
@@ -29,7 +29,7 @@ export interface Moment {
   at: string;
   notes: string;
   ending: Ending | null;
-  working: Working | null;
+  workedSolution: WorkedSolution | null;
   picture: WrongMask | Sweep | null;
   document: Document;
 }
@@ -97,8 +97,8 @@ export interface Offer {
 }
 
 /** The questions that can be asked about a scene. */
-export interface OfferedQuestions {
-  questions: Array<OfferedQuestion>;
+export interface SuggestedQuestions {
+  questions: Array<SuggestedQuestion>;
 }
 
 /** The talk read from a file, a link or a lesson. */
@@ -131,12 +131,12 @@ export interface SentDocument {
   before: Record<string, Array<string | null>>;
   slopes: Slopes | null;
   flips: Flips | null;
-  imprint: string;
+  caption: string;
   link: Record<string, string>;
-  door: Door | null;
-  offer: Door | null;
+  door: ActionLink | null;
+  offer: ActionLink | null;
   model: Model | null;
-  pairs: Array<PairOffered>;
+  pairs: Array<SuggestedPair>;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
@@ -170,12 +170,12 @@ export interface Document {
   before: Record<string, Array<string | null>>;
   slopes: Slopes | null;
   flips: Flips | null;
-  imprint: string;
+  caption: string;
   link: Record<string, string>;
-  door: Door | null;
-  offer: Door | null;
+  door: ActionLink | null;
+  offer: ActionLink | null;
   model: Model | null;
-  pairs: Array<PairOffered>;
+  pairs: Array<SuggestedPair>;
   next: Next | null;
   painted: boolean | null;
   measured: Record<string, string>;
@@ -229,7 +229,7 @@ export interface Where {
 }
 
 /** A link that performs an action. */
-export interface Offer {
+export interface ActionLink {
   event: string;
   value: string | number | boolean | [string, string];
   label: string;
@@ -289,9 +289,9 @@ export interface Ending {
 }
 
 /** The computation of a number that is asked for, without the number itself. */
-export interface Working {
+export interface WorkedSolution {
   formula: string;
-  tables: Array<WorkingTable>;
+  tables: Array<WorkedTable>;
 }
 
 /** A word's attention weights beside those that a mistake with the mask gives. */
@@ -370,7 +370,7 @@ export interface OwnAnswer {
 }
 
 /** A question that can be asked about a scene. */
-export interface OfferedQuestion {
+export interface SuggestedQuestion {
   ask: Record<string, unknown>;
   answer: string;
 }
@@ -424,13 +424,6 @@ export interface Flips {
   stages: Array<Flip>;
 }
 
-/** A link that performs an action. */
-export interface Door {
-  event: string;
-  value: string;
-  label: string;
-}
-
 /** The model whose parameters the pass has. */
 export interface Model {
   read: "each" | "last";
@@ -443,7 +436,7 @@ export interface Model {
 }
 
 /** A pair of passes worth comparing. */
-export interface PairOffered {
+export interface SuggestedPair {
   id: string;
   label: string;
 }
@@ -724,7 +717,7 @@ export interface Near {
 }
 
 /** Numbers that another is computed from: a line per term of its sum, or per number. */
-export interface WorkingTable {
+export interface WorkedTable {
   heads: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string]>;
   lines: Array<Array<string>>;
 }

@@ -230,7 +230,7 @@ def _minutes(minutes: int) -> str:
     return f"About {minutes} {'minute' if minutes == 1 else 'minutes'}"
 
 
-_OF_ARTICLES = ("formula", "article")
+_OF_ARTICLES = ("tokens", "formula", "article")
 _OF_THE_APP = {"article", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 

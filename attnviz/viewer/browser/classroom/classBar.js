@@ -1,10 +1,10 @@
 // The bar of a speaker with a class: its code, its menu, and the question that is open.
-import { button, element, redraw, write } from "../dom/element.js";
+import { button, h, redraw, write } from "../dom/element.js";
 import { codedOf, drawCode } from "../views/qrCode.js";
 import { makePopover } from "../dom/popup.js";
 import { saveFile } from "../views/download.js";
-import { makeAsking } from "./asking.js";
-import { makeBoard, makePlacedDots } from "./answerDots.js";
+import { makeClassQuestion, roundButtons } from "./classQuestion.js";
+import { makeAnswerBoard, makePlacedDots } from "./answerDots.js";
 
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
 
@@ -14,10 +14,14 @@ export function joinAddresses(site, { code, link }) {
   return { typed: `${base.host}${base.pathname}${code}`, coded: `${base.href}${code}${link ? `#${link}` : ""}` };
 }
 
-// Returns {element, open(room)}; a click or Escape closes it.
+// The address to type, with the code in bold.
+function drawTyped(typed, code) {
+  return [typed.slice(0, -code.length), h("strong", {}, code)];
+}
+
+// A dialog that a click, Escape or a presenter remote closes.
 function makeClassCode(site) {
-  const box = element("dialog", "qr-code class-code asks"); // a presenter remote closes it too
-  box.setAttribute("aria-label", "The code of the class");
+  const box = h("dialog", { class: "qr-code class-code asks", "aria-label": "The code of the class" });
   box.onclick = () => box.close();
   box.onkeydown = event => {
     if (!CLOSING.has(event.key)) return;
@@ -26,71 +30,63 @@ function makeClassCode(site) {
   };
   return {
     element: box,
-    open: room => {
+    open(room) {
       const { typed, coded } = joinAddresses(site, room),
-        { address, notices } = codedOf(coded),
-        line = element("p", "typed-code");
-      line.append(typed.slice(0, -room.code.length), element("strong", "", room.code));
-      box.replaceChildren(
-        ...(address ? [drawCode(address)] : []),
-        line,
-        element("p", "", "Scan it, or type the address. Nobody sees who says what."),
-        ...notices.map(text => element("p", "", text)),
+        { address, notices } = codedOf(coded);
+      redraw(box, [
+        address && drawCode(address),
+        h("p", { class: "typed-code" }, drawTyped(typed, room.code)),
+        ...["Scan it, or type the address. Answers are anonymous.", ...notices].map(text => h("p", {}, text)),
         button("Close", () => {}),
-      );
+      ]);
       box.showModal();
     },
   };
 }
 
-// Returns {button, panel, update(place)}.
 function makeClassMenu(speaker, showCode) {
   const opener = button("Class", null),
     panel = makePopover(opener, "class-menu", "The class"),
-    handOverLine = element("p", "class-hand"),
-    pointed = element("ul", "class-pointed");
-  handOverLine.setAttribute("role", "status");
+    handOverLine = h("p", { class: "class-hand", role: "status" }),
+    pointed = h("ul", { class: "class-pointed" }),
+    closing = act => () => {
+      panel.hidePopover();
+      act();
+    };
   const handOver = async () => {
-    const offer = await speaker.hand();
-    if (offer) {
-      const strong = element("strong", "", offer.code);
-      handOverLine.replaceChildren(
-        "On the other device, open this site with ",
-        strong,
-        " as its path, within five minutes.",
-      );
-    }
+    const offer = await speaker.handOver();
+    if (!offer) return;
+    const code = h("strong", {}, offer.code);
+    handOverLine.replaceChildren(
+      "On the other device, open this site with ",
+      code,
+      " as its path, within five minutes.",
+    );
   };
   const save = async () => {
     const text = await speaker.counts();
     if (typeof text === "string") saveFile(text, "attnviz_class.csv", "text/csv");
   };
   panel.append(
-    button("QR code", () => {
-      panel.hidePopover();
-      showCode();
-    }),
+    button("QR code", closing(showCode)),
     button("Another device of mine", handOver),
     handOverLine,
     button("Save the counts", save),
-    button("End the class", () => {
-      panel.hidePopover();
-      speaker.end();
-    }),
-    element("h3", "", "Not understood"),
+    button("End the class", closing(speaker.end)),
+    h("h3", {}, "Not understood"),
     pointed,
   );
   return {
     button: opener,
     panel,
-    update: place => {
-      const cells = speaker.now?.audience.pointed ?? [];
-      write(opener, cells.length ? `Class · ${cells.reduce((sum, { count }) => sum + count, 0)} ?` : "Class");
+    update(place) {
+      const cells = speaker.now?.audience.pointed ?? [],
+        sum = cells.reduce((total, { count }) => total + count, 0),
+        lines = cells.map(each => `${each.count} × ${nameOf(each, place)}`);
+      write(opener, cells.length ? `Class · ${sum} ?` : "Class");
       redraw(
         pointed,
-        cells.length
-          ? cells.map(each => element("li", "", `${each.count} × ${nameOf(each, place)}`))
-          : [element("li", "", "Nobody has pointed at a number.")],
+        (lines.length ? lines : ["Nobody has pointed at a number."]).map(line => h("li", {}, line)),
       );
     },
   };
@@ -106,52 +102,42 @@ function nameOf({ cell, at }, place) {
 
 const APART = "The servers of the class have lost each other: those here go on.";
 
-// `speaker` is that of classSpeaker.js, `lead(at, isShown)` goes where another device of the speaker's has led the class, if this page
-// has it, else `open(at)` opens the page that has, and `openTalk()` that of a talk which the other device gives: `turn(by)` goes on in
-// this one's, or back, as the other asks; changed() is told that a class was opened, or has ended. Returns {element,
-// dialogs, isOpen, takeFocus(), standIn(body), open(), shows(place), end()}; a place is {at, isShown,
-// question, title, picture, moment, scene} of a moment, moment where it is one of a talk of one's own, or {at} of a viewer, each with its
-// pass and selected(), which gives {pass, focus} of the number that is selected; null where none may be asked for.
+// `speaker` is makeSpeaker's. Where the speaker's other device leads: lead(at, isShown) goes there if this page can, else open(at) opens
+// another page; openTalk() opens a talk, and turn(by) goes on in this page's. changed() is called when a class opens or ends.
+// A place, for shows(): {at, isShown, question, title, picture, moment, scene, pass, selected()} in a moment, with the moment of a talk if
+// it is one; {at, pass, selected()} in a viewer; selected() gives {pass, focus}, or null where nothing may be asked.
 export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, changed) {
-  const bar = element("section", "class-bar"),
-    joinButton = button("", () => code.open(speaker.room), "class-door"),
-    count = element("p", "class-count"),
-    buttons = element("span", "class-acts"),
-    message = element("p", "class-said"),
-    board = makeBoard(),
-    code = makeClassCode(site),
-    dialogs = element("div", "class-dialogs"),
-    asking = makeAsking(speaker, dialogs, () => sendToClass(place)),
-    menu = makeClassMenu(speaker, () => code.open(speaker.room));
-  let place = null,
-    questionName = "", // of the question on the board
+  const code = makeClassCode(site),
+    showCode = () => code.open(speaker.room),
+    joinButton = button("", showCode, "class-door"),
+    count = h("p", { class: "class-count" }),
+    buttons = h("span", { class: "class-acts" }),
+    message = h("p", { class: "class-said", role: "status" }),
+    bar = h("section", { class: "class-bar", "aria-label": "Class" }, joinButton, count, buttons, message),
+    board = makeAnswerBoard(),
+    dialogs = h("div", { class: "class-dialogs" }),
+    asking = makeClassQuestion(speaker, dialogs, () => sendToClass(place)),
+    menu = makeClassMenu(speaker, showCode);
+  let place = /** @type {any} */ (null),
+    questionAt = "", // of the question on the board
     wasOpen = Boolean(speaker.room),
-    dots = null, // over the picture
-    ledTo = null, // where another device has led this page, until the user moves on here
-    isAnswersShown = false;
-  bar.setAttribute("aria-label", "Class");
-  message.setAttribute("role", "status");
-  bar.append(joinButton, count, buttons, message);
-  dialogs.append(code.element, asking.panel, menu.panel);
+    dots = /** @type {ReturnType<typeof makePlacedDots> | null} */ (null), // over the picture
+    ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
+    areAnswersShown = false;
+  dialogs.append(code.element, asking.menu, menu.panel);
 
-  const show = is => {
-    isAnswersShown = is;
+  function toggleAnswers() {
+    areAnswersShown = !areAnswersShown;
     draw();
-  };
-  const actsOf = ({ round, isShown }) => {
-    const any = place?.selected?.() ? [asking.button] : [];
-    if (!round || !place?.question) return any;
+  }
+  function questionButtons(now) {
+    const isAsked = now.round && place?.question;
     return [
-      button(isAnswersShown ? "Hide answers" : "Show answers", () => show(!isAnswersShown)),
-      ...(isShown
-        ? []
-        : [
-            button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen)),
-            ...(round.number === 1 ? [button("Ask again", () => speaker.again())] : []),
-          ]),
-      ...any,
+      ...(isAsked ? [button(areAnswersShown ? "Hide answers" : "Show answers", toggleAnswers)] : []),
+      ...(isAsked ? roundButtons(speaker, now) : []),
+      ...(place?.selected?.() ? [asking.button] : []),
     ];
-  };
+  }
   function draw() {
     const { room, now, message: why } = speaker;
     bar.hidden = !room && !why;
@@ -163,26 +149,28 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
       dots?.hide();
       return;
     }
-    drawJoinButton(joinButton, room, joinAddresses(site, room));
-    write(count, now ? countOf(now) : "");
+    const { typed } = joinAddresses(site, room);
+    redraw(joinButton, drawTyped(typed, room.code));
+    joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
+    write(count, now ? countText(now) : "");
     if (!now) return;
-    drawButtons(buttons, [...actsOf(now), menu.button]);
+    drawButtons(buttons, [...questionButtons(now), menu.button]);
     menu.update(place);
     asking.update();
     drawBoard(now);
-    if (speaker.led && !ledTo?.isGoing) go(speaker.led);
+    if (speaker.led && !ledTo?.isGoing) follow(speaker.led);
     const by = speaker.presses();
     if (by && place?.moment) turn(by);
   }
   function drawBoard({ round, isShown, audience: { counts } }) {
-    const isOnBoard = Boolean(isAnswersShown && round && place?.question),
-      isInPlace = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
+    const isOnBoard = Boolean(areAnswersShown && round && place?.question),
+      isInPicture = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
     if (!isOnBoard) dots?.hide();
-    board.element.hidden = !isOnBoard || isInPlace;
+    board.element.hidden = !isOnBoard || isInPicture;
     board.element.classList.toggle("truth-beside", !board.element.hidden && isShown);
-    if (isOnBoard && !isInPlace) board.update(place.question, counts, place.isShown, place.title);
+    if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title);
   }
-  function go(to) {
+  function follow(to) {
     speaker.followed();
     asking.leave();
     if (!to.at) return;
@@ -212,37 +200,32 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
   draw();
   return {
     element: bar,
+    dialogs,
     // Draws answers into a moment: on a board, or over the picture where they belong.
-    standIn: body => {
+    standIn(body) {
       dots = makePlacedDots(body);
       body.prepend(board.element);
       body.append(dots.element);
     },
-    dialogs,
     takeFocus: () => joinButton.focus({ preventScroll: true }),
     get isOpen() {
       return Boolean(speaker.room);
     },
-    open: async () => {
+    async open() {
       if (!speaker.room) await speaker.open();
-      if (speaker.room) code.open(speaker.room);
+      if (speaker.room) showCode();
     },
-    shows: at => {
+    shows(at) {
       place = at;
-      asking.at(at);
-      const name = at.question ? at.at : "";
-      if (name !== questionName) isAnswersShown = false;
-      questionName = name;
+      asking.setPlace(at);
+      const now = at.question ? at.at : "";
+      if (now !== questionAt) areAnswersShown = false;
+      questionAt = now;
       if (!asking.isOpen) sendToClass(at, isLed(at));
       draw();
     },
     end: stop,
   };
-}
-
-function drawJoinButton(joinButton, { code }, { typed }) {
-  redraw(joinButton, [typed.slice(0, -code.length), element("strong", "", code)]);
-  joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
 }
 
 // Redraws only if they changed: answers arrive all the time.
@@ -251,6 +234,6 @@ function drawButtons(box, buttons) {
   if (texts(box.children) !== texts(buttons)) redraw(box, buttons);
 }
 
-function countOf({ audience: { here, around: browsing, answered }, round }) {
-  return `${here} here${browsing ? ` · ${browsing} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
+function countText({ audience: { here, around, answered }, round }) {
+  return `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
 }

@@ -1,29 +1,30 @@
 // The page of a phone in a class: joining, its seat, and sending its answers.
-import { button, element, write } from "../dom/element.js";
+import { button, h, write } from "../dom/element.js";
 import { readStored, writeStored } from "../lesson/memory.js";
+import { askAgain, isTemporary, pause } from "../shell/ask.js";
 import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 
 const ANSWER_MS = 1100; // at least, between two answers sent
 
-// The answers of this phone. post(message) sends one; changed() is called after every change. Returns {at(now), failureAt(now),
-// give(now, value), recall(received)}; `now` is ClassNow of generated/contract.d.ts.
+// The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of
+// generated/contract.d.ts.
 export function makeAnswers(post, changed) {
   const byQuestion = new Map();
-  let recalled = null, // {number, round, value}: the answer that the server has from before a reload
-    last = null, // {number, round} of the latest answer
+  let recalled = /** @type {any} */ (null), // {number, round, value}: the answer that the server has from before a reload
+    last = /** @type {any} */ (null), // {number, round} of the latest answer
     pending = null, // the value still to be sent
     failure = "";
-  const isOf = (what, { number, round }) => what?.number === number && what.round === round?.number;
+  const isOf = (answer, { number, round }) => answer?.number === number && answer.round === round?.number;
   return {
     // The answer to the current question, or null; and why it was refused, or empty.
     at: now => (isOf(recalled, now) ? recalled.value : (byQuestion.get(nameOf(now)) ?? null)),
     failureAt: now => (isOf(last, now) ? failure : ""),
     // Takes the answer that the server has, unless a newer one is still being sent.
-    recall: received => {
+    recall(received) {
       const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
       if (received && !isOlder) recalled = received;
     },
-    give: async (now, value) => {
+    async give(now, value) {
       byQuestion.set(nameOf(now), value);
       recalled = null;
       last = { number: now.number, round: now.round?.number ?? 1 };
@@ -34,10 +35,9 @@ export function makeAnswers(post, changed) {
       for (let sent = null; pending !== sent; ) {
         sent = pending;
         const { isDone, status, message } = await post({ do: "answer", ...last, value: sent });
-        const isLater = status === 0 || status === 429 || status >= 500; // retry: a server process may be down
-        failure = isDone || isLater ? "" : message;
-        if (isLater) sent = null;
-        await new Promise(done => setTimeout(done, ANSWER_MS));
+        failure = isDone || isTemporary(status) ? "" : message;
+        if (isTemporary(status)) sent = null;
+        await pause(ANSWER_MS);
       }
       pending = null;
       changed();
@@ -52,45 +52,39 @@ function nameOf({ number, at, kind, question, round }) {
 
 // `reason` is shown above the form; go(typed) is called with the code.
 function drawJoinForm(code, reason, go) {
-  const form = element("form", "class-form"),
-    input = element("input", "typed"),
-    join = button("Join", () => {}, "check");
-  join.type = "submit";
-  input.autocomplete = "off";
-  input.maxLength = 6;
-  input.setAttribute("aria-label", "The six letters of the class");
-  input.value = code;
-  form.onsubmit = event => {
+  const label = "The six letters of the class",
+    props = { class: "typed", autocomplete: "off", maxLength: 6, value: code, "aria-label": label },
+    input = h("input", props),
+    join = h("button", { class: "check", type: "submit" }, "Join");
+  const onsubmit = event => {
     event.preventDefault();
     if (input.value.trim()) go(input.value.trim());
   };
-  form.append(element("p", "", reason), element("label", "", "The six letters on the screen"), input, join);
-  return form;
+  const heading = h("label", {}, "The six letters on the screen");
+  return h("form", { class: "class-form", onsubmit }, h("p", {}, reason), heading, input, join);
 }
 
-const LATER_MS = 1000;
 const NAME = "attnviz seat";
 const MAX_KEPT = 5; // rooms
-const LATER = [0, 429, 502, 503, 504];
 
 // Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {message}, why not;
 // wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
-// browser has one seat, or where that is forbidden or full the tab's own.
+// browser has one seat, or if that is forbidden or full the tab's own.
 export async function takeSeat(line, code, hash, stores, wait) {
-  const savedSeat = stores.map(storeOf => readStored(storeOf, NAME)?.[code]).find(Boolean);
-  const asks = [...(savedSeat ? [{ seat: savedSeat }] : []), ...(hash ? [{ link: hash }] : []), {}];
-  let reason = "";
-  for (const each of asks) {
-    const answer = await joined(line, code, each, wait);
-    if (answer.isDone) {
+  const saved = stores.map(storeOf => readStored(storeOf, NAME)?.[code]).find(Boolean),
+    ways = [...(saved ? [{ seat: saved }] : []), ...(hash ? [{ link: hash }] : []), {}];
+  let message = "";
+  for (const way of ways) {
+    const reply = await askAgain(() => line.post(code, { do: "join", ...way }), wait);
+    if (reply.isDone) {
       /** @type {import("../../generated/contract").Seat} */
-      const taken = answer.data;
+      const taken = reply.data;
       stores.some(storeOf => keep(storeOf, code, taken.seat)); // without this a reload would take a second seat
       return taken;
     }
-    reason = answer.message;
+    message = reply.message;
   }
-  return { message: reason };
+  return { message };
 }
 
 function keep(storeOf, code, seat) {
@@ -99,41 +93,32 @@ function keep(storeOf, code, seat) {
   return readStored(storeOf, NAME)?.[code] === seat;
 }
 
-// Retries until answered: when many join at once or type wrong codes, the server lets them in gradually.
-async function joined(line, code, how, wait) {
-  for (;;) {
-    const answer = await line.post(code, { do: "join", ...how });
-    if (!LATER.includes(answer.status)) return answer;
-    wait(answer.message);
-    await new Promise(done => setTimeout(done, LATER_MS));
-  }
-}
-
 const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
 const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
-const RETRY_MS = 1000; // before a retry
 
-// `code` is that of the room. host: {line, hash, hrefOf(at), speak(given), stores}: the line to the class; what the page's
-// address has after its #; the address of a scene or a moment, to open it by oneself; what goes on as the speaker's other device;
-// what may keep the seat (classPage.js); `speaker` is that of classSpeaker.js where this is a device of theirs, which turns a talk that
-// another one gives, and leave(now) opens what is no talk. Returns {end()}.
+// `code` is that of the room. host:
+//   line, hash, stores: the line to the class (server.js), what the page's address has after its #, and storage for the seat
+//   hrefOf(at), go(code): the address of a scene or a moment, to open it alone; opens another room
+//   speaker, leave(now): on a device of the speaker's, the speaker (classSpeaker.js), and what opens a place that isn't a talk
+//   speak(seat): goes on as the speaker's other device
 export function mountClass(root, code, host) {
-  const box = element("div", "viewer lesson-page class-page"),
-    head = element("header", "lesson-head"),
-    title = element("span", "class-room"),
-    state = element("span", "class-state"),
-    line = element("p", "class-said"),
-    main = element("div", "class-main"),
-    { speaker } = host,
-    foot = makeFoot(host, { follow, pointAt });
+  const { speaker } = host,
+    state = h("span", { class: "class-state", role: "status" }),
+    line = h("p", { class: "class-said", role: "status" }),
+    main = h("div", { class: "class-main" }),
+    title = h("span", { class: "class-room" }, "room ", h("strong", {}, code)),
+    foot = makeFoot(host, { follow, pointAt }),
+    head = h("header", { class: "lesson-head" }, title, state),
+    names = `viewer lesson-page class-page${speaker ? " turns-talk" : ""}`,
+    box = h("div", { class: names }, head, line, main, foot.element);
   let seat = "",
-    now = null, // ClassNow of generated/contract.d.ts
-    moment = null,
+    now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
+    moment = /** @type {any} */ (null),
     fetched = 0, // the `shows` of the moment fetched last
     seen = null, // the moment on the screen
-    view = null, // {kind, element, show, cell?, end}
+    view = /** @type {any} */ (null), // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
     isAround = false,
@@ -141,69 +126,62 @@ export function mountClass(root, code, host) {
     failure = "",
     stop = () => {};
 
-  title.append("room ", element("strong", "", code));
-  state.setAttribute("role", "status");
-  line.setAttribute("role", "status");
-  head.append(title, state);
-  box.classList.toggle("turns-talk", speaker !== null);
-  box.append(head, line, main, foot.element);
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
   const post = message => host.line.post(code, { seat, ...message }),
     answers = makeAnswers(post, draw);
-  async function come() {
+  async function join() {
     draw();
-    const seatOrReason =
-      speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, reason => write(line, reason)));
+    const waiting = message => write(line, message),
+      taken = speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, waiting));
     if (!box.isConnected) return;
-    if (seatOrReason.key && !speaker) return host.speak(seatOrReason);
-    if (!seatOrReason.seat) return refuse(seatOrReason.message);
-    seat = seatOrReason.seat;
+    if (taken.key && !speaker) return host.speak(taken);
+    if (!taken.seat) return refuse(taken.message);
+    seat = taken.seat;
     stop = host.line.listen({ code, seat }, () => isAround, {
-      now: hear,
-      own: answer => {
+      now: receive,
+      own(answer) {
         answers.recall(answer); // the answer from before a reload
         draw();
       },
-      lost: () => {
+      lost() {
         isLost = true;
         draw();
       },
       gone: refuse,
     });
   }
-  function hear(state) {
+  function receive(received) {
     isLost = false;
-    now = state;
-    if (state.hasEnded)
+    now = received;
+    if (now.hasEnded)
       stop(); // no reconnecting
-    else if (speaker && state.kind !== "talk" && state.at) return host.leave(state);
-    arrive();
+    else if (speaker && now.kind !== "talk" && now.at) return host.leave(now);
+    fetchMoment();
   }
   function refuse(reason) {
     stop();
-    main.replaceChildren(drawJoinForm(code, reason, typed => host.go(typed)));
+    main.replaceChildren(drawJoinForm(code, reason, host.go));
     now = null;
     draw();
   }
-  async function arrive() {
+  async function fetchMoment() {
     draw();
     if (isAround || now.isOwn || !now.at || now.hasEnded || fetched === now.shows) return;
-    const { shows } = now;
-    fetched = shows;
-    try {
-      const received = await host.line.moment(code, seat, shows);
-      if (now?.shows !== shows) return;
-      moment = received;
-      failure = "";
-    } catch (error) {
-      if (now?.shows !== shows) return;
-      fetched = 0;
+    const { shows } = now,
+      isWanted = () => now?.shows === shows;
+    const waiting = () => {
       moment = null;
-      failure = error.isRefused ? error.message : LOST;
-      if (!error.isRefused) setTimeout(() => now && arrive(), RETRY_MS);
-    }
+      failure = LOST;
+      draw();
+    };
+    fetched = shows;
+    const reply = await askAgain(() => host.line.moment(code, seat, shows), waiting, isWanted);
+    if (!isWanted()) return;
+    moment = reply.data;
+    failure = reply.isDone ? "" : reply.message;
+    if (!reply.isDone) fetched = 0;
     draw();
   }
   function touched(cell) {
@@ -219,51 +197,45 @@ export function mountClass(root, code, host) {
     post({ do: "around", isAround: false });
     view?.end();
     view = null;
-    arrive();
+    fetchMoment();
   }
   // The cell to point at. The answer's own cell isn't offered before the answer is shown.
-  const cellHere = () =>
-    touchedCell ||
-    (view?.cell?.() ?? moment?.askedCell ?? (now?.isShown || !moment?.question ? moment?.answerCell : null) ?? "");
+  function cellHere() {
+    const answerCell = now?.isShown || !moment?.question ? moment?.answerCell : null;
+    return touchedCell || (view?.cell?.() ?? moment?.askedCell ?? answerCell ?? "");
+  }
   function pointAt() {
-    const cell = pointed ? "" : cellHere();
-    pointed = cell;
-    post({ do: "point", cell });
+    pointed = pointed ? "" : cellHere();
+    post({ do: "point", cell: pointed });
     draw();
   }
-
   function draw() {
     if (!box.isConnected) return;
     const isHere = now !== null && !now.hasEnded;
-    write(state, seat && now ? stateOf(now, { isLost, isAround, speaker }) : "");
+    write(state, seat && now ? stateText(now, { isLost, isAround, speaker }) : "");
     state.classList.toggle("following", isHere && !isAround && !isLost);
     write(line, isLost ? LOST : now ? sentenceOn(now, speaker, failure || answers.failureAt(now)) : "");
-    drawMain(isHere);
+    if (now?.hasEnded)
+      main.replaceChildren(h("p", { class: "class-end" }, "The class has ended. Thank you for coming."));
+    else if (isHere && !isAround && moment && !now.isOwn && fetched === now.shows) drawView();
     foot.update(isHere ? now.at : null, { isAround, pointed, canPoint: moment && (pointed || cellHere()) });
   }
-  function drawMain(isHere) {
-    if (now?.hasEnded) main.replaceChildren(element("p", "class-end", "The class has ended. Thank you for coming."));
-    else if (isHere && !isAround && moment && !now.isOwn && fetched === now.shows)
-      showIn(now.kind === "pass" ? "viewer" : "moment");
-  }
-  function showIn(kind) {
+  function drawView() {
+    const kind = now.kind === "pass" ? "viewer" : "moment";
     if (view?.kind !== kind) {
       view?.end();
-      view = {
-        kind,
-        ...(kind === "moment"
-          ? makeClassMoment({ answer: value => answers.give(now, value), touched })
-          : makeClassViewer({ touched })),
-      };
+      const answer = value => answers.give(now, value),
+        made = kind === "moment" ? makeClassMoment({ answer, touched }) : makeClassViewer({ touched });
+      view = { kind, ...made };
       main.replaceChildren(view.element);
     }
     view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now)); // a speaker answers nothing
     if (moment !== seen) box.scrollIntoView({ block: "start" }); // start reading at the top
     seen = moment;
   }
-  come();
+  join();
   return {
-    end: () => {
+    end() {
       stop();
       view?.end();
     },
@@ -272,16 +244,14 @@ export function mountClass(root, code, host) {
 
 // The buttons of a phone; on the speaker's own device they turn the talk. In update(at, ...) `at` is null without a class.
 function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
-  const foot = element("footer", "class-foot"),
-    back = button("Back to the class", follow, "check"),
-    openLink = element("a", "", "Open it by myself"),
+  const back = button("Back to the class", follow, "check"),
+    openLink = h("a", { target: "_blank", rel: "noopener" }, "Open it by myself"),
     point = button("I don’t understand this", pointAt),
-    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")];
-  Object.assign(openLink, { target: "_blank", rel: "noopener" });
-  foot.append(...(speaker ? turns : [back, point, openLink]));
+    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")],
+    foot = h("footer", { class: "class-foot" }, speaker ? turns : [back, point, openLink]);
   return {
     element: foot,
-    update: (at, { isAround, pointed, canPoint }) => {
+    update(at, { isAround, pointed, canPoint }) {
       foot.hidden = at === null;
       back.hidden = !isAround;
       point.hidden = !canPoint;
@@ -292,7 +262,7 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
   };
 }
 
-function stateOf({ hasEnded, audience }, { isLost, isAround, speaker }) {
+function stateText({ hasEnded, audience }, { isLost, isAround, speaker }) {
   if (hasEnded) return "ended";
   if (isLost) return "lost";
   if (speaker) return `${audience.here} here · ${audience.answered} answered`;

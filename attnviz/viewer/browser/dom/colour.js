@@ -1,5 +1,7 @@
 // Colours: a cell's own, and a text colour that can be read on it. A colour is [red, green, blue], each up to 255.
 
+import { element } from "./element.js";
+
 const STRONGEST = 0.92;
 const DARK = 0.18,
   LIGHTER = 0.4,
@@ -13,13 +15,9 @@ export function background(value, { scale, limit }, colours) {
   return overPage(hue, colours.page, STRONGEST * size ** CURVE);
 }
 
+// A dark page leaves little contrast to a deep colour: there it is lighter, so that small numbers can be told apart.
 export function overPage(hue, page, strength) {
-  return mixed(onPage(hue, page), page, strength);
-}
-
-// A dark page leaves little room below a deep colour: there it is lighter, so that small numbers can be told apart.
-function onPage(hue, page) {
-  return luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue;
+  return mixed(luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue, page, strength);
 }
 
 export function mixed(hue, page, strength) {
@@ -35,17 +33,17 @@ export function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
-// A colour as CSS writes it, in numbers: a canvas understands all of its notations.
+// The numbers of a CSS colour in any notation, read by a canvas.
 function channels(text) {
-  const probe = document.createElement("canvas").getContext("2d");
+  const probe = element("canvas").getContext("2d");
   probe.fillStyle = text.trim() || "#fff";
   const written = String(probe.fillStyle);
   return [1, 3, 5].map(i => Number.parseInt(written.slice(i, i + 2), 16));
 }
 
-const known = new Map(); // colours as CSS writes them -> the same as numbers, for each theme there was
+const known = new Map(); // CSS colours -> their numbers, for each theme so far
 
-// The colours that numbers have on a page: the same object as long as they are the same.
+// The colours of numbers on a page: the same object as long as the theme is the same.
 export function coloursOf(page, palette) {
   const { color, backgroundColor } = getComputedStyle(page); // where colours are forced, those
   const key = JSON.stringify([palette, color, backgroundColor]);

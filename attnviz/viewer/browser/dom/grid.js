@@ -13,9 +13,9 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-// `cells` is {element, size(), placeIn(event), focus(position)}; focus() returns whether a key may lead there. `acts` are
-// point(position or null), pick(position) and keyMoved(position), to where a key has led; press(position, cell) and over(position, cell) where one
-// presses, and comes to while one does; toggle(position) says whether Space does another thing there.
+// `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `acts` are
+// point(position or null), pick(position) and keyMoved(position); press(position, cell) and over(position, cell) while the pointer is
+// pressed; toggle(position), which returns whether Space does something else there.
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
@@ -25,22 +25,25 @@ export function listen(cells, acts) {
     acts.point(position);
   };
   box.addEventListener("pointermove", event => {
-    point(cells.placeIn(event));
-    acts.over(cells.placeIn(event), event.target);
+    point(cells.positionIn(event));
+    acts.over(cells.positionIn(event), event.target);
   });
   box.addEventListener("pointerdown", event => {
     // so that a finger can move on to other cells
     if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
-    if (event.button === 0) acts.press(cells.placeIn(event), event.target);
+    if (event.button === 0) acts.press(cells.positionIn(event), event.target);
   });
   box.addEventListener("pointerleave", () => point(null));
   box.addEventListener("focusin", event => {
-    if (event.target.matches(":focus-visible")) point(cells.placeIn(event));
+    if (event.target.matches(":focus-visible")) point(cells.positionIn(event));
   });
   box.addEventListener("focusout", () => point(null));
-  box.addEventListener("click", event => on(cells.placeIn(event), acts.pick));
+  box.addEventListener("click", event => {
+    const position = cells.positionIn(event);
+    if (position) acts.pick(position);
+  });
   box.addEventListener("keydown", event => {
-    const from = cells.placeIn(event);
+    const from = cells.positionIn(event);
     if (!from) return;
     const to = neighbour(event.key, event.ctrlKey, from, cells.size());
     const isPick = event.key === "Enter" || event.key === " ";
@@ -54,12 +57,8 @@ export function listen(cells, acts) {
   });
 }
 
-function on(position, act) {
-  if (position) act(position);
-}
-
-// `rows()` are the elements as they are now; keyMoved(position) is called as a key leads to one of them, by its position in all.
-export function rovingFocus(box, rows, keyMoved = _place => {}) {
+// rows() returns the current elements; keyMoved(nth) is called as a key moves to the nth of all.
+export function rovingFocus(box, rows, keyMoved = _nth => {}) {
   box.addEventListener("focusin", ({ target }) => {
     const all = rows().flat();
     if (all.includes(target)) setTabStop(all, target);
@@ -68,12 +67,8 @@ export function rovingFocus(box, rows, keyMoved = _place => {}) {
     const now = rows(),
       row = now.findIndex(each => each.includes(event.target));
     if (row < 0) return;
-    const to = neighbour(
-      event.key,
-      event.ctrlKey,
-      [row, now[row].indexOf(event.target)],
-      [now.length, now[row].length],
-    );
+    const column = now[row].indexOf(event.target),
+      to = neighbour(event.key, event.ctrlKey, [row, column], [now.length, now[row].length]);
     if (!to) return;
     event.preventDefault();
     event.stopPropagation();
@@ -91,21 +86,14 @@ export function setTabStop(all, one) {
 // Makes a box a tab stop while it holds more than it shows, so that keys can scroll it.
 export function makeScroller(box) {
   const follow = () => {
-    if (isScrolled(box)) box.tabIndex = 0;
+    const { overflowX, overflowY } = getComputedStyle(box),
+      isWide = overflowX === "auto" && box.scrollWidth > box.clientWidth;
+    if (isWide || (overflowY === "auto" && box.scrollHeight > box.clientHeight)) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   };
-  const observer = new ResizeObserver(() => {
+  new ResizeObserver(() => {
     follow();
     if (document.fonts.status === "loading") document.fonts.ready.then(follow); // its letters have other widths
-  });
-  observer.observe(box);
+  }).observe(box);
   return box;
-}
-
-function isScrolled(box) {
-  const { overflowX, overflowY } = getComputedStyle(box);
-  return (
-    (overflowX === "auto" && box.scrollWidth > box.clientWidth) ||
-    (overflowY === "auto" && box.scrollHeight > box.clientHeight)
-  );
 }

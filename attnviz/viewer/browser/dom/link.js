@@ -1,4 +1,5 @@
 // Links: the address of what is shown, and who can open it; those that lead elsewhere within the page.
+import { h } from "./element.js";
 
 const THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])$/;
 const THIS_NETWORK = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cd]|\[fe80:|[^.:]+$)|\.local$/;
@@ -51,8 +52,7 @@ export async function copyText({ navigator, document }, copied) {
     return true;
   } catch {
     // a page that came without https may not use the clipboard so
-    const text = document.createElement("textarea");
-    text.value = copied;
+    const text = h("textarea", { value: copied });
     document.body.append(text);
     text.select();
     const isCopied = document.execCommand("copy");

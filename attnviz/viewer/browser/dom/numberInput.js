@@ -1,26 +1,19 @@
 // A box that holds a number, to type another or to drag it to one.
-import { element, h, write } from "./element.js";
+import { h, write } from "./element.js";
 
 const PAUSE_MS = 100; // between two numbers that are sent during a drag
 const SLACK_PX = 3; // a pointer moves this far before it drags
 const MASK = /^mask(?:_\d+)?$/; // of all layers, or of one
 
-// Calls set(cell, number) for each new number; -Infinity hides a key.
-export function makeByHand(set) {
-  const box = element("label", "by-hand", "Set by hand ");
-  const input = h("input", {
-    type: "text",
-    inputMode: "decimal",
-    autocomplete: "off",
-    title: "Type a number and press Enter, or drag sideways",
-  });
-  const hide = element("button", "", "");
-  const line = element("div", "setting"),
-    hint = element("span", "hint");
-  hint.setAttribute("role", "alert");
-  box.append(input);
-  line.append(box, hide, hint);
-  let cell = null,
+/** Calls set(cell, number) for each new number; -Infinity hides a key. @param {(cell: Cell, number: number) => void} set */
+export function makeNumberInput(set) {
+  const title = "Type a number and press Enter, or drag sideways",
+    input = h("input", { type: "text", inputMode: "decimal", autocomplete: "off", title }),
+    box = h("label", { class: "by-hand" }, "Set by hand ", input),
+    hide = h("button"),
+    hint = h("span", { class: "hint", role: "alert" }),
+    line = h("div", { class: "setting" }, box, hide, hint);
+  let cell = /** @type {Cell | null} */ (null),
     value = 0,
     unit = 1,
     isEdited = false,
@@ -33,19 +26,23 @@ export function makeByHand(set) {
     hint.textContent = "";
     isEdited = false;
   };
-  const send = paced(set);
+  const send = throttled(set);
+  const change = number => {
+    input.value = String(number);
+    send(cell, number);
+  };
   input.oninput = () => {
     isEdited = true;
   };
   input.onchange = () => {
     if (!isEdited) return; // the change event of a box that got another cell's number
-    const number = numberIn(input.value);
-    input.setAttribute("aria-invalid", !Number.isFinite(number));
-    hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
-    if (Number.isFinite(number)) {
-      isEdited = false;
-      set(cell, number);
-    }
+    const number = numberIn(input.value),
+      isNumber = Number.isFinite(number);
+    input.setAttribute("aria-invalid", !isNumber);
+    hint.textContent = isNumber ? "" : "Type a number, such as −1.5 or 2e3.";
+    if (!isNumber) return;
+    isEdited = false;
+    set(/** @type {Cell} */ (cell), number);
   };
   input.onkeydown = event => {
     const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
@@ -58,41 +55,39 @@ export function makeByHand(set) {
       if (Number.isFinite(number)) change(rounded(number + up * 10 * unit, unit));
     }
   };
-  const change = number => {
-    input.value = String(number);
-    send(cell, number);
-  };
   input.onpointerdown = down => {
-    const from = Number.isFinite(value) ? value : 0;
+    const start = Number.isFinite(value) ? value : 0;
     input.onpointermove = event => {
-      const way = event.clientX - down.clientX;
-      if (!isDragged && Math.abs(way) < SLACK_PX) return;
+      const distance = event.clientX - down.clientX;
+      if (!isDragged && Math.abs(distance) < SLACK_PX) return;
       if (!isDragged) input.setPointerCapture(down.pointerId);
       isDragged = true;
-      change(rounded(from + way * unit, unit));
+      change(rounded(start + distance * unit, unit));
     };
     input.onpointerup = input.onpointercancel = () => {
       input.onpointermove = input.onpointerup = input.onpointercancel = null;
       isDragged = false;
     };
   };
+  /** @param {Pass} pass @param {Cell} focus */
   const update = (pass, focus) => {
-    const stage = pass.stages.get(focus.name),
-      isFlag = stage.scale === "flag";
-    const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
+    const { scale, limit, hiddenBy } = pass.stages.get(focus.name),
+      isFlag = scale === "flag",
+      isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
     if (isOther && isEdited) input.onchange(); // what was typed belongs to the previous cell
     cell = focus;
-    value = pass.number(focus.name, focus.index);
-    line.hidden = value === undefined;
-    unit = unitOf(stage.limit);
+    const number = pass.number(focus.name, focus.index);
+    value = number ?? 0;
+    line.hidden = number === undefined;
+    unit = 10 ** Math.floor(Math.log10((limit || 1) / 100)); // per pixel: some 200 reach the end of the colour scale
     box.hidden = isFlag;
-    hide.hidden = !isFlag && !MASK.test(focus.name) && focus.name !== stage.hiddenBy;
+    hide.hidden = !isFlag && !MASK.test(focus.name) && focus.name !== hiddenBy;
     const isVisible = isFlag ? value === 1 : value !== -Infinity;
     write(hide, isVisible ? "Hide this key" : "Show this key");
-    hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
+    hide.onclick = () => set(focus, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
     if (isOther || !(isEdited || isDragged)) show();
   };
-  return { element: line, input, update };
+  return { element: line, update };
 }
 
 // The typed number, with either kind of minus; NaN if it is none.
@@ -100,17 +95,12 @@ function numberIn(text) {
   return Number(text.trim().replaceAll("−", "-") || Number.NaN);
 }
 
-// The change per pixel of dragging: a power of ten, so that some 200 pixels reach the end of the colour scale.
-function unitOf(limit) {
-  return 10 ** Math.floor(Math.log10((limit || 1) / 100));
-}
-
 function rounded(number, unit) {
   return Number((Math.round(number / unit) * unit).toPrecision(12));
 }
 
 // Calls at most once per PAUSE_MS, the last call included.
-function paced(call) {
+function throttled(call) {
   let timer = null,
     last = null;
   const next = () => {

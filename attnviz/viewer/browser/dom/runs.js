@@ -13,15 +13,19 @@ export function typesetInPieces(latex) {
 }
 
 export function piecesOf(latex) {
-  const parts = [""];
-  let depth = 0;
+  const parts = [];
+  let depth = 0,
+    part = "";
   for (const sign of latex) {
     if ("{(".includes(sign)) depth += 1;
     if ("})".includes(sign)) depth -= 1;
-    if (depth === 0 && "=+".includes(sign) && parts.at(-1).trim()) parts.push("");
-    parts[parts.length - 1] += sign;
+    if (depth === 0 && "=+".includes(sign) && part.trim()) {
+      parts.push(part.trim());
+      part = "";
+    }
+    part += sign;
   }
-  return parts.map(piece => piece.trim());
+  return [...parts, part.trim()];
 }
 
 function build({ tag, attributes, children }) {
@@ -33,37 +37,29 @@ function build({ tag, attributes, children }) {
 
 const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span" };
 
-// Runs are text in pieces, [style, text] each. A user's word is one run, and only ever text.
-// Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. What
-// `gapAt(cell)` gives, if anything, stands in place of what the numbers of a cell tell. A note follows where they lean on
-// numbers that are set by hand, or such numbers stand `beside` them.
-/** @param {Pass} pass */
+/** Runs, [style, text] each, for a selection: their stories are filled in, and symbols are those of its head. What `gapAt(cell)` returns
+ * replaces a cell's number. A note follows if they depend on numbers that are set by hand, or such numbers are `beside` them. A user's
+ * word is one run, and only ever text. @param {Pass} pass */
 export function runsAt(pass, runs, selection, gapAt, beside = []) {
   const read = runs.flatMap(([style, text]) => {
-    if (style === "verdict") return pass.document.model.verdict;
-    if (style === "story") return written(pass.selectionStory(text, selection, gapAt));
+    if (style === "verdict") return pass.document.model?.verdict ?? [];
+    if (style === "story") return runsFrom(pass.selectionStory(text, selection, gapAt));
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
-  return [...read, ...written(noteOn(pass, handIn(pass, runs, selection, beside)))];
+  return [...read, ...runsFrom(noteOn(pass, handIn(pass, runs, selection, beside)))];
 }
 
-function written(pieces) {
+function runsFrom(pieces) {
   return pieces.map(({ style, text }) => [style ?? "", text]);
 }
 
-// The numbers set by hand that runs lean on, or that stand beside them, but for those that are said to be so.
-/** @param {Pass} pass */
+/** The numbers set by hand that runs depend on, or that are beside them, less those whose story says so. @param {Pass} pass */
 function handIn(pass, runs, selection, beside) {
-  const stories = runs.flatMap(([style, text]) => (style === "story" ? [pass.selectionHand(text, selection)] : []));
-  const found = new Map();
-  for (const cell of [...stories.flatMap(({ others }) => others), ...beside]) found.set(addressOf(pass, cell), cell);
-  for (const cell of stories.flatMap(({ told }) => told)) found.delete(addressOf(pass, cell));
-  return [...found.values()];
-}
-
-/** @param {Pass} pass */
-function addressOf(pass, { name, index }) {
-  return pass.address(name, index);
+  const stories = runs.flatMap(([style, text]) => (style === "story" ? [pass.selectionHand(text, selection)] : [])),
+    keyed = cells => cells.map(cell => [pass.address(cell.name, cell.index), cell]),
+    cells = new Map(keyed([...stories.flatMap(({ others }) => others), ...beside]));
+  for (const [address] of keyed(stories.flatMap(({ told }) => told))) cells.delete(address);
+  return [...cells.values()];
 }
 
 export function drawRuns(runs) {

@@ -57,7 +57,7 @@ export function onceSettled(act, ms) {
 }
 
 // Memoizes make(data, ...more) by `data` (as JSON), for its last `most` values; forget() clears it. `more` is passed on but not compared.
-export function whenOther(make, most = 1) {
+export function memoLast(make, most = 1) {
   const known = new Map();
   const now = (data, ...more) => {
     const key = JSON.stringify(data);

@@ -1,4 +1,5 @@
-// Fitting a picture to its box: the largest cells whose matrices, captions and headings have space.
+// Fitting a picture to its box: the largest cells whose matrices, captions and headings have space, and tilings of heads.
+import { flattened, isHeaded, unflattened } from "../model/axes.js";
 
 export const APART = 18; // pixels between the matrices and what is beside them
 const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
@@ -55,6 +56,22 @@ function heightIn(box, legend, isNarrow) {
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
 }
 
+/**
+ * The largest size from `low` to `high` that fits, within `precision`, by bisection; `low` if none does. A size that is
+ * smaller than one that fits must fit too. Only `high` and low + k * (high - low) / 2^n are tried.
+ * @param {number} low @param {number} high @param {(size: number) => boolean} fits @param {number} precision
+ */
+export function largestThatFits(low, high, fits, precision) {
+  if (fits(high)) return high;
+  let [fitting, tooLarge] = [low, high];
+  while (tooLarge - fitting > precision) {
+    const middle = (fitting + tooLarge) / 2;
+    if (fits(middle)) fitting = middle;
+    else tooLarge = middle;
+  }
+  return fitting;
+}
+
 const GAP = 10; // pixels
 const SIGN = 1.15,
   CAPTION = 0.85; // how large signs and captions are beside the text around
@@ -65,7 +82,7 @@ const SIGN = 1.15,
 // grid share their upper edge, those in one column their left edge, and labels that stand there already.
 // `layout` is {grids, beside, named}: whether the grids stand beside each other, and whether "caption" or "symbol" is written
 // over the blocks; `text` is {font, label, written}. Returns {width, height, cells, titled, pictures} with them: how many
-// cells there are across and down, and {x, y, room, bands, labels, upright, all} of each block: the upper left of its cells,
+// cells there are across and down, and {x, y, captionWidth, bands, labels, upright, all} of each block: the upper left of its cells,
 // the width for its caption, the height of the heads' names, the room of its row and its column labels, whether those of
 // columns stand upright, and whether all labels of its rows and of its columns are there.
 function laidOut({ grids, beside, named }, cell, text, options) {
@@ -130,7 +147,7 @@ function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
           x: Math.round(xs[j] + columns[j].before + columns[j].labels),
           y: Math.round(ys[i] + rows[i].above),
           labels: [block.rowLabel && columns[j].labels, block.columnLabel && rows[i].labels],
-          space: columns[j].cells + columns[j].after,
+          captionWidth: columns[j].cells + columns[j].after,
           bands: block.bands ? rows[i].bands : 0,
           upright: rows[i].upright,
           all: [written || cell[1] >= 0.95 * label, rows[i].isEveryOneThere],
@@ -138,7 +155,7 @@ function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
     ),
   );
   const cells = [columns, rows].map(each => each.reduce((sum, { n }) => sum + n, 0));
-  return { places, width: xs.at(-1) - GAP, height: ys.at(-1) - GAP, cells };
+  return { places, width: xs[columns.length] - GAP, height: ys[rows.length] - GAP, cells };
 }
 
 // Labels that stand at the left in the same row, or above in the same column, are not there a second time.
@@ -155,9 +172,9 @@ function withoutRepeated(grid) {
 
 // Where each of some lengths begins when they follow one another, and where the next would.
 function edges(lengths) {
-  const made = [0];
-  for (const length of lengths) made.push(made.at(-1) + length + GAP);
-  return made;
+  const found = [0];
+  for (const length of lengths) found.push(found[found.length - 1] + length + GAP);
+  return found;
 }
 
 function widest(blocks, name) {
@@ -171,6 +188,7 @@ function blocksOf({ grids }) {
 const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
 const MIN_LABEL_PX = 9.4; // 7 points on paper
 const DEAR = 1.25; // how much larger cells must become by leaving out titles
+const FONT_STEP = 0.5; // pixels between the sizes of digits that are tried
 const WIDEST_CELL = 40,
   TALLEST_CELL = 24; // without digits
 
@@ -184,12 +202,14 @@ export function fit(pictures, box, options) {
 }
 
 function fitNamed(layouts, box, options) {
-  for (let font = Math.max(options.largest, options.smallest); font > options.smallest - 0.5; font -= 0.5) {
-    const fitting = layouts
+  const fitting = font =>
+    layouts
       .map(layout => writtenAt(layout, Math.max(font, options.smallest), box, options))
-      .filter(each => isInside(each, box));
-    if (fitting.length) return fitting[0]; // with digits as large in all, as it is read: in a row
-  }
+      .find(each => isInside(each, box)); // the first, with digits of one size in all: a row, as it is read
+  const largest = Math.max(options.largest, options.smallest),
+    range = 2 ** 8 * FONT_STEP; // a power of two times the step, so that only whole steps are tried
+  const written = fitting(largestThatFits(largest - range, largest, font => Boolean(fitting(font)), FONT_STEP));
+  if (written) return written;
   return best(
     layouts.map(layout => unwritten(layout, box, options)),
     box,
@@ -262,14 +282,63 @@ function unwritten(layout, box, options) {
 }
 
 // The greatest size up to `most` that fits; MIN_CELL_PX if none does.
-function greatest(most, isFitting) {
-  if (isFitting(most)) return most;
-  let low = MIN_CELL_PX,
-    high = most;
-  while (high - low > 0.25) {
-    const middle = (low + high) / 2;
-    if (isFitting(middle)) low = middle;
-    else high = middle;
-  }
-  return low > 4 ? Math.floor(low) : low;
+function greatest(most, fits) {
+  const size = most > MIN_CELL_PX ? largestThatFits(MIN_CELL_PX, most, fits, 0.25) : most;
+  return size > 4 && size < most ? Math.floor(size) : size;
+}
+
+const MAX_HEADS_APART = 16; // heads that stand apart
+
+// A tiling: the heads of a stage beside each other and one above the other in a box {width, height, largest}, so that cells are
+// largest, up to `largest`.
+export function tiling(stage, box) {
+  const { shape } = stage,
+    hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
+  const heads = hasHeads ? shape[0] : 1,
+    ofHead = shape.slice(hasHeads ? 1 : 0),
+    rows = ofHead.length > 1 ? ofHead[0] : 1, // one row of a vector; of more than two axes all but the first are columns
+    columns = ofHead.reduce((product, length) => product * length, 1) / rows;
+  const apart = heads > MAX_HEADS_APART ? 0 : 2;
+  const sizeAt = across => {
+    const down = Math.ceil(heads / across);
+    const wide = (box.width - (across - 1) * apart) / (across * columns),
+      high = (box.height - (down - 1) * apart) / (down * rows);
+    return Math.min(wide, high, box.largest);
+  };
+  let across = 1;
+  for (let each = 2; each <= heads; each += 1) if (sizeAt(each) > sizeAt(across) * 1.001) across = each;
+  const size = sizeAt(across),
+    cell = Math.max(0.1, size >= 2 ? Math.floor(size * 2) / 2 : size),
+    down = Math.ceil(heads / across);
+  const width = across * columns * cell + (across - 1) * apart,
+    height = down * rows * cell + (down - 1) * apart;
+  return { hasHeads, heads, shape, apart, rows, columns, across, cell, width, height };
+}
+
+// Where a head's tile begins, in pixels.
+export function tileAt({ across, columns, rows, cell, apart }, head) {
+  return { x: (head % across) * (columns * cell + apart), y: Math.floor(head / across) * (rows * cell + apart) };
+}
+
+// Where the number of an index stands.
+export function spotOf(tiled, index) {
+  const { hasHeads, shape, columns, cell } = tiled,
+    { x, y } = tileAt(tiled, hasHeads ? index[0] : 0),
+    start = hasHeads ? 1 : 0,
+    position = flattened(shape.slice(start), index.slice(start));
+  return { x: x + (position % columns) * cell, y: y + Math.floor(position / columns) * cell };
+}
+
+// The index of the number at a point, in a stage; null between heads and beside them.
+export function indexIn(tiled, { shape }, { x, y }) {
+  const { hasHeads, heads, rows, columns, across, cell, apart } = tiled,
+    right = Math.floor(x / (columns * cell + apart)),
+    head = Math.floor(y / (rows * cell + apart)) * across + right,
+    tile = tileAt(tiled, head),
+    row = Math.floor((y - tile.y) / cell),
+    column = Math.floor((x - tile.x) / cell),
+    isWithin = (position, length) => position >= 0 && position < length;
+  if (!isWithin(right, across) || !isWithin(head, heads) || !isWithin(row, rows) || !isWithin(column, columns))
+    return null;
+  return [...(hasHeads ? [head] : []), ...unflattened(shape.slice(hasHeads ? 1 : 0), row * columns + column)];
 }

@@ -1,60 +1,60 @@
-// Lessons and talks as lists of moments: places in them, fetching a moment, and editing the list of a talk.
+// Lessons and talks as lists of moments: positions in them, fetching a moment, and editing the list of a talk.
 import { counted } from "../model/numeral.js";
+import { fetchJson } from "../shell/ask.js";
 
-// The place in an address: {lesson, moment, present}, with the window's name for a speaker's window; null for an unknown lesson.
-export function placeIn(lessons, search) {
+/** @typedef {{ lesson: string, moment: number, present: boolean, speaker?: string }} Position `speaker` names a speaker's window */
+
+// The position in an address; null for an unknown lesson.
+/** @returns {Position | null} */
+export function positionIn(lessons, search) {
   const query = new URLSearchParams(search),
     entry = lessons.find(({ id }) => id === query.get("lesson"));
   if (!entry) return null;
-  const number = Number(query.get("moment") ?? 1);
+  const number = Number(query.get("moment") ?? 1),
+    speaker = query.get("speaker");
   return {
     lesson: entry.id,
     moment: Number.isInteger(number) ? Math.min(Math.max(number, 1), entry.nMoments) : 1,
     present: query.get("present") === "1",
-    ...(query.has("speaker") && { speaker: query.get("speaker") }),
+    ...(speaker !== null && { speaker }),
   };
 }
 
+/** @param {Position} position */
 export function searchOf({ lesson, moment, present, speaker = "" }) {
   return `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 }
 
-// The place `by` moments further, null past either end. A lesson leads on to the next one, a user's talk doesn't.
-export function placeBeside(lessons, place, by) {
-  const at = lessons.findIndex(({ id }) => id === place.lesson),
-    moment = place.moment + by;
-  if (moment >= 1 && moment <= lessons[at].nMoments) return { ...place, moment };
-  const next = lessons[at + by];
-  return next && !next.isOwn && !lessons[at].isOwn
-    ? { ...place, lesson: next.id, moment: by > 0 ? 1 : next.nMoments }
-    : null;
+// The position `by` moments further, null past either end. A lesson leads on to the next one, a user's talk doesn't.
+/** @param {Position} position @returns {Position | null} */
+export function nextPosition(lessons, position, by) {
+  const index = lessons.findIndex(({ id }) => id === position.lesson),
+    moment = position.moment + by;
+  if (moment >= 1 && moment <= lessons[index].nMoments) return { ...position, moment };
+  const next = lessons[index + by];
+  if (!next || next.isTalk || lessons[index].isTalk) return null;
+  return { ...position, lesson: next.id, moment: by > 0 ? 1 : next.nMoments };
 }
 
-// "four minutes": small numbers as words.
 export function minutesText(minutes) {
   return `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 // The line above a moment: its lesson, and how long that takes.
-export function aboutOf(entry, lessons) {
-  const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "";
-  const place = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
-  return `${entry.isOwn || lessons.length === 1 ? "" : place}${entry.name}${minutes}`;
+export function headingOf(entry, lessons) {
+  const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "",
+    number = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
+  return `${entry.isTalk || lessons.length === 1 ? "" : number}${entry.name}${minutes}`;
 }
 
-// What screen readers announce on arrival.
-export function heardOf({ name, nMoments }, { moment: number }, moment) {
-  return `${name}, moment ${number} of ${nMoments}${moment?.title ? `: ${moment.title}` : ""}`;
-}
-
-// A cache of moments. `fetched(place)` fetches one. Returns {get(place), ahead(places)}: get() resolves to a moment and retries
-// after a failure; ahead() prefetches some, one by one. Places with the same name share an entry.
-export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
+// A cache of moments: get() resolves to one and fetches it again after a failure; prefetch() fetches some, one by one. Positions with
+// the same name share an entry.
+export function makeMoments(fetchMoment, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const cache = new Map();
-  const get = place => {
-    const name = nameOf(place);
+  const get = position => {
+    const name = nameOf(position);
     if (!cache.has(name)) {
-      const coming = fetched(place);
+      const coming = fetchMoment(position);
       cache.set(name, coming);
       coming.catch(() => cache.delete(name));
     }
@@ -62,43 +62,21 @@ export function makeMoments(fetched, nameOf = ({ lesson, moment }) => `${lesson}
   };
   return {
     get,
-    async ahead(places) {
-      for (const place of places) await get(place).catch(() => {}); // reported when the user gets there
+    async prefetch(positions) {
+      for (const position of positions) await get(position).catch(() => {}); // reported when the user gets there
     },
   };
 }
 
 // Fetches moments from the server at `site`; `templates` completes their documents.
-export function fetchedFrom(site, templates) {
-  return async ({ lesson, moment }) => {
-    return withDocument(await answerFrom(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)), templates);
-  };
+export function momentsFrom(site, templates) {
+  return async ({ lesson, moment }) =>
+    templates.completeMoment(await fetchJson(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)));
 }
 
 // Fetches the questions of a lesson as a file.
 export function questionsFrom(site) {
-  const ask = askTalkAt(site);
-  return async (lesson, form) => (await ask({ kind: "export", form, lesson })).file;
-}
-
-// Returns a function that sends requests about a talk.
-export function askTalkAt(site) {
-  return request => answerFrom(new URL("talk", site), { method: "POST", body: JSON.stringify(request) });
-}
-
-async function answerFrom(url, request = {}) {
-  const answer = await fetch(url, request);
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json();
-}
-
-// Serves the moments of a lesson from data in the page.
-export function momentsFrom(moments, templates) {
-  return ({ moment }) => Promise.resolve(withDocument(moments[moment - 1], templates));
-}
-
-function withDocument(sent, templates) {
-  return { ...sent, document: templates.whole({ pass: sent.document }).pass };
+  return async (lesson, form) => (await fetchJson(new URL("talk", site), { kind: "export", form, lesson })).file;
 }
 
 export const ID = "talk"; // of the user's talk in the list of lessons
@@ -106,28 +84,22 @@ export const NOTHING = { title: "", moment: [] };
 export const MOST_MOMENTS = 60; // as in core/limits.py
 
 export function added(talk, moment, at = talk.moment.length) {
-  return { ...talk, moment: [...talk.moment.slice(0, at), moment, ...talk.moment.slice(at)] };
+  return { ...talk, moment: talk.moment.toSpliced(at, 0, moment) };
 }
 
 export function without(talk, at) {
-  return { ...talk, moment: talk.moment.filter((_, nth) => nth !== at) };
+  return { ...talk, moment: talk.moment.toSpliced(at, 1) };
 }
 
 export function moved(talk, from, to) {
-  const last = talk.moment.length - 1,
-    place = Math.min(Math.max(to, 0), last);
-  return added(without(talk, from), talk.moment[from], place);
+  return added(without(talk, from), talk.moment[from], Math.min(Math.max(to, 0), talk.moment.length - 1));
 }
 
 // Empty parts are dropped.
 export function edited(talk, at, parts) {
-  const combined = { ...talk.moment[at], ...parts };
-  const moment = Object.fromEntries(Object.entries(combined).filter(([name, part]) => name === "at" || isSaid(part)));
-  return { ...talk, moment: talk.moment.map((each, nth) => (nth === at ? moment : each)) };
-}
-
-function isSaid(part) {
-  return part !== "" && part !== null && part !== 0 && part !== false && part !== undefined;
+  const combined = Object.entries({ ...talk.moment[at], ...parts }),
+    moment = Object.fromEntries(combined.filter(([name, part]) => name === "at" || part));
+  return { ...talk, moment: talk.moment.with(at, moment) };
 }
 
 // The sum of planned minutes.
@@ -145,12 +117,17 @@ export function entryOf({ title, moment }) {
     minutes: Math.round(minutesOf(moment)),
     nMoments: moment.length,
     planned: moment.map(({ minutes = 0 }) => minutes),
-    isOwn: true,
+    isTalk: true,
   };
 }
 
 export function nameOf({ title }) {
   return title.trim() || "Your talk";
+}
+
+// A file name that every system accepts.
+export function fileNameOf(title) {
+  return title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
 }
 
 // The names of the uploads that moments show.
@@ -160,11 +137,7 @@ export function uploadsOf(moments) {
 
 // Whether stored data is a talk. The server validates it more strictly.
 export function isTalk(data) {
+  const isText = text => text === undefined || typeof text === "string";
+  const isMoment = each => typeof each?.at === "string" && isText(each.text) && isText(each.notes);
   return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
-}
-
-function isMoment(each) {
-  return (
-    typeof each?.at === "string" && ["text", "notes"].every(name => ["string", "undefined"].includes(typeof each[name]))
-  );
 }

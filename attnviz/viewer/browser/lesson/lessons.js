@@ -1,37 +1,34 @@
 // Lessons: a list of moments, each with a text, a picture, and perhaps a question asked before its answer is shown.
-import { element, write } from "../dom/element.js";
+import { h, write } from "../dom/element.js";
 import { ID, makeMoments, searchOf } from "./course.js";
 import { makePresenting } from "../model/present.js";
 import { makeQrCode } from "../views/qrCode.js";
 import { makeMemory } from "./memory.js";
 import { makeMomentView } from "./momentView.js";
-import { makeSurroundings } from "./surroundings.js";
+import { makeMenus } from "./menus.js";
 import { makeTwoWindows } from "./speakerWindow.js";
-import { makeWalk, makeWhereabouts } from "./walk.js";
+import { makeLessonState, makeNavigation } from "./navigation.js";
+import { plainText } from "./question.js";
 
 const LATE_MS = 300;
 
-// Returns {box, about, body, textBox, fill({picture, ways, foot, over, classBar}), announce(text), begin(), bringVerdict(), whileLate(coming)}: fill() puts it
-// into `root` with the elements of the picture, of what is opened from above, of what stands below and over all; classBar, where there is
-// one, is that of a class; announce() says something to screen readers.
+// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, its foot and those over it, and a class's bar.
 function makeLessonFrame(root) {
-  const box = element("div", "viewer lesson-page"),
-    head = element("header", "lesson-head"),
-    about = element("span", "about"),
-    body = element("div", "lesson-body"),
-    textBox = element("section", "lesson-said"),
-    status = element("p", "heard");
-  textBox.setAttribute("aria-label", "The moment");
-  status.setAttribute("role", "status");
+  const about = h("span", { class: "about" }),
+    head = h("header", { class: "lesson-head" }, about),
+    textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
+    body = h("div", { class: "lesson-body" }, textBox),
+    status = h("p", { class: "heard", role: "status" }),
+    box = h("div", { class: "viewer lesson-page" }, head, body);
   return {
     box,
     about,
     body,
     textBox,
-    fill({ picture, ways, foot, over, classBar }) {
-      head.append(about, ...ways);
-      body.append(textBox, picture);
-      box.append(head, body, foot, status, ...over);
+    fill({ topElements, picture, foot, over, classBar }) {
+      head.append(...topElements);
+      body.append(picture);
+      box.append(foot, status, ...over);
       if (classBar) {
         box.prepend(classBar.element);
         classBar.standIn(body);
@@ -40,11 +37,11 @@ function makeLessonFrame(root) {
       root.replaceChildren(box);
       root.ariaBusy = "false";
     },
-    announce: text => write(status, text),
-    // A phone has no room for all of a moment: one is read from its beginning, and then what is said of an answer.
+    announce: text => write(status, text), // to screen readers
+    // A phone can't show all of a moment: it starts at its beginning, and moves to the verdict once there is one.
     begin: () => box.scrollIntoView({ block: "start" }),
     bringVerdict: () => textBox.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
-    // Dims while something is long in coming.
+    // Dims the page while something takes long to come.
     async whileLate(coming) {
       const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
       try {
@@ -57,33 +54,31 @@ function makeLessonFrame(root) {
   };
 }
 
-const ENTER = ["Enter", " "];
 const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 
-// `here` are the whereabouts. actions: {press(), back(), collect(), present(is), goTo(number)}: what a press, Page Up and, where there is a talk
-// of one's own, M do, and the ways into a talk and to a moment. Returns {follow(command), end()}; the commands are those of
-// scene/shortcuts.js.
-function makeRemote(document, here, { press, back, collect = null, present, goTo }) {
-  let typed = 0; // the number of a moment that Enter leads to
+// Keys and presenter remotes. actions: {press, back, collect?, present(is), goTo(number)}. Returns {follow(command), end()}; the commands are
+// those of model/shortcuts.js.
+function makeRemote(document, state, { press, back, collect, present, goTo }) {
+  let typed = 0; // the number of a moment, which Enter goes to
   const onKey = event => {
-    const held = event.composedPath().find(each => each.closest);
-    if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    const target = event.composedPath().find(each => each.closest);
+    if (!["Enter", " "].includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey)
+      return;
     if (typed && event.key === "Enter") {
       event.preventDefault();
       goTo(typed);
       typed = 0;
-      return;
+    } else if (!target?.closest(CONTROL)) {
+      event.preventDefault();
+      press();
     }
-    if (held?.closest(CONTROL)) return;
-    event.preventDefault();
-    press();
   };
   document.addEventListener("keydown", onKey);
   return {
     follow(command) {
       const number = command.startsWith("band") ? Number(command.slice(5)) : 0,
-        count = here.entry().nMoments,
-        isPresented = here.place.present;
+        count = state.entry().nMoments,
+        isPresented = state.position.present;
       typed = number <= count ? number : 0;
       if (command.startsWith("band")) return typed > 0;
       if (command === "first" || command === "last") return goTo(command === "first" ? 1 : count);
@@ -98,137 +93,129 @@ function makeRemote(document, here, { press, back, collect = null, present, goTo
   };
 }
 
-// `here` are the whereabouts, classBar what the speaker of a class has, null where there can be none; isBlank() says whether nothing
-// is on the screen. Returns {speaker(), people()}.
-function makeReports(here, { mine: talk, moments, windows, classBar, view, isBlank }) {
+// What the speaker of a class sends of this moment.
+function classPlace(state, talk, { picture, pass }) {
+  const { moment, position } = state,
+    { question } = moment,
+    isTalk = position.lesson === ID,
+    isShown = state.isDone();
   return {
-    speaker() {
-      const next = here.beside(1),
-        { moment, place, isOver } = here;
-      windows.update(
-        { moment, next: next && moments.get(next), planned: here.entry().planned ?? [], nth: place.moment },
-        { isBlank: isBlank(), isOver },
-      );
-    },
-    people() {
-      const { moment, place, isDone } = here,
-        { picture, pass } = view,
-        { question } = moment,
-        isOwn = place.lesson === ID;
-      classBar?.shows({
-        at: isOwn ? moment.at : searchOf({ ...place, present: false }).slice(1),
-        moment: isOwn ? talk.momentAt(place) : null,
-        isShown: isDone(),
-        question,
-        title: question ? question.prompt.map(([, text]) => text.text ?? text).join("") : "",
-        picture: picture.element,
-        pass,
-        scene: moment.at,
-        selected: () => (isDone() ? picture.selected() : null),
-      });
-    },
+    at: isTalk ? moment.at : searchOf({ ...position, present: false }).slice(1),
+    moment: isTalk ? talk.momentAt(position) : null,
+    isShown,
+    question,
+    title: question ? plainText(question.prompt) : "",
+    picture: picture.element,
+    pass,
+    scene: moment.at,
+    selected: () => (isShown ? picture.selected() : null),
   };
 }
 
 // `course` is LessonsPage of generated/contract.d.ts; host:
-//   address, isLinked: the page's address, and whether somebody else can open it
-//   fetched(place), has(place), hrefTo(place): what gives a moment, whether a place is on this page, the link to one
-//   open(address, place), hrefOf(address): what opens a scene of a place in the walkthrough and says whether it can, and its link
+//   address, isLinked: the page's address, and whether others can open it
+//   fetchMoment(position), has(position), hrefTo(position): fetch a moment; whether it is on this page; its link
+//   open(address, position), hrefOf(address): open a scene in the walkthrough and return whether that worked; its link
 //   questions(lesson, form): a promise of the questions of a lesson as a file
-//   store(): where the browser keeps things
-//   classBar(lead, changed, isPresented, turn), where a class can be opened: makes what its speaker has
-//   talk, resumeSearch(), pause(place, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume it,
-//   and what is called when the walkthrough is opened in mid-talk, and when the talk is left
-// Returns {go(place), print(), openClass(), end()}.
+//   store(): a Storage
+//   classBar(lead, changed, isPresented, turn), where a class can be opened: makes the speaker's bar
+//   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
+//   it, and what is called when the walkthrough is opened in mid-talk, and when the talk is left
+// Returns {go(position), print(), openClass(), end()}.
 export function mountLessons(root, course, host) {
   const talk = host.talk ?? null,
     memory = makeMemory(host.store),
-    here = makeWhereabouts(course.lessons, talk, host.has),
-    moments = makeMoments(at => (at.lesson === ID ? talk.fetched(at) : host.fetched(at)), here.nameOf),
+    state = makeLessonState(course.lessons, talk, host.has),
+    fetchMoment = position => (position.lesson === ID ? talk : host).fetchMoment(position),
+    moments = makeMoments(fetchMoment, state.nameOf),
     frame = makeLessonFrame(root);
-  const walk = makeWalk(
-    here,
-    frame,
-    { host, memory, moments },
-    { present: is => presenting.show(is), update, redraw, sync: () => windows.sync() },
-  );
-  const view = makeMomentView(frame, here, memory.scoreOf, walk);
-  const classBar =
-    host.classBar?.(
-      walk.lead,
-      () => here.moment && update(),
-      () => here.place?.present,
-      turn,
-    ) ?? null;
+  const page = { present: is => presenting.show(is), update, redraw, sync: () => windows.sync() },
+    navigation = makeNavigation(state, frame, { host, memory, moments }, page),
+    view = makeMomentView(frame, state, memory.scoreOf, navigation);
+  const changed = () => state.moment && update(),
+    classBar = host.classBar?.(navigation.lead, changed, () => state.position?.present, turn) ?? null;
   const actions = {
-    ...walk,
+    ...navigation,
     hrefOf: host.hrefOf,
     hrefTo: host.hrefTo,
     present: () => remote.follow("present"),
     edit: talk?.open,
-    collect: talk && (() => talk.collectFrom(here.place)),
-    startFrom: talk && (() => talk.startFrom(here.place.lesson)),
+    collect: talk && (() => talk.collectFrom(state.position)),
+    startFrom: talk && (() => talk.startFrom(state.position.lesson)),
     showSpeaker,
     openClass: classBar?.open,
     isClass: () => classBar?.isOpen,
   };
-  const surroundings = makeSurroundings(frame, here, { host, given: course, memory, moments }, actions),
+  const menus = makeMenus(frame, state, { host, course, memory, moments }, actions),
     code = makeQrCode(window, host.isLinked);
   frame.fill({
+    topElements: menus.topElements,
     picture: view.picture.element,
-    ways: surroundings.ways,
-    foot: surroundings.foot.element,
-    over: [code.element, view.glossary.element, surroundings.over],
+    foot: menus.foot.element,
+    over: [code.element, view.glossary.element, menus.over],
     classBar,
   });
-  const remote = makeRemote(document, here, { ...actions, present: walk.present }),
+  const remote = makeRemote(document, state, { ...actions, present: navigation.present }),
     presenting = makePresenting(document, frame.box, remote.follow, code, () => {
-      reports.speaker();
+      updateSpeaker();
       windows.sync();
     });
-  const stopListening = host.address.onArrival(() => walk.arrive(here.placeOf(host.address.read()) ?? here.first)),
-    start = walk.start();
+  const stopListening = host.address.onArrival(() =>
+      navigation.load(state.positionIn(host.address.read()) ?? state.first),
+    ),
+    start = navigation.start();
   const windows = makeTwoWindows(window, start.speaker ?? "", frame, {
-      now: () => ({ ...here.now(), isBlank: presenting.isBlank() }),
-      follow(now) {
-        presenting.blank(now.isBlank);
-        walk.follow(now);
-      },
-    }),
-    reports = makeReports(here, { mine: talk, moments, windows, classBar, view, isBlank: presenting.isBlank });
-  const stopFollowing = talk?.onChange(() => (here.place.lesson === ID ? walk.reread() : surroundings.list()));
+    now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
+    follow(now) {
+      presenting.blank(now.isBlank);
+      navigation.follow(now);
+    },
+  });
+  const stopFollowing = talk?.onChange(() =>
+    state.position.lesson === ID ? navigation.reread() : menus.drawContents(),
+  );
 
+  function updateSpeaker() {
+    const next = state.next(1),
+      { moment, position, isOver } = state,
+      coming = next && moments.get(next);
+    windows.update(
+      { moment, next: coming, planned: state.entry().planned ?? [], number: position.moment },
+      { isBlank: presenting.isBlank(), isOver },
+    );
+  }
   function update() {
     if (!frame.box.isConnected) return;
-    surroundings.update();
+    menus.update();
     view.update();
-    if (!here.moment) return;
-    reports.speaker();
-    reports.people();
+    if (!state.moment) return;
+    updateSpeaker();
+    classBar?.shows(classPlace(state, talk, view));
   }
-  // What had the keyboard among what is said goes, or can't be used any more.
+  // The focused element may disappear, or become unusable.
   function redraw() {
     const isHeld = frame.textBox.contains(root.getRootNode().activeElement);
     update();
-    if (isHeld) surroundings.foot.takeFocus();
+    if (isHeld) menus.foot.takeFocus();
   }
-  // Another device of the speaker's has pressed on in this talk, or back; a speaker's window follows.
+  // The speaker's other device went on in this talk, or back; a speaker's window follows.
   function turn(by) {
     if (windows.isSpeakers) return;
-    for (let presses = Math.abs(by); presses > 0; presses -= 1) (by > 0 ? walk.press : walk.back)();
+    for (let presses = Math.abs(by); presses > 0; presses -= 1) (by > 0 ? navigation.press : navigation.back)();
   }
   function showSpeaker() {
-    if (windows.open(name => host.hrefTo({ ...here.place, present: true, speaker: name }))) walk.present(true);
+    const isOpen = windows.open(name => host.hrefTo({ ...state.position, present: true, speaker: name }));
+    if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
 
-  walk.arrive(start);
+  navigation.load(start);
   return {
-    go: walk.go,
-    print: surroundings.print,
+    go: navigation.go,
+    print: menus.print,
     openClass: classBar?.open,
     end() {
-      for (const each of [remote, windows, surroundings, presenting, view, classBar]) each?.end();
+      for (const each of [remote, windows, menus, presenting, view, classBar]) each?.end();
       stopFollowing?.();
       stopListening();
     },

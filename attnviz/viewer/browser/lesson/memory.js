@@ -1,6 +1,7 @@
-// What this browser stores: JSON under a name, and the progress in lessons.
+// What this browser stores: JSON under a name, and the progress in lessons. `storeOf()` gives a Storage, or throws where there is none,
+// as in another site's frame; then data last until the page is left.
 
-// `storeOf()` gives a Storage, or fails where there is none. Null stands for what isn't there, or isn't ours.
+// Null stands for what isn't there, or isn't JSON.
 export function readStored(storeOf, name) {
   try {
     return JSON.parse(storeOf().getItem(name));
@@ -9,7 +10,7 @@ export function readStored(storeOf, name) {
   }
 }
 
-// Returns whether it is kept: a browser that forbids it, or has no room left, keeps nothing, and it holds until the page is left.
+// Returns whether it is stored: a browser may forbid it, or be full.
 export function writeStored(storeOf, name, data) {
   try {
     storeOf().setItem(name, JSON.stringify(data));
@@ -21,7 +22,6 @@ export function writeStored(storeOf, name, data) {
 
 const NAME = "attnviz lessons";
 
-// `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
 export function makeMemory(storeOf) {
   let stored = Object(readStored(storeOf, NAME)),
     isKept = true;
@@ -48,21 +48,19 @@ export function makeMemory(storeOf) {
     set opensWalkthrough(is) {
       keep({ opensWalkthrough: is });
     },
-    at: ({ lesson, moment }) =>
-      keep({
-        last: { lesson, moment },
-        reached: { ...stored.reached, [lesson]: Math.max(moment, stored.reached?.[lesson] ?? 1) },
-      }),
+    at({ lesson, moment }) {
+      const furthest = Math.max(moment, stored.reached?.[lesson] ?? 1);
+      keep({ last: { lesson, moment }, reached: { ...stored.reached, [lesson]: furthest } });
+    },
     // Only the first prediction counts: afterwards the answer is known.
-    predicted: ({ lesson, moment }, isRight) => {
+    predicted({ lesson, moment }, isRight) {
       const name = `${lesson} ${moment}`;
       if (stored.predicted?.[name] === undefined) keep({ predicted: { ...stored.predicted, [name]: isRight } });
     },
     // How many questions of a lesson (or of all) were answered, and how many right.
-    scoreOf: lesson => {
-      const results = Object.entries(stored.predicted ?? {}).filter(
-        ([name]) => !lesson || name.startsWith(`${lesson} `),
-      );
+    scoreOf(lesson) {
+      const predicted = Object.entries(stored.predicted ?? {}),
+        results = predicted.filter(([name]) => !lesson || name.startsWith(`${lesson} `));
       return { right: results.filter(([, isRight]) => isRight).length, asked: results.length };
     },
     forget: () => keep({ predicted: {}, reached: {}, last: null }),

@@ -1,14 +1,14 @@
 // The picture of a moment: a pass, a sweep over d_k, or a mistake with the mask.
-import { element, redraw, svgElement, write, choice } from "../dom/element.js";
+import { choice, h, redraw, svgElement, write } from "../dom/element.js";
 import { digits, grouped, percent, short } from "../model/numeral.js";
-import { readPlace } from "../model/address.js";
+import { readWhere } from "../model/address.js";
 import { coloursOf } from "../dom/colour.js";
 import { drawStory, titleOf } from "../views/numberStory.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { makeNextLetter } from "../views/nextLetter.js";
 import { makePairing } from "../views/pairing.js";
 import { makePicture } from "../views/picture.js";
-import { makeSheet } from "../views/sheet.js";
+import { makeOneWord } from "../views/oneWord.js";
 import { makeThread } from "../views/thread.js";
 import { makeTools } from "../views/tools.js";
 import { makeWholePass } from "../views/wholepass.js";
@@ -16,128 +16,95 @@ import { readPass } from "../model/pass.js";
 import { fitted, focusOf, inspected, isSheet, stepAt } from "../model/state.js";
 import { keepingFocus } from "../views/viewer.js";
 
-// A picture of such bars has no numbers of a pass to point at.
+// A picture of bars has no numbers of a pass to point at.
 const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };
 
-// `bars` are {label, share, isHidden}; a share of null is no number. `foot` is what they add up to, in words.
-function drawShareBars(title, bars, foot = "") {
-  const figure = element("figure", "share-bars"),
-    list = element("ol");
-  figure.append(element("figcaption", "", title), list);
-  for (const { label, share, isHidden } of bars) {
-    const line = element("li", isHidden ? "hidden" : ""),
-      rail = element("span", "rail"),
-      bar = element("span", "bar");
-    bar.style.width = `${100 * Math.min(share ?? 0, 1)}%`;
-    rail.append(bar);
-    line.append(
-      element("span", "label", label),
-      rail,
-      element("span", "number", share === null ? "NaN" : percent(share)),
+// `bars` are {label, weight, isHidden}; a weight of null is no number. `foot` is what they add up to, in words.
+function drawWeightBars(title, bars, foot = "") {
+  const lines = bars.map(({ label, weight, isHidden = false }) => {
+    const bar = h("span", { class: "bar", style: { width: `${100 * Math.min(weight ?? 0, 1)}%` } }),
+      number = weight === null ? "NaN" : percent(weight);
+    return h(
+      "li",
+      { class: isHidden ? "hidden" : "" },
+      h("span", { class: "label" }, label),
+      h("span", { class: "rail" }, bar),
+      h("span", { class: "number" }, number),
     );
-    list.append(line);
-  }
-  if (foot) figure.append(element("p", "sum", foot));
-  return figure;
+  });
+  const sum = foot && h("p", { class: "sum" }, foot);
+  return h("figure", { class: "share-bars" }, h("figcaption", {}, title), h("ol", {}, lines), sum);
 }
 
-// As makeMomentPicture.
-export function makeMistakePicture() {
-  const box = element("section", "own-picture mistake");
-  box.ariaLabel = "The mistake";
+function makeMistakePicture() {
+  const box = h("section", { class: "own-picture mistake", ariaLabel: "The mistake" });
   return {
     element: box,
     show({ picture }, isCovered, isPresented) {
       box.classList.toggle("presented", isPresented);
-      redraw(box, drawn(picture, isCovered));
+      redraw(box, drawMistake(picture, isCovered));
     },
     ...WITHOUT_PASS,
   };
 }
 
-function drawn({ name, query, sides, words, hidden, right, wrong, rightSum, wrongSum, laws }, isCovered) {
-  const bars = shares => words.map((label, place) => ({ label, share: shares[place], isHidden: hidden[place] })),
-    both = element("div", "both");
-  both.append(drawShareBars(`Shares of “${query}” ${sides[0]}`, bars(right), `Sum ${digits(rightSum)}`));
-  if (isCovered) both.append(element("p", "waiting", "?"));
-  else
-    both.append(
-      drawShareBars(sides[1], bars(wrong), wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`),
-    );
-  const broken = isCovered
-    ? []
-    : laws.map(law => {
-        const line = element("p", "law");
-        line.append(element("strong", "", "Law broken: "), law);
-        return line;
-      });
-  return [element("p", "name", name), both, ...broken];
+function drawMistake({ name, query, sides, words, hidden, right, wrong, rightSum, wrongSum, laws }, isCovered) {
+  const bars = weights => words.map((label, i) => ({ label, weight: weights[i], isHidden: hidden[i] })),
+    wrongText = wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`,
+    law = text => h("p", { class: "law" }, h("strong", {}, "Broken rule: "), text);
+  return [
+    h("p", { class: "name" }, name),
+    h(
+      "div",
+      { class: "both" },
+      drawWeightBars(`Shares of “${query}” ${sides[0]}`, bars(right), `Sum ${digits(rightSum)}`),
+      isCovered ? h("p", { class: "waiting" }, "?") : drawWeightBars(sides[1], bars(wrong), wrongText),
+    ),
+    ...(isCovered ? [] : laws.map(law)),
+  ];
 }
 
 const WIDTH = 600,
   HEIGHT = 200,
   POINTS = 240; // of the histogram; of its curve
 
-// As makeMomentPicture.
-export function makeSweepPicture() {
-  const box = element("section", "own-picture sweep"),
-    controls = element("div", "controls"),
-    label = element("label"),
-    slider = element("input"),
-    output = element("output"),
-    divisors = element("span"),
-    chart = element("div", "chart"),
-    below = element("div", "below");
-  let shown = null,
+function makeSweepPicture() {
+  const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": "d_k" }),
+    output = h("output"),
+    divisors = h("span"),
+    chart = h("div", { class: "chart" }),
+    below = h("div", { class: "below" }),
+    controls = h("div", { class: "controls" }, h("label", {}, slider, output), divisors),
+    box = h("section", { class: "own-picture sweep", ariaLabel: "The sweep of d_k" }, controls, chart, below);
+  let shown = /** @type {any} */ (null),
     divisor = "",
-    isAsked = null,
+    wasCovered = /** @type {boolean | null} */ (null),
     at = 0;
-  box.ariaLabel = "The sweep of d_k";
-  slider.type = "range";
-  slider.min = "0";
-  slider.step = "1";
-  slider.setAttribute("aria-label", "d_k");
-  label.append(slider, output);
-  controls.append(label, divisors);
-  box.append(controls, chart, below);
   const chosenDivisor = () => shown.divisors.find(({ id }) => id === divisor);
-  // How many d_k may be looked at: while a question about one is open, those so much smaller that they don't tell.
-  const nLengths = () => chosenDivisor().lengths.filter(({ dK }) => !isAsked || dK <= shown.dK / 8).length;
-  const offered = () => shown.divisors.filter(({ id }) => shown.offered.includes(id));
+  // How many d_k may be looked at: while a question about one is open, those so much smaller that they don't give it away.
+  const nLengths = () => chosenDivisor().lengths.filter(({ dK }) => !wasCovered || dK <= shown.dK / 8).length;
+  const choose = label => {
+    divisor = shown.divisors.find(each => each.label === label).id;
+    draw();
+  };
   const draw = () => {
-    const { label: name, reach, lengths } = chosenDivisor(),
+    const { label, reach, lengths } = chosenDivisor(),
       swept = lengths[at],
-      text = `d_k = ${swept.dK}`;
+      text = `d_k = ${swept.dK}`,
+      offered = shown.divisors.filter(({ id }) => shown.offered.includes(id)).map(each => each.label),
+      spread = `spread ${short(swept.spread)}, in theory ${short(swept.expected)} (the curve)`;
     slider.max = String(nLengths() - 1); // which its value can't be beyond
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
     write(output, text);
-    redraw(divisors, [
-      choice(
-        offered().map(each => each.label),
-        name,
-        chosen => {
-          divisor = shown.divisors.find(each => each.label === chosen).id;
-          draw();
-        },
-      ),
-    ]);
+    redraw(divisors, [choice(offered, label, choose)]);
     chart.replaceChildren(
-      element(
-        "p",
-        "",
-        `Scores of ${grouped(shown.nPairs)} random pairs, ${name}: spread ${short(swept.spread)}, in theory ${short(swept.expected)} (the curve).`,
-      ),
-      histogram(swept, reach, shown.nPairs),
-      axis(reach),
+      h("p", {}, `Scores of ${grouped(shown.nPairs)} random pairs, ${label}: ${spread}.`),
+      drawHistogram(swept, reach, shown.nPairs),
+      h("p", { class: "axis" }, h("span", {}, `−${reach}`), h("span", {}, "0"), h("span", {}, String(reach))),
     );
-    below.replaceChildren(
-      drawShareBars(
-        "One row: six random keys",
-        swept.shares.map((share, place) => ({ label: `key ${place + 1}`, share, isHidden: false })),
-      ),
-      averages(swept),
-    );
+    const bars = swept.shares.map((weight, i) => ({ label: `key ${i + 1}`, weight }));
+    below.replaceChildren(drawWeightBars("One row: six random keys", bars), drawAverages(swept));
   };
   slider.oninput = () => {
     at = Number(slider.value);
@@ -151,10 +118,10 @@ export function makeSweepPicture() {
       if (picture !== shown) {
         shown = picture;
         divisor = picture.divisor;
-        isAsked = null;
+        wasCovered = null;
       }
-      if (isCovered !== isAsked) {
-        isAsked = isCovered;
+      if (isCovered !== wasCovered) {
+        wasCovered = isCovered;
         at = isCovered ? nLengths() - 1 : chosenDivisor().lengths.findIndex(({ dK }) => dK === picture.dK);
       }
       draw();
@@ -164,72 +131,55 @@ export function makeSweepPicture() {
 }
 
 // Bars, and the normal curve of the spread that they should have, both as parts of all pairs in a bin.
-function histogram({ dK, counts, spread, expected }, reach, nPairs) {
-  const svg = svgElement("svg", {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": `Histogram of scores with d_k = ${dK}: spread ${digits(spread)}, expected ${digits(expected)}`,
-    }),
+function drawHistogram({ dK, counts, spread, expected }, reach, nPairs) {
+  const label = `Histogram of scores with d_k = ${dK}: spread ${digits(spread)}, expected ${digits(expected)}`,
     bin = (2 * reach) / counts.length,
     width = WIDTH / counts.length,
     peak = bin / (expected * Math.sqrt(2 * Math.PI)), // of the curve
     most = Math.max(...counts.map(count => count / nPairs), peak),
-    height = part => (part / most) * (HEIGHT - 6);
-  counts.forEach((count, place) => {
-    const tall = height(count / nPairs);
-    svg.append(
-      svgElement("rect", { x: place * width + 0.5, y: HEIGHT - tall, width: width - 1, height: tall, class: "bar" }),
-    );
+    heightOf = part => (part / most) * (HEIGHT - 6);
+  const bars = counts.map((count, i) => {
+    const height = heightOf(count / nPairs);
+    return svgElement("rect", { x: i * width + 0.5, y: HEIGHT - height, width: width - 1, height, class: "bar" });
   });
-  const curve = Array.from({ length: POINTS + 1 }, (_, nth) => {
+  const points = Array.from({ length: POINTS + 1 }, (_, nth) => {
     const score = (2 * nth * reach) / POINTS - reach,
-      share = peak * Math.exp(-(score ** 2) / (2 * expected ** 2));
-    return `${(nth * WIDTH) / POINTS},${HEIGHT - height(share)}`;
+      part = peak * Math.exp(-(score ** 2) / (2 * expected ** 2));
+    return `${(nth * WIDTH) / POINTS},${HEIGHT - heightOf(part)}`;
   });
-  svg.append(svgElement("polyline", { points: curve.join(" "), class: "curve" }));
+  const viewBox = `0 0 ${WIDTH} ${HEIGHT}`,
+    svg = svgElement("svg", { viewBox, preserveAspectRatio: "none", role: "img", "aria-label": label });
+  svg.append(...bars, svgElement("polyline", { points: points.join(" "), class: "curve" }));
   return svg;
 }
 
-function axis(reach) {
-  const line = element("p", "axis");
-  line.append(element("span", "", `−${reach}`), element("span", "", "0"), element("span", "", String(reach)));
-  return line;
+function drawAverages({ largest, slope }) {
+  return h(
+    "dl",
+    { class: "averages" },
+    h("dt", {}, "Largest share, on average"),
+    h("dd", {}, percent(largest)),
+    h("dt", {}, "Slope of a share, p(1 − p), on average"),
+    h("dd", {}, digits(slope)),
+  );
 }
 
-function averages({ largest, slope }) {
-  const list = element("dl", "averages");
-  for (const [name, value] of [
-    ["Largest share, on average", percent(largest)],
-    ["Slope of a share, p(1 − p), on average", digits(slope)],
-  ])
-    list.append(element("dt", "", name), element("dd", "", value));
-  return list;
-}
-
-// answer({word} or {cell}) takes what is clicked as an answer, and says whether it is one. Returns {element, show(moment,
-// isCovered, isPresented), selected(), point(link), open(link), leave()}.
+// Pictures have {element, show(moment, isCovered, isPresented), selected(), point(link), open(link), leave()}. answer({word} or {cell})
+// takes what is clicked as an answer, and returns whether it is one.
 function makePassPicture(answer) {
-  const root = element("div", "viewer in-lesson"),
-    main = element("div", "main"),
-    line = element("div", "number-line");
-  let pass = null,
-    where = null,
+  const line = h("div", { class: "number-line" });
+  let pass = /** @type {any} */ (null), // Pass
+    where = /** @type {any} */ (null), // Where
     covers = new Set(),
     framed = null, // the cell that the moment asks about, or that its answer is read off
     askedStage = "", // the stage of that cell
-    isOpened = false; // whether somebody asked for a number
+    isOpened = false; // whether the user opened a number
   const isShown = stage => !covers.has(stage);
-  const draw = () => {
-    const colours = coloursOf(root, pass.document.palette);
-    const plainLook = {
-      ...lookAt(pass, where, false),
-      reveal: covers.size ? "covered" : "all",
-      lines: null,
-      shown: isShown,
-      colours,
-    };
-    const look = withPair(plainLook, pass, where, () => isShown);
+  function draw() {
+    const colours = coloursOf(root, pass.document.palette),
+      reveal = covers.size ? "covered" : "all",
+      lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours };
+    const look = withPair(lookAlone, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("covered", covers.size > 0);
     if (covers.size)
@@ -239,82 +189,78 @@ function makePassPicture(answer) {
       nextLetter.update(pass, { ...where, present: true }, look); // as many letters as have room
     }
     for (const view of views) view.update(pass, where, look);
-    const { name, index } = focusOf(pass, where);
+    const { name, index } = focusOf(pass, where),
+      story = () => drawStory(pass.story(name, index, where.cell), tools);
     line.hidden = !isOpened || !isShown(name) || pass.number(name, index) === undefined; // what is covered has no story
-    redraw(line, line.hidden ? [] : drawNumber(look, name, index));
-  };
+    redraw(line, line.hidden ? [] : [h("strong", {}, titleOf(pass, look, { name, index })), story()]);
+  }
   const render = () => keepingFocus(root, draw);
-  const drawNumber = (look, name, index) => [
-    element("strong", "", titleOf(pass, look, { name, index })),
-    drawStory(pass.story(name, index, where.cell), tools),
-  ];
   const go = parts => {
-    const { key, query } = parts.cell ?? {};
-    const word =
-      !parts.picked &&
-      [
-        [query, where.cell.query],
-        [key, where.cell.key],
-      ].find(([now, before]) => now !== undefined && now !== before);
-    if (word && answer({ word: word[0] })) return;
+    const { key, query } = parts.cell ?? {},
+      isNew = (word, before) => !parts.picked && word !== undefined && word !== before,
+      word = isNew(query, where.cell.query) ? query : isNew(key, where.cell.key) ? key : undefined;
+    if (word !== undefined && answer({ word })) return;
     where = fitted(pass, { ...where, ...parts });
     render();
   };
   const tools = makeTools({
     go,
-    through: go,
-    errands: { begin: () => {} }, // a moment has all that it shows
+    preview: go,
+    requests: { begin: () => {} }, // a moment has all that it shows
     send: () => false,
     alone: "lesson",
     now: () => ({ pass, where }),
     show: () => {},
   });
+  // The key's word, which a number of a row belongs to.
+  const wordOf = (name, index) => {
+    const axis = pass.stages.get(name)?.axes.findIndex(each => each.name === "key") ?? -1;
+    return axis < 0 ? undefined : index[axis];
+  };
   const opens = act => (name, index) => {
     if (answer({ cell: pass.address(name, index), word: wordOf(name, index) })) return;
     isOpened = true;
     act(name, index);
   };
-  // A key answers nothing on its way: it leads on from a number that somebody has asked for.
-  const arrive = (name, index) => {
-    if (isOpened) tools.arrive(name, index);
-  };
-  const opening = { pick: opens(tools.pick), inspect: opens(tools.inspect), arrive };
-  const actions = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
-  // The word that a number of a row is of: its key.
-  const wordOf = (name, index) => {
-    const at = pass.stages.get(name).axes.findIndex(axis => axis.name === "key");
-    return at < 0 ? undefined : index[at];
-  };
+  // An arrow key gives no answer: it moves on from a number that the user has opened.
+  const keyMoved = (name, index) => isOpened && tools.keyMoved(name, index);
+  const opening = { pick: opens(tools.pick), inspect: opens(tools.inspect), keyMoved },
+    actions = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
   const pairing = makePairing(actions),
     thread = makeThread(actions),
-    sheet = makeSheet(actions, true),
+    sheet = makeOneWord(actions, true),
     picture = makePicture(actions),
     nextLetter = makeNextLetter(actions),
     wholePass = makeWholePass(actions);
-  // In a talk what stands aside has no room beside the other matrices: where it is asked about, it stands alone.
+  // In a talk a matrix that stands aside has no space beside the others: if the question is about it, it stands alone.
   const asideAsked = () => {
     const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === askedStage),
-      alone = where.present && !isSheet(pass, where) && stepAt(pass, where).pictures.find(holds);
+      alone = where.present && !isSheet(pass, where) && stepAt(pass, where)?.pictures.find(holds);
     return alone ? [{ ...alone, aside: false }] : undefined;
   };
-  const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) };
-  const views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }];
-  main.append(...[pairing, thread, sheet, picture, wholePass].map(view => view.element), line);
-  root.append(main);
+  const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) },
+    views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }],
+    main = h(
+      "div",
+      { class: "main" },
+      [pairing, thread, sheet, picture, wholePass].map(view => view.element),
+      line,
+    ),
+    root = h("div", { class: "viewer in-lesson" }, main);
   root.ontransitionend = ({ target }) => {
     if (target === root && pass) render(); // another theme (frame.css)
   };
   return {
     element: root,
-    show: (moment, isCovered, isPresented) => {
+    show(moment, isCovered, isPresented) {
       if (moment.document !== pass?.document) {
         pass = readPass(moment.document);
-        where = fitted(pass, { ...readPlace(pass, `?${moment.at}`), present: false });
+        where = fitted(pass, { ...readWhere(pass, `?${moment.at}`), present: false });
         isOpened = false;
         framed = null;
       }
       const cell = isCovered ? moment.askedCell : moment.answerCell;
-      if (cell && cell !== framed) where = fitted(pass, { ...where, ...selected(cell) });
+      if (cell && cell !== framed) where = fitted(pass, { ...where, ...selectionAt(cell) });
       framed = cell;
       askedStage = moment.answerCell ? pass.read(moment.answerCell).name : "";
       covers = new Set(isCovered ? moment.covers : []);
@@ -323,47 +269,45 @@ function makePassPicture(answer) {
     },
     // The number that is selected, and its pass.
     selected: () => pass && { pass, focus: focusOf(pass, where) },
-    // The cell of a number in a text: lit where it stands, or opened.
-    point: link => tools.point(...(link ? cellOf(link) : [null, null])),
-    open: link => {
+    // The cell of a number in a text: highlighted, or opened.
+    point: link => (link ? tools.point(...cellOf(link)) : tools.point(null, null)),
+    open(link) {
       isOpened = true;
-      const [name, index] = cellOf(link);
-      where = fitted(pass, { ...where, ...inspected(pass, where, name, index) });
+      where = fitted(pass, { ...where, ...inspected(pass, where, ...cellOf(link)) });
       render();
     },
     leave: () => nextLetter.end(),
   };
-  // A cell, without leaving the step that the moment is in.
-  function selected(cell) {
+  // Selects a cell without leaving the step that the moment is in.
+  function selectionAt(cell) {
     const { name, index } = pass.read(cell);
     return { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
   }
+  /** @returns {[string, number[]]} */
   function cellOf({ cell }) {
     const { name, index } = pass.read(cell);
     return [name, index];
   }
 }
 
-/** @type {Map<string, typeof makePassPicture>} */
-const KINDS = new Map([
-  ["pass", makePassPicture],
-  ["mistake", makeMistakePicture],
-  ["sweep", makeSweepPicture],
-]);
+const KINDS = { pass: makePassPicture, mistake: makeMistakePicture, sweep: makeSweepPicture };
 
-// One for a moment, as makeMomentPicture makes it.
-export function pictureOf({ picture }, answer = _clicked => false) {
-  return KINDS.get(kindOf({ picture }))(answer);
+// A picture for one moment.
+export function pictureOf(moment, answer = _clicked => false) {
+  return KINDS[kindOf(moment)](answer);
 }
 
-// One for a moment after the other; answer(clicked) is as makeMomentPicture has it. Returns {element, show(moment, isCovered,
-// isPresented), clear(), selected(), point(link), open(link), leave()}.
+function kindOf({ picture }) {
+  return picture?.kind ?? "pass";
+}
+
+// A picture for one moment after the other; answer(clicked) is as in makePassPicture.
 export function makeMomentPicture(answer) {
-  const box = element("div", "lesson-picture");
-  let made = null,
+  const box = h("div", { class: "lesson-picture" });
+  let made = /** @type {any} */ (null),
     kind = "";
   // On a phone a tall picture scrolls by itself.
-  const bring = row => {
+  const scrollTo = row => {
     if (row) box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
   };
   return {
@@ -376,16 +320,12 @@ export function makeMomentPicture(answer) {
       }
       if (made.element.parentNode !== box) box.replaceChildren(made.element);
       made.show(moment, isCovered, isPresented);
-      bring(box.querySelector(".hand th.chosen"));
+      scrollTo(box.querySelector(".hand th.chosen"));
     },
     clear: () => box.replaceChildren(),
-    selected: () => made?.selected?.() ?? null,
+    selected: () => made?.selected() ?? null,
     point: link => made?.point(link),
     open: link => made?.open(link),
     leave: () => made?.leave(),
   };
-}
-
-function kindOf({ picture }) {
-  return picture?.kind ?? "pass";
 }

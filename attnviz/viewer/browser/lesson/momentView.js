@@ -1,32 +1,29 @@
 // A moment: its text, question and picture, fitted to the screen.
-import { button, element, redraw } from "../dom/element.js";
+import { button, h, present, redraw } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
-import { makeQuestion, verdictOn } from "./question.js";
+import { makeQuestion, plainText, verdictOn } from "./question.js";
 import { readPass } from "../model/pass.js";
 import { makeGlossary } from "../views/glossary.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
 // `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.
 export function drawSentence(runs, numbers, tag = "p", className = "") {
-  const line = element(tag, className);
-  line.append(
-    ...runs.flatMap(([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]]))),
-  );
+  const draw = ([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]])),
+    line = h(tag, { class: className }, runs.flatMap(draw));
   for (const each of line.querySelectorAll(".number, math")) keepTogether(each);
   return line;
 }
 
 // A bracket or a root before a number or a symbol, what it is equal to, and what ends a phrase after it, stay in its line.
 function keepTogether(number) {
-  const unbroken = element("span", "unbroken"),
-    [before, after] = [number.previousSibling, number.nextSibling].map(each =>
-      each?.matches("span:not([class])") ? each.firstChild : null,
-    ),
+  const textOf = each => (each?.matches("span:not([class])") ? each.firstChild : null),
+    [before, after] = [textOf(number.previousSibling), textOf(number.nextSibling)],
     [opens] = before?.data.match(/[^\s\w]*$/) ?? [""],
     [closes] = after?.data.match(/^(?:\s=\s\d+)?[^\s\w]*/) ?? [""];
   if (!opens && !closes) return;
   if (before) before.data = before.data.slice(0, before.length - opens.length);
   if (after) after.data = after.data.slice(closes.length);
+  const unbroken = h("span", { class: "unbroken" });
   number.replaceWith(unbroken);
   unbroken.append(opens, number, closes);
 }
@@ -38,99 +35,103 @@ function drawNumber(link, numbers) {
   return made;
 }
 
-const NO_HARM = "No wrong click: you see at once what it does, and every number behind it.";
+const INERT = { point: () => {}, open: () => {} };
+
+// What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, which shows
+// every answer). Parts: title, isShown (whether the answer is), isWordsAlone (a first screen of a sentence and its question), numbers
+// (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what belongs to them).
+export function drawMoment(moment, mode, parts) {
+  const { text, after, question, ending } = moment,
+    { title = moment.title, isShown = mode === "paper", isWordsAlone = false, numbers = INERT } = parts,
+    sentence = (runs, name = "", tag = "p") => runs.length > 0 && drawSentence(runs, numbers, tag, name),
+    hasAfter = isShown && !question;
+  if (mode === "paper") {
+    const verdict = question ? [question.prompt, ...verdictOn(question, null, after).sentences] : [after];
+    return [h("h2", {}, title), ...present([text, ...verdict, ending?.explain ?? []].map(runs => sentence(runs)))];
+  }
+  return [
+    title && h("h2", {}, title),
+    isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
+    isWordsAlone && !hasWordAnswers(question) && drawWords(moment.document.words.query),
+    question && !isWordsAlone && sentence(question.prompt, "prompt"),
+    question && parts.question,
+    isWordsAlone && h("p", { class: "note" }, NO_HARM),
+    (mode === "page" || question) && parts.verdict,
+    hasAfter && sentence(after),
+    ...(ending ? [sentence(ending.explain, "prompt"), parts.own] : []),
+    ending && isShown && sentence(ending.answer, "verdict shown", "div"),
+    ...(ending ? (parts.end ?? []) : []),
+  ];
+}
+
+// A moment as one line of text.
+export function lineOf({ title, text, question }) {
+  return [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
+}
+
+const NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";
+
+function boldPrompt(question) {
+  return (question?.prompt ?? []).map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]));
+}
+
+// Whether words of the sentence are the answers.
+function hasWordAnswers(question) {
+  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
+}
+
+function drawWords(words) {
+  return h(
+    "p",
+    { class: "sentence-alone" },
+    words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]),
+  );
+}
 
 // Whether there is more to show than what is asked.
 export function hasMore({ question, after, ending }) {
   return Boolean(question || after.length || ending);
 }
 
-// acts: {numbers, show(), forget(), scoreOf(lesson)}: numbers as drawSentence takes them; show() shows the answer, forget() makes this
-// browser forget what was answered. Returns {draw(moment, at)}, the elements of what is said; at: {lesson, present, answer,
-// isShown, areWordsAlone, question}, of which the last is the element of its question.
+// The text of a lesson's moment. actions: {numbers, show(), forget(), scoreOf(lesson)}: show() shows the answer, forget() deletes the
+// stored answers. Returns {draw(moment, {lesson, present, answer, isShown, isWordsAlone, question})}.
 function makeMomentText({ numbers, show, forget, scoreOf }) {
-  const boxes = new WeakMap(), // of what is written in one's own words: {moment: box}, as long as the page is open
-    verdict = element("div", "verdict");
-  verdict.setAttribute("role", "status");
-
+  const boxes = new WeakMap(), // moment -> the box for the user's own words, which lasts as long as the page
+    verdict = h("div", { class: "verdict", role: "status" });
   function drawVerdict({ question, after }, { answer, isShown }) {
     if (!isShown || !question) return [];
     const { isRight, sentences } = verdictOn(question, answer, after);
     verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
     return sentences.map(runs => drawSentence(runs, numbers));
   }
-  function boxOf(moment) {
+  function ownWordsIn(moment) {
     if (!boxes.has(moment)) {
-      const box = element("textarea", "own-words");
+      const box = h("textarea", { class: "own-words", placeholder: "In your own words (not saved).", rows: 4 });
       box.setAttribute("aria-label", "In your own words");
-      box.placeholder = "In your own words. Kept nowhere.";
-      box.rows = 4;
       boxes.set(moment, box);
     }
     return boxes.get(moment);
   }
-  function drawEnding(ownWords, { explain, answer }, { lesson, present, isShown }) {
-    const { right, asked } = scoreOf(lesson);
-    return [
-      drawSentence(explain, numbers, "p", "prompt"),
-      ...(present ? [] : [ownWords]),
-      ...(isShown
-        ? [drawSentence(answer, numbers, "div", "verdict shown")]
-        : [button("Compare with an answer", show, "check beside-own")]),
-      ...(asked
-        ? [
-            element("p", "score", `You predicted ${right} of ${asked} in this lesson.`),
-            button("Forget my answers", forget, "link"),
-          ]
-        : []),
-    ];
-  }
   return {
     draw(moment, at) {
-      const { title, text, after, ending, question } = moment;
       verdict.replaceChildren(...drawVerdict(moment, at));
-      return [
-        ...(title ? [element("h2", "", title)] : []),
-        at.areWordsAlone
-          ? drawSentence([...text, ["", " "], ...promptOf(moment)], numbers)
-          : drawSentence(text, numbers, "p", "text"),
-        ...(at.areWordsAlone && !areWordsAsked(moment) ? [drawWords(moment)] : []),
-        ...(question
-          ? [...(at.areWordsAlone ? [] : [drawSentence(question.prompt, numbers, "p", "prompt")]), at.question]
-          : []),
-        ...(at.areWordsAlone ? [element("p", "note", NO_HARM)] : []),
-        verdict,
-        ...(at.isShown && after.length && !question ? [drawSentence(after, numbers)] : []),
-        ...(ending ? drawEnding(boxOf(moment), ending, at) : []),
-      ];
+      const { right, asked } = scoreOf(at.lesson),
+        compare = moment.ending && !at.isShown && button("Compare with an answer", show, "check beside-own"),
+        score = asked > 0 && h("p", { class: "score" }, `You predicted ${right} of ${asked} in this lesson.`),
+        end = [compare, score, asked > 0 && button("Forget my answers", forget, "link")],
+        own = moment.ending && !at.present && ownWordsIn(moment);
+      return drawMoment(moment, "page", { ...at, numbers, verdict, own, end });
     },
   };
-}
-
-function promptOf({ question }) {
-  return question
-    ? question.prompt.map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]))
-    : [];
-}
-
-// Whether one answers by a word: then the words of the sentence are the answers.
-function areWordsAsked({ question }) {
-  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
-}
-
-function drawWords({ document: { words } }) {
-  const line = element("p", "sentence-alone");
-  line.append(...words.query.flatMap((word, place) => [...(place ? [" "] : []), element("span", "", word)]));
-  return line;
 }
 
 const LARGEST = 1.12,
   LARGEST_OF_4K = 1.5,
   SMALLEST = 0.86,
   STEP = 0.04; // of the page's letters
-const WINDOW_OF_4K = "(min-width: 2304px) and (min-height: 1251px)"; // as in scene/present.js
+const WINDOW_OF_4K = "(min-width: 2304px) and (min-height: 1251px)"; // as in model/present.js
 
-// Where they can't become small enough, the box is marked as `over`, and once the answer is shown what was read before it goes
+// If the letters can't become small enough, the box is marked as `over`, and once the answer is shown the text before it goes
 // (lesson.css). In a talk no letter is smaller than those of the page.
 function fitText(box, isPresented) {
   const isOver = () => box.scrollHeight > box.clientHeight + 1;
@@ -143,40 +144,36 @@ function fitText(box, isPresented) {
   box.classList.add("over");
 }
 
-// The frame is that of the page, `here` are the whereabouts. acts: {show(answer), answered(clicked), forget(), arrive(place)}. Returns
-// {picture, glossary, pass, update(), end()}.
-export function makeMomentView({ box, body, textBox }, here, scoreOf, { show, answered, forget, arrive }) {
-  const { state, areWordsAlone, isDone } = here,
-    picture = makeMomentPicture(answered),
+// frame: that of the page (lessons.js); state: makeLessonState's; actions: {show(answer), answerClick(clicked), forget(), load(position)}.
+export function makeMomentView({ box, body, textBox }, state, scoreOf, { show, answerClick, forget, load }) {
+  const picture = makeMomentPicture(answerClick),
     texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf }),
     glossary = makeGlossary(box, ".lesson-said p"),
-    fit = () => fitText(textBox, here.place.present && !here.place.speaker), // a speaker's own window is near
+    fit = () => fitText(textBox, state.position.present && !state.position.speaker), // a speaker's own window is near
     observer = new ResizeObserver(fit);
-  let asking = null, // the moment whose question that is
-    question = null,
-    pass = null;
+  let questioned = null, // the moment that `question` belongs to
+    question = /** @type {any} */ (null),
+    pass = /** @type {Pass | null} */ (null);
   observer.observe(body);
 
   function drawText() {
-    if (asking !== here.moment) question = here.moment.question && makeQuestion(here.moment.question, show);
-    asking = here.moment;
+    const { moment, position } = state,
+      answered = state.answered(),
+      isWordsAlone = state.isWordsAlone();
+    if (questioned !== moment) question = moment.question && makeQuestion(moment.question, show);
+    questioned = moment;
     question?.element.remove();
-    textBox.classList.toggle("answered", state().isShown);
-    const at = { ...here.place, ...state(), areWordsAlone: areWordsAlone(), question: question?.element };
-    redraw(textBox, texts.draw(here.moment, at));
-    question?.update(state());
+    textBox.classList.toggle("answered", answered.isShown);
+    redraw(textBox, texts.draw(moment, { ...position, ...answered, isWordsAlone, question: question?.element }));
+    question?.update(answered);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
-    if (pass?.document !== here.moment.document) pass = readPass(here.moment.document);
-    const { cell } = here.moment.document.where;
-    glossary.update(pass, { cell, present: here.place.present || areWordsAlone() }, { tellsNumbers: isDone() });
-  }
-  function drawFailure() {
-    const again = button("Try again", () => arrive({ ...here.place }));
-    textBox.replaceChildren(element("p", "", `This moment didn’t come: ${here.failure}`), again);
-    picture.clear();
+    const { document } = state.moment;
+    if (pass?.document !== document) pass = readPass(document);
+    const at = { cell: document.where.cell, present: state.position.present || state.isWordsAlone() };
+    glossary.update(pass, at, { tellsNumbers: state.isDone() });
   }
   return {
     picture,
@@ -185,11 +182,15 @@ export function makeMomentView({ box, body, textBox }, here, scoreOf, { show, an
       return pass;
     },
     update() {
-      box.classList.toggle("words-alone", areWordsAlone());
-      if (!here.moment) return drawFailure();
+      box.classList.toggle("words-alone", state.isWordsAlone());
+      if (!state.moment) {
+        const again = button("Try again", () => load({ ...state.position }));
+        textBox.replaceChildren(h("p", {}, `This moment didn’t come: ${state.failure}`), again);
+        return picture.clear();
+      }
       drawText();
-      if (areWordsAlone()) picture.clear();
-      else picture.show(here.moment, !state().isShown, here.place.present);
+      if (state.isWordsAlone()) picture.clear();
+      else picture.show(state.moment, !state.answered().isShown, state.position.present);
       fit();
       explainTerms();
     },

@@ -1,32 +1,22 @@
 // Questions: options and blanks to fill in, the verdict on an answer, and its working.
 import { short } from "../model/numeral.js";
-import { button, element, write } from "../dom/element.js";
+import { button, h, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
 
 // {isRight, sentences}: the verdict as paragraphs of runs: what was answered, what that would be right for, the right answer,
 // and the moment's comment. `answer` is a candidate's index or a number; null without an answer.
 export function verdictOn(question, answer, after = []) {
-  const {
-    isRight,
-    own: answered,
-    right,
-    feedback,
-  } = question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
+  const judged = question.kind === "fill" ? judgeNumber(question, answer) : judgeCandidate(question, answer),
+    { isRight, answered, right, feedback } = judged,
+    isWrong = isRight === false;
   const begun = isRight ? (isNear(question, answer) ? nearly(answered) : [["strong", "Right: "]]) : [["", "It is "]],
     truth = [...begun, ...right, ["", "."]];
-  const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
-    why = isRight === false || !after.length ? feedback : [];
-  return {
-    isRight,
-    sentences: [
-      ...(isRight === false
-        ? [[["", "You said "], answered, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]]
-        : []),
-      ...(isRight === false || isRepeated ? [] : [truth]),
-      ...(why.length ? [why] : []),
-      ...(after.length ? [isRepeated ? [...begun, ...after] : after] : []),
-    ],
-  };
+  const isRepeated = begins(plainText(after), question.text ?? plainText(right)),
+    why = isWrong || !after.length ? feedback : [],
+    said = [["", "You said "], answered, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])],
+    first = isWrong ? said : isRepeated ? [] : truth,
+    sentences = [first, why, after.length && isRepeated ? [...begun, ...after] : after];
+  return { isRight, sentences: sentences.filter(runs => runs.length) };
 }
 
 // Whether an answer is right within the tolerance but written differently.
@@ -45,83 +35,76 @@ function begins(text, right) {
   return text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
 }
 
-function textOf(runs) {
+// Runs as plain text.
+export function plainText(runs) {
   return runs.map(([, text]) => text.text ?? text).join("");
 }
 
-function ofCandidate({ candidates, right, isCode }, answer) {
-  const isRight = right.includes(answer),
-    name = place => (isCode ? ["code", candidates[place].label] : ["strong", candidates[place].label]);
-  const listed = right.flatMap((place, nth) => [...(nth ? [["", " or "]] : []), name(place)]);
-  const feedback = candidates[answer === null || isRight ? right[0] : answer].feedback;
+function judgeCandidate({ candidates, right, isCode }, answer) {
+  const isRight = answer === null ? null : right.includes(answer),
+    name = index => [isCode ? "code" : "strong", candidates[index].label];
   return {
-    isRight: answer === null ? null : isRight,
-    own: answer === null ? null : name(answer),
-    right: listed,
-    feedback,
+    isRight,
+    answered: answer === null ? null : name(answer),
+    right: right.flatMap((index, nth) => (nth ? [["", " or "], name(index)] : [name(index)])),
+    feedback: candidates[isRight === false ? answer : right[0]].feedback,
   };
 }
 
-function ofNumber(question, answer) {
-  const { right, text, tolerance, nears, isShare, lead, score } = question;
-  const value = ["strong", withUnit(question, text)];
-  if (answer === null) return { isRight: null, own: null, right: [value], feedback: [] };
+function judgeNumber(question, answer) {
+  const { right, text, tolerance, nears, isShare, lead, score } = question,
+    value = [["strong", withUnit(question, text)]];
+  if (answer === null) return { isRight: null, answered: null, right: value, feedback: [] };
   const answered = ["strong", answerText(question, answer)];
-  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own: answered, right: [value], feedback: [] };
+  if (Math.abs(answer - right) <= tolerance) return { isRight: true, answered, right: value, feedback: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
-    why = near?.feedback ?? (isShare && lead ? leadFor(answer, lead, score) : []);
-  return { isRight: false, own: answered, right: [value], feedback: why };
+    feedback = near?.feedback ?? (isShare && lead ? neededScore(answer, lead, score) : []);
+  return { isRight: false, answered, right: value, feedback };
 }
 
 // An answer as text; an attention weight in per cent.
 export function answerText({ isShare, unit }, answer) {
-  return isShare
-    ? `${Math.round(100 * answer)} %`
-    : withUnit({ unit }, String(Number(answer.toPrecision(6))).replace("-", "−"));
+  if (isShare) return `${Math.round(100 * answer)} %`;
+  return withUnit({ unit }, String(Number(answer.toPrecision(6))).replace("-", "−"));
 }
 
 function withUnit({ unit = "" }, text) {
   return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
 }
 
-// The score that a share would need. `score` (called `noun`) is its actual one, `others` the log of the sum of the others' exponentials.
-function leadFor(share, [score, others], noun) {
-  const percents = `${Math.round(100 * share)} %`;
-  if (share <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
-  if (share >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
-  const needed = Math.log(share / (1 - share)) + others,
-    difference = Math.abs(needed - score);
+// The score that an attention weight would need. `score` (called `noun`) is its actual one, `others` the log of the sum of the others'
+// exponentials.
+function neededScore(weight, [score, others], noun) {
+  if (weight <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
+  if (weight >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
+  const needed = Math.log(weight / (1 - weight)) + others,
+    difference = short(Math.abs(needed - score));
   return [
-    ["", `For ${percents} its ${noun} would have to be `],
+    ["", `For ${Math.round(100 * weight)} % its ${noun} would have to be `],
     ["strong", short(needed)],
-    ["", `, which is ${short(difference)} ${needed > score ? "more" : "less"} than it is.`],
+    ["", `, which is ${difference} ${needed > score ? "more" : "less"} than it is.`],
   ];
 }
 
-// answer(place) is called with the candidate chosen. Returns {element, update(state)} as makeQuestion.
-function makeChoices({ candidates, right, isCode = false }, { answer, verb: _verb }) {
-  const box = element("div", `choices${isCode ? " code" : ""}`),
-    made = candidates.map(({ label }, place) => button(isCode ? "" : label, () => answer(place)));
-  if (isCode) for (const [place, each] of made.entries()) each.append(element("code", "", candidates[place].label));
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "Answers");
-  box.append(...made);
+function makeChoices({ candidates, right, isCode = false }, answer) {
+  const buttons = candidates.map(({ label }, index) => button(isCode ? "" : label, () => answer(index)));
+  if (isCode) for (const [index, each] of buttons.entries()) each.append(h("code", {}, candidates[index].label));
   return {
-    element: box,
-    update: state =>
-      made.forEach((each, place) => {
-        const isRight = state.isShown && right.includes(place),
-          isOwn = state.isShown && state.answer === place;
+    element: h("div", { class: `choices${isCode ? " code" : ""}`, role: "group", "aria-label": "Answers" }, buttons),
+    update(state) {
+      for (const [index, each] of buttons.entries()) {
+        const isAnswer = state.answer === index,
+          isRight = state.isShown && right.includes(index),
+          isWrong = state.isShown && isAnswer && !isRight;
         each.classList.toggle("right", isRight);
-        each.classList.toggle("wrong", isOwn && !isRight);
-        each.classList.toggle("own", !state.isShown && state.answer === place);
+        each.classList.toggle("wrong", isWrong);
+        each.classList.toggle("own", !state.isShown && isAnswer);
         each.disabled = state.isShown || state.isClosed === true;
-        const marks = [state.answer === place ? "your answer" : "", isRight ? "right" : isOwn ? "wrong" : ""]
-          .filter(Boolean)
-          .join(", ");
-        if (marks) each.setAttribute("aria-label", `${candidates[place].label}: ${marks}`);
+        const marks = [isAnswer && "your answer", isRight && "right", isWrong && "wrong"].filter(Boolean);
+        if (marks.length) each.setAttribute("aria-label", `${candidates[index].label}: ${marks.join(", ")}`);
         else each.removeAttribute("aria-label");
-      }),
+      }
+    },
   };
 }
 
@@ -139,20 +122,19 @@ export function numberIn(text, isPart = false) {
   return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
 }
 
-// answer(number) is called when a number is submitted. Returns {element, update(state)} as makeQuestion.
-function makeFill(question, actions) {
-  return question.isShare ? makeSlider(question, actions) : makeBox(question, actions);
+function makeFill(question, answer, verb) {
+  return question.isShare ? makeSlider(question, answer, verb) : makeBox(question, answer, verb);
 }
 
-function makeSlider(question, { answer, verb }) {
-  const box = element("div", "slider"),
-    track = element("div", "track"),
-    input = element("input"),
-    yours = element("output", "own"),
-    right = element("span", "right", question.text),
-    check = button(verb, () => answer(Number(input.value) / 100), "check");
-  Object.assign(input, { type: "range", min: "0", max: "100", step: "1", value: String(HALF) });
-  input.setAttribute("aria-label", "Your share, in per cent");
+function makeSlider({ right, text }, answer, verb) {
+  const label = "Your share, in per cent",
+    props = { type: "range", min: "0", max: "100", step: "1", value: String(HALF), "aria-label": label },
+    input = h("input", props),
+    yours = h("output", { class: "own" }),
+    truth = h("span", { class: "right" }, text),
+    check = button(verb, () => answer(Number(input.value) / 100), "check"),
+    box = h("div", { class: "slider" }, h("div", { class: "track" }, yours, input, truth), check);
+  box.style.setProperty("--right", String(Math.min(Math.max(right, 0), 1)));
   const draw = () => {
     write(yours, `you: ${input.value} %`);
     input.setAttribute("aria-valuetext", `${input.value} %`);
@@ -164,69 +146,63 @@ function makeSlider(question, { answer, verb }) {
     event.preventDefault(); // the Next button gets the focus and must not be pressed by the same key
     check.click();
   };
-  box.style.setProperty("--right", String(Math.min(Math.max(question.right, 0), 1)));
-  track.append(yours, input, right);
-  box.append(track, check);
   draw();
   return {
     element: box,
-    update: ({ answer: value, isShown, isClosed = false }) => {
-      if (isShown && value !== null) input.value = String(Math.round(100 * value));
+    update({ answer: value, isShown, isClosed = false }) {
+      const isUnanswered = isShown && value === null;
+      if (isShown && !isUnanswered) input.value = String(Math.round(100 * value));
       draw();
-      yours.hidden = isShown && value === null;
-      input.disabled = isShown || isClosed;
-      box.classList.toggle("unanswered", isShown && value === null);
-      right.hidden = !isShown;
-      check.hidden = isShown || isClosed;
+      yours.hidden = isUnanswered;
+      box.classList.toggle("unanswered", isUnanswered);
+      input.disabled = check.hidden = isShown || isClosed;
+      truth.hidden = !isShown;
     },
   };
 }
 
-function makeBox(question, { answer, verb }) {
-  const box = element("form", "number-box"),
-    input = element("input", "typed"),
-    unit = element("span", "unit", question.unit ?? ""),
-    check = button(verb, () => {}, "check"),
-    help = element("p", "help");
-  check.type = "submit";
-  input.type = "text";
-  input.inputMode = "decimal";
-  input.autocomplete = "off";
-  input.maxLength = 30;
-  input.setAttribute("aria-label", question.unit ? `Your number, ${question.unit}` : "Your number");
-  help.setAttribute("role", "status");
-  const send = event => {
+function makeBox({ right, unit = "" }, answer, verb) {
+  const label = unit ? `Your number, ${unit}` : "Your number",
+    props = {
+      class: "typed",
+      type: "text",
+      inputMode: "decimal",
+      autocomplete: "off",
+      maxLength: 30,
+      "aria-label": label,
+    },
+    input = h("input", props),
+    check = h("button", { class: "check", type: "submit" }, verb),
+    help = h("p", { class: "help", role: "status" });
+  const onsubmit = event => {
     event.preventDefault(); // no page load
-    const number = numberIn(input.value, Math.abs(question.right) <= 1);
+    const number = numberIn(input.value, Math.abs(right) <= 1);
     write(help, number === null ? "A number, please, such as 3, −0.25, 6/7 or 88 %." : "");
     if (number !== null) answer(number);
   };
-  box.onsubmit = send;
-  box.append(input, unit, check, help);
+  const box = h("form", { class: "number-box", onsubmit }, input, h("span", { class: "unit" }, unit), check, help);
   return {
     element: box,
-    update: ({ answer: value, isShown, isClosed = false }) => {
+    update({ answer: value, isShown, isClosed = false }) {
       if (isShown) input.value = value === null ? "" : answerText({ isShare: false, unit: "" }, value);
-      input.disabled = isShown || isClosed;
+      input.disabled = check.hidden = isShown || isClosed;
       box.classList.toggle("unanswered", isShown && value === null);
-      check.hidden = isShown || isClosed;
     },
   };
 }
 
-/** @type {Record<string, typeof makeChoices>} */
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill };
 
 // answer(value) is called with a candidate's index or a number; `verb` labels the button for numbers. Returns {element,
 // update({answer, isShown, isClosed})}: isShown reveals the right answer, isClosed takes no more answers.
 export function makeQuestion(question, answer, verb = "Check") {
-  return KINDS[question.kind](question, { answer, verb });
+  return KINDS[question.kind](question, answer, verb);
 }
 
 // The right answer in words.
-export function answerOf({ kind, candidates, right, text, unit = "" }) {
-  if (kind !== "fill") return right.map(place => candidates[place].label).join(" or ");
-  return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
+export function answerOf(question) {
+  const { kind, candidates, right, text } = question;
+  return kind === "fill" ? withUnit(question, text) : right.map(index => candidates[index].label).join(" or ");
 }
 
 // The index of the candidate that was clicked in the picture as {word, cell}; -1 if none.
@@ -238,18 +214,16 @@ export function candidateAt({ kind, candidates = [] }, { word, cell }) {
 
 const MOST_LINES = 16; // in a column; the rest goes into a second one if there is room
 
-// `working` is Working of generated/contract.d.ts.
+/** @param {import("../../generated/contract").WorkedSolution} solution */
 export function drawWorking({ formula, tables }) {
-  const box = element("section", "asked-working"),
-    line = element("p", "formula"),
-    all = element("div", "tables"),
-    parts = tables.flatMap(({ heads, lines }) => inParts(lines).map(part => ({ heads, lines: part })));
-  box.setAttribute("aria-label", "What it is computed from");
-  box.tabIndex = 0; // it may scroll
-  box.style.setProperty("--lines", String(Math.max(...parts.map(({ lines: { length } }) => length))));
-  line.append("It is computed from these numbers, by ", ...typesetInPieces(formula));
-  all.append(...parts.map(drawTable));
-  box.append(line, all);
+  const parts = tables.flatMap(({ heads, lines }) => inParts(lines).map(part => ({ heads, lines: part }))),
+    box = h(
+      "section",
+      { class: "asked-working", tabIndex: 0, "aria-label": "What it is computed from" }, // it may scroll
+      h("p", { class: "formula" }, "It is computed from these numbers, by ", ...typesetInPieces(formula)),
+      h("div", { class: "tables" }, parts.map(drawTable)),
+    );
+  box.style.setProperty("--lines", String(Math.max(...parts.map(({ lines }) => lines.length))));
   return box;
 }
 
@@ -260,30 +234,23 @@ function inParts(lines) {
 }
 
 function drawTable({ heads, lines }) {
-  const table = element("table", heads.length ? "" : "of-names"),
-    body = element("tbody");
-  body.append(
-    ...lines.map(([name, ...numbers]) =>
-      lineOf([head("row", name), ...numbers.map(number => element("td", "", number))]),
+  const head = (scope, text, name = "") => h("th", { class: name, scope }, text),
+    top = h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map(([role, text]) => head("col", text, role)),
+      ),
+    );
+  const rows = lines.map(([name, ...numbers]) =>
+    h(
+      "tr",
+      {},
+      head("row", name),
+      numbers.map(number => h("td", {}, number)),
     ),
   );
-  if (heads.length) {
-    const top = element("thead");
-    top.append(lineOf(heads.map(([role, text]) => head("col", text, role))));
-    table.append(top);
-  }
-  table.append(body);
-  return table;
-}
-
-function lineOf(cells) {
-  const line = element("tr");
-  line.append(...cells);
-  return line;
-}
-
-function head(scope, text, className = "") {
-  const cell = element("th", className, text);
-  cell.scope = scope;
-  return cell;
+  return h("table", { class: heads.length ? "" : "of-names" }, heads.length > 0 && top, h("tbody", {}, rows));
 }

@@ -1,67 +1,57 @@
 // The speaker's window: notes, the next moment and the time, in step with the window that is presented.
-import { readPlace } from "../model/address.js";
-import { element, svgElement, write, button } from "../dom/element.js";
+import { readWhere } from "../model/address.js";
+import { button, h, svgElement, write } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { stepAt } from "../model/state.js";
 import { answerOf } from "./question.js";
+import { lineOf } from "./momentView.js";
 
 const MOST = 24; // words at most
 const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];
 const LEAST = 0.02; // smaller attention weights get no arc
 
-// {words, arcs: [[query, key, share]]} of the last words up to the one that is looked at.
+// A thumbnail's data: {words, arcs: [[query, key, weight]], isPair}, with the last words up to the selected one.
 /** @param {Pass} pass @param {Where} where */
-export function smallPictureOf(pass, where) {
+export function thumbnailOf(pass, where) {
   const { words } = pass.document,
-    sentence = words.query.map(String);
-  const { query } = where.cell,
-    first = Math.max(0, Math.min(query - (MOST >> 1), sentence.length - MOST));
-  const arcs = shown => {
-    const { attention } = stepAt(shown, where);
-    if (!words.shared || !shown.stages.has(attention)) return [];
-    return shown.stages.get(attention).axes[2].labels.flatMap((_, key) => {
-      const share = shown.number(attention, shown.indexAt(attention, { ...where.cell, key })) ?? 0;
-      return share > LEAST && key >= first && key < first + MOST
-        ? [[query - first, key - first, Number(share.toFixed(3))]]
-        : [];
-    });
-  };
-  return { words: sentence.slice(first, first + MOST), arcs: arcs(pass), isPair: Boolean(pass.other) };
+    sentence = words.query.map(String),
+    { query } = where.cell,
+    first = Math.max(0, Math.min(query - (MOST >> 1), sentence.length - MOST)),
+    name = stepAt(pass, where)?.attention ?? "",
+    keys = (words.shared && pass.stages.get(name)?.axes[2].labels) || [];
+  const arcs = keys.flatMap((_, key) => {
+    const weight = pass.number(name, pass.indexAt(name, { ...where.cell, key })) ?? 0,
+      isDrawn = weight > LEAST && key >= first && key < first + MOST;
+    return isDrawn ? [[query - first, key - first, Number(weight.toFixed(3))]] : [];
+  });
+  return { words: sentence.slice(first, first + MOST), arcs, isPair: Boolean(pass.other) };
 }
 
 // The thumbnail of a moment from the server.
-export function smallPictureFrom({ document, at }) {
+export function thumbnailFrom({ document, at }) {
   const pass = readPass(document);
-  return smallPictureOf(pass, readPlace(pass, `?${at}`));
+  return thumbnailOf(pass, readWhere(pass, `?${at}`));
 }
 
-export function drawSmallPicture(picture) {
+export function drawThumbnail(thumbnail) {
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "small-picture", "aria-hidden": "true" });
-  if (!picture) return svg;
-  const { words, arcs, isPair } = picture,
+  if (!thumbnail) return svg;
+  const { words, arcs, isPair } = thumbnail,
     gap = (WIDTH - 2 * EDGE) / Math.max(words.length - 1, 1),
-    xOf = place => (words.length > 1 ? EDGE + place * gap : WIDTH / 2),
+    xOf = index => (words.length > 1 ? EDGE + index * gap : WIDTH / 2),
     base = HEIGHT - EDGE - 2;
-  svg.append(
-    ...arcs.map(([query, key, share]) => {
-      const [from, to] = [xOf(query), xOf(key)],
-        far = Math.abs(from - to),
-        top = base - Math.min(6 + 0.62 * far, base - 3) * 1.3;
-      const d =
-        query === key
-          ? `M${from} ${base}c-9 -16 9 -16 0 0`
-          : `M${from} ${base}C${from} ${top} ${to} ${top} ${to} ${base}`;
-      return svgElement("path", { d, "stroke-width": (0.6 + 5 * share).toFixed(1), class: "arc" });
-    }),
-    ...words.map((_, place) =>
-      svgElement("circle", {
-        cx: xOf(place),
-        cy: base,
-        r: place === arcs[0]?.[0] ? 3.4 : 2.2,
-        class: place === arcs[0]?.[0] ? "from" : "",
-      }),
-    ),
-  );
+  for (const [query, key, weight] of arcs) {
+    const [from, to] = [xOf(query), xOf(key)],
+      top = base - Math.min(6 + 0.62 * Math.abs(from - to), base - 3) * 1.3,
+      curve = query === key ? "c-9 -16 9 -16 0 0" : `C${from} ${top} ${to} ${top} ${to} ${base}`,
+      width = (0.6 + 5 * weight).toFixed(1);
+    svg.append(svgElement("path", { d: `M${from} ${base}${curve}`, "stroke-width": width, class: "arc" }));
+  }
+  for (const index of words.keys()) {
+    const isQuery = index === arcs[0]?.[0],
+      [r, name] = isQuery ? [3.4, "from"] : [2.2, ""];
+    svg.append(svgElement("circle", { cx: xOf(index), cy: base, r, class: name }));
+  }
   if (isPair) {
     const sides = svgElement("text", { x: 3, y: 9, class: "pair" });
     sides.textContent = "A B";
@@ -74,42 +64,39 @@ const SECOND_MS = 1000;
 const BLACK = "The room sees a black screen. B shows the talk again.";
 const OVER = "The room sees that the talk is over. Page Up goes back.";
 
-// Returns {element, update({moment, next, planned, nth}), stage({isBlank, isOver}), end()}: `next` is a promise of the moment that
-// follows, null at the end; `planned` are the minutes of each moment, of which this is the nth; stage() says what the room sees.
+// update({moment, next, planned, number}): `next` is a promise of the following moment, null at the end; `planned` are the minutes of each
+// moment, and `number` is this one's. stage({isBlank, isOver}) reports what the audience sees.
 function makeSpeakerPanel() {
-  const box = element("aside", "speaker"),
-    clock = element("p", "clock"),
-    plan = element("p", "plan"),
-    stageStatus = element("p", "room"),
-    notes = element("p", "own-notes"),
-    answer = element("p", "the-answer"),
-    next = element("section", "next");
-  box.setAttribute("aria-label", "For the speaker");
+  const clock = h("p", { class: "clock" }),
+    plan = h("p", { class: "plan" }),
+    stageStatus = h("p", { class: "room", role: "status" }),
+    notes = h("p", { class: "own-notes" }),
+    answer = h("p", { class: "the-answer" }),
+    nextBox = h("section", { class: "next" });
   let begun = Date.now(),
-    described = null; // the moment shown, so that late replies are dropped
-  const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`);
-  const timer = setInterval(tick, SECOND_MS);
+    shown = null; // the moment, so that late replies are dropped
+  const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`),
+    timer = setInterval(tick, SECOND_MS);
   const again = button("Start the clock again", () => {
     begun = Date.now();
     tick();
   });
   tick();
-  stageStatus.setAttribute("role", "status");
-  box.append(clock, plan, stageStatus, notes, answer, next, again);
+  const parts = [clock, plan, stageStatus, notes, answer, nextBox, again];
   return {
-    element: box,
+    element: h("aside", { class: "speaker", "aria-label": "For the speaker" }, parts),
     stage: ({ isBlank, isOver }) => write(stageStatus, isBlank ? BLACK : isOver ? OVER : ""),
-    async update({ moment, next: coming, planned, nth }) {
-      if (described === moment) return;
-      described = moment;
+    async update({ moment, next, planned, number }) {
+      if (shown === moment) return;
+      shown = moment;
       write(notes, moment.notes || "No notes.");
       notes.classList.toggle("none", !moment.notes);
       write(answer, moment.question ? `Answer: ${answerOf(moment.question)}` : "");
-      write(plan, planText(planned, nth));
-      const following = await (coming?.catch(() => null) ?? null);
-      if (described !== moment) return;
-      next.replaceChildren(element("h2", "", following ? "Next" : "This is the last moment."));
-      if (following) next.append(drawSmallPicture(smallPictureFrom(following)), element("p", "", lineOf(following)));
+      write(plan, planText(planned, number));
+      const following = await (next?.catch(() => null) ?? null);
+      if (shown !== moment) return;
+      nextBox.replaceChildren(h("h2", {}, following ? "Next" : "This is the last moment."));
+      if (following) nextBox.append(drawThumbnail(thumbnailFrom(following)), h("p", {}, lineOf(following)));
     },
     end: () => clearInterval(timer),
   };
@@ -121,40 +108,28 @@ export function timeText(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-// When the nth moment should end, out of the whole talk; empty without planned minutes.
-export function planText(planned, nth) {
-  const [here, total] = [planned.slice(0, nth), planned].map(all => all.reduce((sum, each) => sum + each, 0));
+// When a moment should end, out of the whole talk; empty without planned minutes.
+export function planText(planned, number) {
+  const [here, total] = [planned.slice(0, number), planned].map(all => all.reduce((sum, each) => sum + each, 0));
   return total ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned` : "";
-}
-
-function lineOf({ title, text, question }) {
-  const words = text.map(([, run]) => run.text ?? run).join("");
-  return [title, words, question?.prompt.map(([, run]) => run.text ?? run).join("")]
-    .filter(Boolean)
-    .join(" – ")
-    .slice(0, 200);
 }
 
 const NAME = "attnviz talk ";
 
-// `name` pairs the two; empty until a second one is opened. actions: {now, follow}: where one is, {lesson, moment, isShown, isBlank,
-// isOver}, and what goes where the other has gone. Returns {open(href), sync(), end()}.
+// Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened. now() returns this window's
+// {lesson, moment, isShown, isBlank, isOver}, follow(state) goes where the other one is.
 export function makeWindowPair(window, name, { now, follow }) {
-  const lineTo = window.location.protocol === "file:" ? windowLine : channelLine;
-  let line = null,
-    hasTold = false; // if so, the reply to "hello" is out of date
+  const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
+  let connection = /** @type {ReturnType<typeof connect> | null} */ (null),
+    hasMoved = false; // if so, the reply to "hello" is out of date
   const onMessage = data => {
-    if (data === "hello") line.send({ answer: now() });
+    if (data === "hello") connection?.send({ answer: now() });
     else if (!data.answer) follow(data);
-    else if (!hasTold) follow(data.answer);
-  };
-  const sync = () => {
-    hasTold = true;
-    line?.send(now());
+    else if (!hasMoved) follow(data.answer);
   };
   if (name) {
-    line = lineTo(window, name, window.opener, onMessage);
-    line.send("hello");
+    connection = connect(window, name, window.opener, onMessage);
+    connection.send("hello");
   }
   return {
     // hrefOf(name) is the address of the second window. Returns whether the browser opened it.
@@ -162,23 +137,26 @@ export function makeWindowPair(window, name, { now, follow }) {
       name ||= String(window.crypto.getRandomValues(new Uint32Array(1))[0]);
       const other = window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760");
       if (!other) return false;
-      line?.end();
-      line = lineTo(window, name, other, onMessage);
+      connection?.end();
+      connection = connect(window, name, other, onMessage);
       return true;
     },
-    sync,
-    end: () => line?.end(),
+    sync() {
+      hasMoved = true;
+      connection?.send(now());
+    },
+    end: () => connection?.end(),
   };
 }
 
-function channelLine(window, name, _other, onMessage) {
+function connectChannel(window, name, _other, onMessage) {
   const channel = new window.BroadcastChannel(NAME + name);
   channel.onmessage = ({ data }) => onMessage(data);
   return { send: data => channel.postMessage(data), end: () => channel.close() };
 }
 
 // Files are origins of their own, which BroadcastChannel can't connect.
-function windowLine(window, _name, other, onMessage) {
+function connectWindow(window, _name, other, onMessage) {
   const listen = ({ source, data }) => source === other && onMessage(data);
   window.addEventListener("message", listen);
   return {
@@ -187,24 +165,22 @@ function windowLine(window, _name, other, onMessage) {
   };
 }
 
-// `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` what the speaker's part stands in; actions as
-// makeWindowPair takes them. Returns {open(hrefOf), sync(), update(moment, room), end(), isSpeakers}: what the panel shows, as it takes it; isSpeakers
-// says which of the two this is.
+// A lesson's side of the pair. `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` takes the panel.
 export function makeTwoWindows(window, name, { box, body }, actions) {
-  const together = makeWindowPair(window, name, actions),
+  const pair = makeWindowPair(window, name, actions),
     panel = name ? makeSpeakerPanel() : null;
   if (panel) body.append(panel.element);
   box.classList.toggle("of-speaker", panel !== null);
   return {
     isSpeakers: panel !== null,
-    open: together.open,
-    sync: together.sync,
-    update: (moment, room) => {
+    open: pair.open,
+    sync: pair.sync,
+    update(moment, stage) {
       panel?.update(moment);
-      panel?.stage(room);
+      panel?.stage(stage);
     },
-    end: () => {
-      together.end();
+    end() {
+      pair.end();
       panel?.end();
     },
   };

@@ -1,7 +1,7 @@
 // The address of what the viewer shows: reading it, writing it, and which parts of a step are revealed.
 import {
   VIEWS,
-  chosen,
+  choicesFrom,
   focusOf,
   isFirst,
   isOfSheet,
@@ -25,91 +25,80 @@ import {
   USUAL_IN_TALK,
 } from "../../generated/where.js";
 
-// The progress of each reveal: how many cells of the selected row, and how many rows, are there by then.
+// The progress of each reveal: how many cells of the selected row, and how many rows, are shown by then.
 const REVEALS = {
   nothing: { cells: 0, rows: 0 },
   lit: { cells: 0, rows: 0 },
   products: { cells: 0, rows: 0 },
   sum: { cells: 1, rows: 1 },
   next: { cells: 2, rows: 1 },
-  row: { cells: Number.POSITIVE_INFINITY, rows: 1 },
+  row: { cells: Infinity, rows: 1 },
 };
 
-// The names of a step's reveals before all of it is there; where.reveal counts them, and is null when all is there.
-/** @param {Pass} pass @param {Where} where */
+/** The names of a step's reveals before it is complete; where.reveal counts them, and is null when it is complete.
+ * @param {Pass} pass @param {Where} where */
 export function revealsOf(pass, where) {
   if (isAsking(pass, where)) return ["asked"];
   if (isSheet(pass, where)) return Array(revealsOfBands(stepAt(pass, where)).count - 1).fill("band");
-  const results = resultStages(pass, where);
+  const results = resultStages(pass, where).map(name => pass.stages.get(name));
   if (!results.length) return [];
-  const widths = results.map(name => pass.stages.get(name).shape.at(-1));
-  const width = Math.max(...widths);
-  const sizes = results.map(name => pass.stages.get(name).length);
-  const isComputed = results.some(name => pass.stages.get(name).rule);
+  const width = Math.max(...results.map(({ shape }) => shape.at(-1) ?? 1)),
+    isComputed = results.some(({ rule }) => rule);
   return Object.keys(REVEALS).filter(reveal => {
     if (reveal === "lit" || reveal === "products") return isComputed;
     if (reveal === "next") return width > 2;
-    if (reveal === "row") return width > 1 && Math.max(...sizes) > width;
+    if (reveal === "row") return width > 1 && results.some(({ length }) => length > width);
     return true;
   });
 }
 
-// Whether a talk begins with the question that a model is asked, and its answer comes last.
-/** @param {Pass} pass @param {Where} where */
+/** Whether a talk begins with the question to a model, and its answer comes last. @param {Pass} pass @param {Where} where */
 function isAsking(pass, where) {
   const { model } = pass.document;
-  return where.present && isOfSheet(pass, where) && isFirst(pass, where) && Boolean(model) && !model.isOpen;
+  return where.present && isOfSheet(pass, where) && isFirst(pass, where) && Boolean(model && !model.isOpen);
 }
 
 /** @param {Pass} pass @param {Where} where */
 export function resultStages(pass, where) {
-  return [
-    ...new Set(
-      slotsOf(stepAt(pass, where))
-        .filter(slot => slot.result)
-        .map(slot => slot.stage),
-    ),
-  ];
+  const results = slotsOf(stepAt(pass, where)).filter(({ result }) => result);
+  return [...new Set(results.map(({ stage }) => stage))];
 }
 
-// The numbers that are there at a reveal: the same everywhere else, and `part` further while Play is between this reveal and the next.
-// {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
-/** @param {Pass} pass @param {Where} where */
+/** The numbers that are shown at a reveal: the same everywhere, and `part` more while Play is between this reveal and the next.
+ * {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
+ * @param {Pass} pass @param {Where} where */
 export function revealAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
     return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
   }
-  if (isAsking(pass, where))
-    return {
-      name: where.reveal === null ? "all" : "asked",
-      lines: null,
-      isShown: stage => where.reveal === null || stage !== pass.document.model.answers,
-    };
-  const name = where.reveal === null ? "all" : (revealsOf(pass, where)[where.reveal] ?? "all");
-  const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
+  if (isAsking(pass, where)) {
+    const isAnswered = where.reveal === null,
+      isShown = stage => isAnswered || stage !== pass.document.model?.answers;
+    return { name: isAnswered ? "all" : "asked", lines: null, isShown };
+  }
+  const name = where.reveal === null ? "all" : (revealsOf(pass, where)[where.reveal] ?? "all"),
+    lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
   if (name === "all" && part === null) return { name, lines, isShown: () => true };
-  const { cells, rows } = REVEALS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
-  const done = { cells: name === "row" && part !== null ? part : cells, rows };
-  const results = new Set(resultStages(pass, where));
+  const { cells, rows } = REVEALS[name] ?? { cells: Infinity, rows: part },
+    done = { cells: name === "row" && part !== null ? part : cells, rows },
+    results = new Set(resultStages(pass, where));
   return { name, lines, isShown: (stage, index) => !results.has(stage) || isDone(pass, where, stage, index, done) };
 }
 
-// Cells come in the order of their row, beginning with the selected one; rows likewise.
-/** @param {Pass} pass @param {Where} where */
+/** Cells come in the order of their row, beginning with the selected one; rows likewise. @param {Pass} pass @param {Where} where */
 function isDone(pass, where, stage, index, { cells, rows }) {
-  const { shape } = pass.stages.get(stage);
-  const focus = focusOf(pass, where);
-  const selected = focus.name === stage ? focus.index : pass.indexAt(stage, where.cell);
-  const after = axis => (index[axis] - selected[axis] + shape[axis]) % shape[axis];
-  const row = shape.length - 2,
-    column = shape.length - 1;
-  const isSameHead = index.slice(0, row).every((place, axis) => place === selected[axis]);
-  const nth = row < 0 ? 0 : after(row);
-  return isSameHead && (nth < rows - 1 || (nth < rows && after(column) < cells));
+  const { shape } = pass.stages.get(stage),
+    focus = focusOf(pass, where),
+    selected = focus.name === stage ? focus.index : pass.indexAt(stage, where.cell),
+    row = shape.length - 2,
+    after = axis => (index[axis] - selected[axis] + shape[axis]) % shape[axis],
+    isSameHead = index.slice(0, Math.max(row, 0)).every((position, axis) => position === selected[axis]),
+    nth = row < 0 ? 0 : after(row);
+  return isSameHead && (nth < rows - 1 || (nth < rows && after(row + 1) < cells));
 }
 
-const AT_LEAST = 5; // coordinates of a cell that are written; the last two are left out where they are the first
+const MIN_COORDINATES = 5; // of a cell that are written; the last two are left out if they are 1
 
 // The parameters that a link which is too long leaves out, one after the other.
 const DISPENSABLE = new Map([
@@ -118,10 +107,23 @@ const DISPENSABLE = new Map([
   ["the numbers set by hand", ["changes"]],
 ]);
 
-// The address with another place in it: its search, from "?" on or empty.
+/** The search of an address with the parameters of `where`, from "?" on or empty. @param {Pass} pass @param {Where} where */
 export function searchAt(pass, where, search) {
-  const query = new URLSearchParams(search);
-  const texts = parametersOf(pass, where);
+  const { step, cell, picked, trail, view, present, reveal } = where,
+    query = new URLSearchParams(search),
+    cellText = textOfCell(cell),
+    isStart = cellText === textOfCell(startAt(pass.document, step)) && !pass.other; // with two passes one starts where they differ
+  const unusual = Object.entries(CHOICES).map(([name, [usual]]) => [name, where[name] === usual ? "" : where[name]]);
+  const texts = {
+    step: step === stepsOf(pass)[0] ? "" : step,
+    cell: isStart ? "" : cellText,
+    picked,
+    trail: trail.join("<"),
+    ...Object.fromEntries(unusual),
+    view: view === usualView(present) ? "" : view,
+    present: present ? "1" : "",
+    reveal: reveal === usualReveal(pass, where) ? "" : String(reveal ?? ALL),
+  };
   for (const name of PARAMETERS) {
     query.delete(name);
     if (texts[name]) query.set(name, texts[name]);
@@ -134,95 +136,57 @@ function usualView(isPresented) {
   return (isPresented ? USUAL_IN_TALK : USUAL).view;
 }
 
-// The reveal of an address that names none.
-/** @param {Pass} pass @param {Where} where */
+/** The reveal of an address that names none. @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
-  const beginsTalk = where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length;
+  const beginsTalk = where.present && isFirst(pass, where) && revealsOf(pass, where).length;
   return (beginsTalk ? USUAL_IN_TALK : USUAL).reveal;
 }
 
-/** @param {Pass} pass @param {Where} where */
-function parametersOf(pass, where) {
-  const { step, cell, picked, trail, view, present, reveal } = where;
-  const place = textOfCell(cell),
-    start = textOfCell(startAt(pass.document, step));
-  return {
-    step: step === stepsOf(pass)[0] ? "" : step,
-    cell: place === start && !pass.other ? "" : place, // beside another pass one begins where they differ
-    picked,
-    trail: trail.join("<"),
-    ...unusual(where),
-    view: view === usualView(present) ? "" : view,
-    present: present ? "1" : "",
-    reveal: reveal === usualReveal(pass, where) ? "" : String(reveal ?? ALL),
-  };
-}
-
-// The choices that aren't the first of their values.
-/** @param {Where} where */
-function unusual(where) {
-  return Object.fromEntries(
-    Object.entries(CHOICES).map(([name, [usual]]) => [name, where[name] === usual ? "" : where[name]]),
-  );
-}
-
-// The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
-/** @param {Pass} pass */
-export function readPlace(pass, search) {
-  const query = new URLSearchParams(search);
-  const param = name => (query.getAll(name).at(-1) ?? "").trim();
-  const present = param("present") === "1";
-  const step = stepNamed(pass, param("step"));
-  const place = {
+/** `where` from an address; a parameter that is missing or can't be read is as on a first visit. @param {Pass} pass @returns {Where} */
+export function readWhere(pass, search) {
+  const query = new URLSearchParams(search),
+    param = name => (query.getAll(name).at(-1) ?? "").trim(),
+    stepText = param("step").toLowerCase(),
+    present = param("present") === "1",
+    reveal = param("reveal"),
+    // the value in today's addresses of one that an older address may have
+    currentValue = text => FORMER[text] ?? text,
+    named = pass.document.steps.find(({ id, title }) => [id, title].some(each => each.toLowerCase() === stepText)),
+    step = named?.id ?? pass.nearestStep(param("step"));
+  const where = {
     step,
     cell: pass.within(cellIn(param("cell")) ?? startAt(pass.document, step)),
     picked: param("picked"),
     trail: param("trail") ? param("trail").split("<") : [],
-    ...chosen((name, all) => all.find(each => each === idOf(param(name).toLowerCase()))),
+    ...choicesFrom((name, all) => all.find(each => each === currentValue(param(name).toLowerCase()))),
     view: VIEWS.find(view => view === param("view").toLowerCase()) ?? usualView(present),
     present,
-    reveal: REVEAL.test(param("reveal")) ? Number(param("reveal")) : null,
+    reveal: REVEAL.test(reveal) ? Number(reveal) : null,
     from: "", // what is unfolded on the sheet is in no address
   };
-  return param("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
+  return reveal ? where : { ...where, reveal: usualReveal(pass, where) };
 }
 
-// An id as it was written, or what stands now for what an address of before had in its place.
-function idOf(text) {
-  return FORMER[text] ?? text;
-}
-
-// Whether an address says how one looks at its pass.
+// Whether an address says how its pass is viewed.
 export function hasView(search) {
   const query = new URLSearchParams(search);
   return query.has("view") || query.has("present");
 }
 
-// A step is found by its id or its title.
-/** @param {Pass} pass */
-function stepNamed(pass, text) {
-  const named = pass.document.steps.find(({ id, title }) =>
-    [id, title].some(each => each.toLowerCase() === text.toLowerCase()),
-  );
-  return named?.id ?? pass.nearestStep(text);
-}
-
 function cellIn(text) {
-  const written = text.split("."),
-    isWhole = written.length >= AT_LEAST && written.length <= COORDINATES.length;
-  if (!isWhole || !written.every(each => PLACE.test(each))) return null;
-  const places = written.map(place => Number(place) - 1);
-  return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
+  const parts = text.split("."),
+    isWhole = parts.length >= MIN_COORDINATES && parts.length <= COORDINATES.length;
+  if (!isWhole || !parts.every(part => PLACE.test(part))) return null;
+  return Object.fromEntries(COORDINATES.map((name, i) => [name, Number(parts[i] ?? 1) - 1]));
 }
 
 function textOfCell(cell) {
-  const last = COORDINATES.findLastIndex(name => cell[name]);
-  return COORDINATES.slice(0, Math.max(AT_LEAST, last + 1))
-    .map(name => cell[name] + 1)
-    .join(".");
+  const last = COORDINATES.findLastIndex(name => cell[name]),
+    written = COORDINATES.slice(0, Math.max(MIN_COORDINATES, last + 1));
+  return written.map(name => cell[name] + 1).join(".");
 }
 
-// An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.
+// An address with other parameters, and without those that are null; unchanged if they say the same.
 export function mended(search, parameters) {
   const query = new URLSearchParams(search),
     before = query.toString();
@@ -233,39 +197,33 @@ export function mended(search, parameters) {
   return query.toString() === before ? search : textOf(query);
 }
 
-// An address without what it can do without, and what of that was in it.
+// An address without its dispensable parameters, and what they were for.
 export function shortened(search) {
-  const query = new URLSearchParams(search);
-  const missing = [...DISPENSABLE].filter(([, names]) => names.some(name => query.has(name)));
-  return {
-    search: mended(search, Object.fromEntries(missing.flatMap(([, names]) => names.map(name => [name, null])))),
-    missing: missing.map(([what]) => what),
-  };
+  const query = new URLSearchParams(search),
+    missing = [...DISPENSABLE].filter(([, names]) => names.some(name => query.has(name))),
+    dropped = missing.flatMap(([, names]) => names.map(name => [name, null]));
+  return { search: mended(search, Object.fromEntries(dropped)), missing: missing.map(([purpose]) => purpose) };
 }
 
-// Whether two addresses say the same; Streamlit sends the server none of the parameters that are its own.
+// Whether two addresses have the same parameters; Streamlit doesn't send the server its own.
 export function isSame(search, other) {
-  const [one, two] = [search, other].map(
-    text => new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed"))),
-  );
-  one.sort();
-  two.sort();
-  return one.toString() === two.toString();
+  const [one, two] = [search, other].map(text => {
+    const query = new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed")));
+    query.sort();
+    return query.toString();
+  });
+  return one === two;
 }
 
-// Whether two addresses are of the same pass, wherever in it they look.
+// Whether two addresses are of the same pass, whatever they show of it.
 export function isOfSamePass(search, other) {
   const nowhere = Object.fromEntries(PARAMETERS.map(name => [name, null]));
   return isSame(mended(search, nowhere), mended(other, nowhere));
 }
 
-// Signs that need no escape stay readable: cells and trails are full of them.
+// Characters that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
-  const text = query
-    .toString()
-    .replaceAll("%5B", "[")
-    .replaceAll("%5D", "]")
-    .replaceAll("%2C", ",")
-    .replaceAll("%3C", "<");
+  const readable = { "%5B": "[", "%5D": "]", "%2C": ",", "%3C": "<" },
+    text = query.toString().replaceAll(/%5B|%5D|%2C|%3C/g, code => readable[code]);
   return text && `?${text}`;
 }

@@ -5,7 +5,7 @@
 // this one, as layers may differ in their d_k: it lies at the end of this one then. Where these are more positions than the
 // axis has, neighbours share one: on two groups, [["head", 4]], heads 0 and 1 are position 0.
 
-export function placeAt(axis, selection) {
+export function positionAt(axis, selection) {
   const position = axis.coordinates.reduce(
     (before, [coordinate, length]) => before * length + Math.min(selection[coordinate], length - 1),
     0,
@@ -44,14 +44,14 @@ export function hasWords({ coordinates }) {
 }
 
 // The name of a position that is no word, in full and where there is little room.
-export function placeNameAt(axis, position) {
+export function positionNameAt(axis, position) {
   return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[position]}`;
 }
 
 export function shortNameAt(axis, position) {
   const { head, feature } = coordinatesAt(axis, position);
   if (axis.coordinates.length > 1) return `head ${head + 1}, ${feature + 1}`;
-  return placeNameAt(axis, position).replace("dimension", "dim");
+  return positionNameAt(axis, position).replace("dimension", "dim");
 }
 
 // The number of positions along each coordinate: the longest axis counts.

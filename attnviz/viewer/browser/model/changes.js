@@ -2,9 +2,8 @@
 
 const SET = "set by hand"; // where a stage's numbers are from a file its `overriddenBy` says that instead
 
-// The hand-set numbers among some cells and their sources. Followed back are a copy or a row's maximum, to the number it repeats, and
-// a number computed only from those at its own position, as a scaled score from its score.
-/** @param {Pass} pass */
+/** The hand-set numbers among some cells and their sources. Followed back are a copy or a row's maximum, to the number it repeats, and
+ * a number computed only from those at its own position, as a scaled score from its score. @param {Pass} pass */
 export function setByHand(pass, cells) {
   const setCells = new Map();
   const add = ({ name, index }) => {
@@ -21,22 +20,18 @@ export function setByHand(pass, cells) {
   return [...setCells.values()];
 }
 
-// The numbers of a slot that are set by hand.
-/** @param {Pass} pass */
+/** The numbers of a slot that are set by hand. @param {Pass} pass */
 export function setInSlot(pass, { name, stage, size: [rows, columns], index }) {
   if (!stage.overridden.size) return [];
-  const cells = Array.from({ length: rows * columns }, (_, at) => ({
-    name,
-    index: index(Math.floor(at / columns), at % columns),
-  }));
+  const indices = Array.from({ length: rows * columns }, (_, nth) => index(Math.floor(nth / columns), nth % columns)),
+    overridden = indices.filter(each => pass.isOverridden(name, each));
   return setByHand(
     pass,
-    cells.filter(cell => pass.isOverridden(name, cell.index)),
+    overridden.map(each => ({ name, index: each })),
   );
 }
 
-// The note on numbers that are set by hand, as pieces {text, cell}; without one it is empty.
-/** @param {Pass} pass */
+/** The note on numbers that are set by hand, as pieces {text, cell}; without one it is empty. @param {Pass} pass */
 export function noteOn(pass, cells) {
   if (!cells.length) return [];
   if (cells.length > 1) return [{ text: ` ${cells.length} numbers here are ${SET}.` }];
@@ -49,14 +44,12 @@ function isAtPlace(index, other) {
   return index.every((position, at) => position === other[other.length - index.length + at]);
 }
 
-// Which change set all numbers at a partial index; -1 if none did.
-/** @param {Pass} pass */
+/** Which change set all numbers at a partial index; -1 if none did. @param {Pass} pass */
 export function changeAt({ document: { changes } }, stage, index) {
   return changes.findIndex(each => each.stage === stage && String(each.index) === String(index));
 }
 
-// Whether a head's result is muted: the head itself, or everything that its layer adds.
-/** @param {Pass} pass */
+/** Whether a head's result is muted: the head itself, or everything that its layer adds. @param {Pass} pass */
 export function isMuted(pass, attention, head) {
   const { heads } = pass.stepOf(attention),
     output = heads.replace("heads", "output");

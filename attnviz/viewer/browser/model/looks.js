@@ -1,28 +1,31 @@
-// How pass A and pass B are shown together, and which look of the viewer that gives.
+// How pass A and pass B are shown together, and which numbers of a pass the viewer shows.
 import { flattened, unflattened } from "./axes.js";
-import { COMPARISONS, QUESTIONS, focusOf } from "./state.js";
+import { COMPARISONS, QUESTIONS, focusAddress } from "./state.js";
 
-// {pass, where, isThere, order, toA, toB, isApart}, where a pass has another beside it; null where it has none. `isThere` is
-// whether the word that asks is in A; `order` are the places of A along words as they stand beside those of B, and after them
-// what A has alone; toA(name, index) and toB(name, index) lead to the same cell in the other, or are null.
-/** @param {Pass} pass @param {Where} where */
+/** {pass, where, isThere, order, toA, toB, isApart}, if a pass has a pass A beside it, else null. `isThere` is whether the selected query
+ * is in A; `order` are the positions of A along words as they stand beside those of B, then those that only A has; toA(name, index) and
+ * toB(name, index) return the same cell's index in the other pass, or null. @param {Pass} pass @param {Where} where */
 export function pairOf(pass, where) {
-  const { other } = pass;
-  if (!other) return null;
-  const { places, stages } = pass.document.other,
-    back = Object.fromEntries(Object.entries(places).map(([role, to]) => [role, inverse(to)]));
-  const placed = ([name, place]) => [name, places[name]?.[place] ?? place],
-    cell = { ...where.cell, ...Object.fromEntries(Object.entries(where.cell).map(placed)) };
-  const across = (from, to, maps) => (name, index) =>
+  const { other } = pass,
+    comparison = pass.document.other;
+  if (!other || !comparison) return null;
+  const { places, stages } = comparison,
+    entries = Object.entries(places),
+    // from A's positions to B's
+    inverses = Object.fromEntries(
+      entries.map(([role, inA]) => [role, new Map(inA.map((position, nth) => [position, nth]))]),
+    ),
+    cell = Object.entries(where.cell).map(([name, position]) => [name, places[name]?.[position] ?? position]);
+  const across = (from, to, positionOf) => (name, index) =>
     from.stages.has(name) && to.stages.has(name)
-      ? mapped(from.stages.get(name), to.stages.get(name), index, maps)
+      ? mapped(from.stages.get(name), to.stages.get(name), index, positionOf)
       : null;
-  const toA = across(pass, other, (role, place) => (places[role] ? places[role][place] : place));
+  const toA = across(pass, other, (role, position) => (places[role] ? places[role][position] : position));
   return {
     pass: other,
     where: {
       ...where,
-      cell: other.within(cell),
+      cell: other.within({ ...where.cell, ...Object.fromEntries(cell) }),
       step: other.nearestStep(where.step),
       picked: "",
       trail: [],
@@ -30,14 +33,16 @@ export function pairOf(pass, where) {
       ask: QUESTIONS[0],
     },
     isThere: places.query?.[where.cell.query] !== null,
-    order: Object.fromEntries(Object.entries(places).map(([role, to]) => [role, orderOf(to, lengthOf(other, role))])),
+    order: Object.fromEntries(entries.map(([role, inA]) => [role, orderOf(inA, lengthOf(other, role))])),
     toA,
-    toB: across(other, pass, (role, place) => (places[role] ? (back[role].get(place) ?? null) : place)),
-    // Whether the number of a cell of B is another than that of A beside it; where all are, none stands out.
+    toB: across(other, pass, (role, position) => (places[role] ? (inverses[role].get(position) ?? null) : position)),
+    // Whether the number of a cell of B differs from that of A beside it; where all do, none stands out.
     isApart: (name, index) => {
-      const { matched, tolerance, other: apart } = stages[name] ?? {},
-        inA = matched && apart > 0 && apart < pass.stages.get(name).length ? toA(name, index) : null;
-      const [one, now] = inA ? [other.number(name, inA), pass.number(name, index)] : [];
+      const { matched, tolerance, other: count } = stages[name] ?? {},
+        inA = matched && count > 0 && count < pass.stages.get(name).length ? toA(name, index) : null;
+      if (!inA) return false;
+      const one = other.number(name, inA),
+        now = pass.number(name, index);
       return one !== undefined && now !== undefined && areApart(one, now, tolerance);
     },
   };
@@ -47,30 +52,24 @@ export function areApart(one, other, tolerance) {
   return one !== other && !(Math.abs(other - one) <= tolerance);
 }
 
-// B less A, for each stage that has one beside it: {stage: numbers}. A cell with none beside it has no number.
-/** @param {Pass} pass @param {Where} where */
+/** B less A, for each stage that both have: {stage: numbers}. A cell that A lacks has no number. @param {Pass} pass @param {Where} where */
 export function differencesOf(pass, where) {
-  const { toA } = pairOf(pass, where),
-    { stages } = pass.document.other;
-  const matched = [...pass.stages].filter(([name]) => stages[name].matched);
-  return Object.fromEntries(
-    matched.map(([name, { shape }]) => {
-      const { shape: shapeOfA } = pass.other.stages.get(name),
-        numbersOfA = pass.other.numbers(name);
-      return [
-        name,
-        pass.numbers(name).map((now, place) => {
-          const inA = toA(name, unflattened(shape, place)),
-            then = inA ? numbersOfA[flattened(shapeOfA, inA)] : Number.NaN;
-          return areApart(then, now, stages[name].tolerance)
-            ? now - then
-            : now === then || !Number.isNaN(then)
-              ? 0
-              : Number.NaN;
-        }),
-      ];
-    }),
-  );
+  const { toA, pass: other } = /** @type {Pair} */ (pairOf(pass, where)),
+    { stages } = /** @type {import("../../generated/contract").OtherPass} */ (pass.document.other),
+    matched = [...pass.stages].filter(([name]) => stages[name].matched);
+  const differences = matched.map(([name, { shape }]) => {
+    const shapeOfA = other.stages.get(name).shape,
+      numbersOfA = other.numbers(name),
+      { tolerance } = stages[name];
+    const difference = (now, flat) => {
+      const inA = toA(name, unflattened(shape, flat)),
+        then = inA ? numbersOfA[flattened(shapeOfA, inA)] : Number.NaN;
+      if (areApart(then, now, tolerance)) return now - then;
+      return Number.isNaN(then) ? Number.NaN : 0;
+    };
+    return [name, pass.numbers(name).map(difference)];
+  });
+  return Object.fromEntries(differences);
 }
 
 /** @param {Pass} pass */
@@ -78,36 +77,34 @@ function lengthOf(pass, role) {
   return pass.axisOf(role, pass.stages.keys().next().value)?.labels.length ?? 0;
 }
 
-function inverse(places) {
-  return new Map(places.flatMap((place, at) => (place === null ? [] : [[place, at]])));
+function orderOf(positions, length) {
+  const matched = positions.filter(position => position !== null),
+    all = Array.from({ length }, (_, position) => position);
+  return [...matched, ...all.filter(position => !matched.includes(position))];
 }
 
-function orderOf(places, length) {
-  const matched = places.filter(place => place !== null);
-  return [...matched, ...Array.from({ length }, (_, place) => place).filter(place => !matched.includes(place))];
+// The index of the cell in another pass; null if that lacks a position.
+function mapped(from, to, index, positionOf) {
+  const areAlike =
+    from.axes.length === to.axes.length && from.axes.every(({ name }, axis) => name === to.axes[axis].name);
+  if (!areAlike) return null;
+  const found = index.map((position, axis) => positionOf(from.axes[axis].coordinates[0][0], position));
+  return found.every((position, axis) => position !== null && position < to.shape[axis]) ? found : null;
 }
 
-// The index of the cell in another pass; null where a place has none there.
-function mapped(from, to, index, placeIn) {
-  if (from.axes.length !== to.axes.length || from.axes.some(({ name }, axis) => name !== to.axes[axis].name))
-    return null;
-  const at = index.map((place, axis) => placeIn(from.axes[axis].coordinates[0][0], place));
-  return at.every((place, axis) => place !== null && place < to.shape[axis]) ? at : null;
-}
+const known = new WeakMap(); // pass -> {kind: look}: each is made once
 
-const seen = new WeakMap(); // pass -> {kind: look}: each is made once
-
-// {kind, pass, nameOf(stage, index), titleOf(stage)}: the pass holds other numbers, the names say what they are; titleOf is
-// "" where a stage is called what it always is.
+// {kind, pass, nameOf(stage, index), titleOf(stage)}: the pass has the numbers that are shown, the names say what they are; titleOf is
+// "" for a stage with its usual title.
 export function lookAt(pass, where, byHowMuch) {
   const kind = kindOf(pass, where, byHowMuch);
-  if (!seen.has(pass)) seen.set(pass, {});
-  const looks = seen.get(pass);
+  if (!known.has(pass)) known.set(pass, {});
+  const looks = known.get(pass);
   looks[kind] ??= LOOKS[kind](pass, where);
   return looks[kind];
 }
 
-// With the pass beside it, where both are looked at: {pair: {..., look, isShown}}. `shownIn(pass, where)` says which numbers of one are there.
+// A look with pass A beside it, if both are shown: {pair: {..., look}}. `shownIn(pass, where)` returns which numbers of a pass are shown.
 export function withPair(look, pass, where, shownIn) {
   const pair = where.compare === COMPARISONS[0] ? pairOf(pass, where) : null;
   if (!pair) return { ...look, pair };
@@ -115,52 +112,44 @@ export function withPair(look, pass, where, shownIn) {
   return { ...look, pair: { ...pair, look: lookOfA } };
 }
 
-/** @param {Pass} pass @param {Where} where */
-export function askedOf(pass, where) {
-  const { name, index } = focusOf(pass, where);
-  return pass.address(name, index);
-}
-
-/** @param {Pass} pass @param {Where} where */
+/** @param {Pass} pass @param {Where} where @param {boolean} byHowMuch */
 function kindOf(pass, where, byHowMuch) {
   const { slopes, changes } = pass.document;
   if (pass.other && where.compare === "difference") return "apart";
-  if (where.ask === "slope") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
+  if (where.ask === "slope") return slopes?.of === focusAddress(pass, where) ? "slopes" : "numbers";
   return where.ask === "whatif" && byHowMuch && changes.length ? "differences" : "numbers";
 }
 
 const LOOKS = {
   numbers: pass => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
   slopes: pass => {
-    const { of, values } = pass.document.slopes;
-    const { name, index } = pass.read(of);
-    const what = `slope of ${pass.nameOf(name, index)}`;
-    return saying("slopes", pass, values, what, `${what} by`);
+    const { of, values } = pass.document.slopes,
+      { name, index } = pass.read(of),
+      title = `slope of ${pass.nameOf(name, index)}`;
+    return replacing("slopes", pass, values, title, `${title} by`);
   },
-  apart: (pass, where) => saying("B − A", pass, differencesOf(pass, where), "B − A", "B − A of"),
-  differences: pass => saying("differences", pass, moved(pass), "change", "change of"),
+  apart: (pass, where) => replacing("B − A", pass, differencesOf(pass, where), "B − A", "B − A of"),
+  differences: pass => replacing("differences", pass, changed(pass), "change", "change of"),
 };
 
-// The title of a matrix says first which it is, as there may be no room for more.
-function saying(kind, pass, values, what, prefix) {
-  const is = stage => Object.hasOwn(values, stage);
+// A look that shows other `values` in some stages. Names begin with what they are, as there may be space for no more.
+function replacing(kind, pass, values, title, prefix) {
+  const has = stage => Object.hasOwn(values, stage);
   return {
     kind,
     pass: pass.with(values),
-    nameOf: (stage, index) => (is(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
-    titleOf: stage => (is(stage) ? `${pass.stages.get(stage).title}: ${what}` : ""),
+    nameOf: (stage, index) => (has(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
+    titleOf: stage => (has(stage) ? `${pass.stages.get(stage).title}: ${title}` : ""),
   };
 }
 
-// After less before, 0 where a key is hidden in both: -inf less itself would be no number.
-/** @param {Pass} pass */
-function moved(pass) {
+/** After less before, 0 where a key is hidden in both: -inf less itself would be no number. @param {Pass} pass */
+function changed(pass) {
   const { before } = pass.document,
     old = pass.with(before);
-  return Object.fromEntries(
-    Object.keys(before).map(name => {
-      const then = old.numbers(name);
-      return [name, pass.numbers(name).map((now, place) => (now === then[place] ? 0 : now - then[place]))];
-    }),
-  );
+  const changes = Object.keys(before).map(name => {
+    const then = old.numbers(name);
+    return [name, pass.numbers(name).map((now, flat) => (now === then[flat] ? 0 : now - then[flat]))];
+  });
+  return Object.fromEntries(changes);
 }

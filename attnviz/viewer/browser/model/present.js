@@ -12,8 +12,7 @@ const LETTERS = `@media screen {
 }`;
 const REST_MS = 3000; // from where the mouse rests until what it has shown is hidden again
 
-// Where a command leads from here, as parts of `where`; null if it leads nowhere.
-/** @param {Pass} pass @param {Where} where */
+/** Where a command leads from here, as parts of `where`; null if it leads nowhere. @param {Pass} pass @param {Where} where */
 export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);
@@ -27,7 +26,7 @@ export function destinationOf(pass, where, command) {
   return step && { step };
 }
 
-// The so many-th stop, where those are counted; else the step with the so many-th bands of the sheet, all of them there.
+// The nth stop, if stops are counted; else the nth step with bands of the sheet, complete.
 function numbered(pass, where, number) {
   if (isCounted(pass, where)) return number ? (stopAtEnd(pass, where, number - 1) ?? null) : null;
   const steps = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step }));
@@ -39,11 +38,10 @@ function presentedFrom(pass, where) {
   return { present: true, view: "sheet", ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
 }
 
-// Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
-// whether it is black: until it is asked for again, or something else is done; a remote's next press shows where one was. So it
-// is with the QR code of the page, which `code` opens and closes. tellBlank() is told that one has made it black, or ended that.
-// Returns {show(present), blank(is), isBlank(), end()}.
-export function makePresenting(page, root, follow, code, tellBlank = () => {}) {
+// Marks the page of the viewer at `root` as presented, so that it hides everything but the picture, and as black until the command comes
+// again or the user does something else; a remote's next press only ends that. The same holds for the QR code, which `code` opens and
+// closes. onBlank() is called when it becomes black or no longer is. Returns {show(present), blank(is), isBlank(), end()}.
+export function makePresenting(page, root, follow, code, onBlank = () => {}) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
   const isBlank = () => root.classList.contains("blank"),
     blank = is => root.classList.toggle("blank", is);
@@ -54,12 +52,12 @@ export function makePresenting(page, root, follow, code, tellBlank = () => {}) {
     const wasBlank = isBlank();
     if (command === "blank" && isPresenting()) {
       blank(!wasBlank);
-      tellBlank();
+      onBlank();
       return true;
     }
     mouse.forget();
     blank(false);
-    if (wasBlank) tellBlank();
+    if (wasBlank) onBlank();
     if (wasBlank && ["on", "back"].includes(command)) return true;
     if (command === "code" && !wasCoded) code.open();
     return isCodes || follow(command);
@@ -96,7 +94,7 @@ function watchMouse(root) {
   };
   const onMove = ({ screenX, screenY }) => {
     const now = `${screenX} ${screenY}`,
-      isMoved = now !== last; // what moves below a mouse at rest tells of it, too
+      isMoved = now !== last; // an element that moves below a resting mouse fires the event, too
     last = now;
     if (!isMoved) return;
     forget();

@@ -2,51 +2,50 @@
 import { ROUTES, focusOf, isOfSheet, isSheet, walkOf } from "./state.js";
 import { resultStages, revealsOf } from "./address.js";
 
-// The stop so many further on in one's route, as parts of `where`; null where there is none.
+/** @typedef {{step: string, reveal: number | null}} Stop */
+
+/** The stop `by` further on in the route, as parts of `where`; null if there is none. @param {Pass} pass @param {Where} where */
 export function stopBeside(pass, where, by) {
   const all = stopsOf(pass, where),
-    onRoute = isShort(pass, where) ? new Set(shortOf(pass, all)) : new Set(all);
-  const at = placeIn(all, where),
-    further = by > 0 ? all.slice(at + 1) : all.slice(0, at).reverse();
+    onRoute = new Set(isShort(pass, where) ? shortRoute(pass, all) : all),
+    now = indexOfStop(all, where),
+    further = by > 0 ? all.slice(now + 1) : all.slice(0, now).reverse();
   return further.find(stop => onRoute.has(stop)) ?? null;
 }
 
-// The stop of one's route in a place from 0 on, or from -1 on backwards; undefined where there is none.
-export function stopAtEnd(pass, where, place) {
+/** The stop of the route at an index, from the end if it is negative; undefined if there is none. @param {Pass} pass @param {Where} where */
+export function stopAtEnd(pass, where, index) {
   const all = stopsOf(pass, where);
-  return (isShort(pass, where) ? shortOf(pass, all) : all).at(place);
+  return (isShort(pass, where) ? shortRoute(pass, all) : all).at(index);
 }
 
-// The first stop of a step.
-/** @param {Pass} pass @param {Where} where */
+/** The first stop of a step. @param {Pass} pass @param {Where} where */
 export function firstStop(pass, where) {
   return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 }
 
-// Where one is, as it is counted: stops of the short route in a talk, else steps; nothing beside the walk, which has no number.
-/** @param {Pass} pass @param {Where} where */
-export function countedPlace(pass, where) {
+/** The position as it is counted: stops of the short route in a talk, else steps; "" for a step that is not on the walk.
+ * @param {Pass} pass @param {Where} where */
+export function countedPosition(pass, where) {
   if (isCounted(pass, where)) {
     const all = stopsOf(pass, where),
-      onRoute = shortOf(pass, all),
-      passed = new Set(all.slice(0, placeIn(all, where) + 1));
-    return `stop ${onRoute.filter(stop => passed.has(stop)).length} of ${onRoute.length}`;
+      onRoute = shortRoute(pass, all),
+      passed = all.slice(0, indexOfStop(all, where) + 1);
+    return `stop ${onRoute.filter(stop => passed.includes(stop)).length} of ${onRoute.length}`;
   }
   const walk = walkOf(pass, where),
-    at = walk.indexOf(where.step);
-  return at < 0 ? "" : `step ${at + 1} of ${walk.length}`;
+    now = walk.indexOf(where.step);
+  return now < 0 ? "" : `step ${now + 1} of ${walk.length}`;
 }
 
-// Whether one's place is counted in stops: in a talk on the short route.
-/** @param {Pass} pass @param {Where} where */
+/** Whether the position is counted in stops: in a talk on the short route. @param {Pass} pass @param {Where} where */
 export function isCounted(pass, where) {
   return where.present && isShort(pass, where);
 }
 
-// The request to a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
-// its bars are seen; and at the end another sentence. Null where there is nothing.
-/** @param {Pass} pass @param {Where} where */
-export function askedOnward(pass, where) {
+/** The server request with which a talk goes on, as [action, message], or null: the next letter of a model that writes, while its bars
+ * are shown; and at the end another sentence. @param {Pass} pass @param {Where} where */
+export function nextRequest(pass, where) {
   if (!where.present) return null;
   const { next, steps } = pass.document,
     offer = offeredAt(pass, where);
@@ -54,39 +53,37 @@ export function askedOnward(pass, where) {
   return offer && [offer.event, offer.value];
 }
 
-// Whether a talk would begin where all is written: there is no letter left for a remote.
-/** @param {Pass} pass @param {Where} where */
+/** Whether a talk would begin where everything is written: no letter is left for a remote. @param {Pass} pass @param {Where} where */
 export function isWritten(pass, where) {
   const { next, steps } = pass.document;
-  return Boolean(next) && (next.ends || next.isFull) && !where.present && where.step === steps[0].id;
+  return Boolean(next && (next.ends || next.isFull)) && !where.present && where.step === steps[0].id;
 }
 
-// The other sentence that stands at the end of a talk; null before it.
-/** @param {Pass} pass @param {Where} where */
+/** The other sentence that is offered at the end of a talk; null before it. @param {Pass} pass @param {Where} where */
 export function offeredAt(pass, where) {
   const { offer, steps } = pass.document,
     isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
   return isAtEnd && isOfSheet(pass, where) && !pass.other ? offer : null;
 }
 
-// Every stop: each reveal of each step. A question is asked first, and answered in the end.
-/** @param {Pass} pass @param {Where} where */
+/** Every stop: each reveal of each step. A question is asked first, and answered at the end.
+ * @param {Pass} pass @param {Where} where @returns {Stop[]} */
 function stopsOf(pass, where) {
-  const stops = walkOf(pass, where).flatMap(step =>
-    [...revealsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal })),
-  );
-  const [first, second] = stops,
-    isAsked =
-      first.reveal === 0 &&
-      second?.step === first.step &&
-      first.step === pass.document.steps[0].id &&
-      isOfSheet(pass, where);
+  const stops = walkOf(pass, where).flatMap(step => stopsIn(pass, { ...where, step })),
+    [first, second] = stops,
+    isFirstStep = first.step === pass.document.steps[0].id && second?.step === first.step,
+    isAsked = first.reveal === 0 && isFirstStep && isOfSheet(pass, where);
   return isAsked ? [first, ...stops.slice(2), second] : stops;
 }
 
-function placeIn(stops, { step, reveal }) {
-  const at = stops.findIndex(stop => stop.step === step && stop.reveal === reveal);
-  return at < 0 ? stops.findIndex(stop => stop.step === step) : at;
+/** @param {Pass} pass @param {Where} where @returns {Stop[]} */
+function stopsIn(pass, where) {
+  return [...revealsOf(pass, where).keys(), null].map(reveal => ({ step: where.step, reveal }));
+}
+
+function indexOfStop(stops, { step, reveal }) {
+  const exact = stops.findIndex(stop => stop.step === step && stop.reveal === reveal);
+  return exact < 0 ? stops.findIndex(stop => stop.step === step) : exact;
 }
 
 /** @param {Pass} pass @param {Where} where */
@@ -94,24 +91,22 @@ function isShort(pass, where) {
   return where.route === ROUTES[0] && isOfSheet(pass, where);
 }
 
-// The question, comparing, sharing and collecting in the last layer, what the layer before it shared, and the answer.
-/** @param {Pass} pass */
-function shortOf(pass, stops) {
+/** The question, comparing, attention and collecting in the last layer, the attention of the layer before it, and the answer.
+ * @param {Pass} pass @param {Stop[]} stops */
+function shortRoute(pass, stops) {
   const { steps } = pass.document,
     ofWords = steps.filter(({ page }) => page.startsWith("words")),
-    layers = [...new Set(ofWords.map(({ layer }) => layer))];
-  const sharesIn = step => step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
-  const last = ofWords.filter(({ layer }) => layer === layers.at(-1));
-  const ids = [
-    ofWords.find(step => step.layer === layers.at(-2) && sharesIn(step)),
+    layers = [...new Set(ofWords.map(({ layer }) => layer))],
+    last = ofWords.filter(({ layer }) => layer === layers.at(-1)),
+    hasAttention = step => step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
+  const chosen = [
+    ofWords.find(step => step.layer === layers.at(-2) && hasAttention(step)),
     last.find(({ bands }) => bands.some(({ factors }) => factors)),
-    last.find(sharesIn),
+    last.find(hasAttention),
     last.find(({ bands }) => bands.some(({ right }) => right)),
     steps.findLast(({ bands }) => bands.length),
-  ]
-    .filter(Boolean)
-    .map(({ id }) => id);
-  return stops.filter(({ step, reveal }) => step === steps[0].id || (ids.includes(step) && reveal === null));
+  ].map(step => step?.id);
+  return stops.filter(({ step, reveal }) => step === steps[0].id || (chosen.includes(step) && reveal === null));
 }
 
 export const SPEEDS = new Map([
@@ -121,17 +116,16 @@ export const SPEEDS = new Map([
 ]);
 const MAX_PARTS = 24; // products, cells or rows that come one by one; of more, several come at once
 
-// Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
-// each has its step too.
-/** @param {Pass} pass @param {Where} where */
+/** Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long each is shown at normal speed. On the sheet each has its
+ * step too. @param {Pass} pass @param {Where} where */
 export function ticksOf(pass, where) {
   if (isSheet(pass, where)) return ticksOfSheet(pass, where);
-  const names = revealsOf(pass, where);
-  const focus = focusOf(pass, where);
-  const products = pass.terms(focus.name, focus.index).lines.length;
-  const shapes = resultStages(pass, where).map(each => pass.stages.get(each).shape);
-  const longest = axis => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1));
-  const counted = (reveal, from, to, ms) => counts(from, to).map(part => ({ reveal, part, ms }));
+  const names = revealsOf(pass, where),
+    focus = focusOf(pass, where),
+    products = pass.terms(focus.name, focus.index)?.lines.length ?? 0,
+    shapes = resultStages(pass, where).map(name => pass.stages.get(name).shape),
+    longest = axis => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1)),
+    counted = (reveal, first, last, ms) => countsBetween(first, last).map(part => ({ reveal, part, ms }));
   const ticks = names.flatMap((name, reveal) => {
     if (name === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
     if (name === "row") return counted(reveal, names.includes("next") ? 3 : 2, longest(-1), 300);
@@ -140,48 +134,50 @@ export function ticksOf(pass, where) {
   return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];
 }
 
-// The sheet's bands from here on, reveal by reveal; from its first where one is at its end.
-/** @param {Pass} pass @param {Where} where */
+/** The bands of the sheet from this step on, reveal by reveal; from the first if it is at its end. @param {Pass} pass @param {Where} where */
 function ticksOfSheet(pass, where) {
   const walk = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step })),
-    at = walk.indexOf(where.step);
-  const isAtEnd = at === walk.length - 1 && where.reveal === null;
-  return walk
-    .slice(isAtEnd ? 0 : at)
-    .flatMap(step =>
-      [...revealsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal, part: null, ms: 1800 })),
-    );
+    now = walk.indexOf(where.step),
+    isAtEnd = now === walk.length - 1 && where.reveal === null,
+    stops = walk.slice(isAtEnd ? 0 : now).flatMap(step => stopsIn(pass, { ...where, step }));
+  return stops.map(stop => ({ ...stop, part: null, ms: 1800 }));
 }
 
-// The numbers from one to another, at most so many of them, the last always among them.
-function counts(from, to) {
-  const step = Math.max(1, Math.ceil((to - from + 1) / MAX_PARTS));
-  const all = [];
-  for (let count = to; count >= from; count -= step) all.unshift(count);
-  return all;
+// The numbers between two, at most MAX_PARTS of them, always with the last.
+function countsBetween(first, last) {
+  const step = Math.max(1, Math.ceil((last - first + 1) / MAX_PARTS)),
+    counts = [];
+  for (let count = last; count >= first; count -= step) counts.unshift(count);
+  return counts;
 }
 
 // Runs through ticks: show(tick) at each, at one of SPEEDS; change() when it starts or stops.
 export function makePlay(show, change) {
   let ticks = [],
-    at = 0,
+    index = 0,
     timer = null,
     speed = "normal";
-  const isOver = () => at >= ticks.length - 1;
-  const goTo = place => {
-    at = Math.min(Math.max(place, 0), ticks.length - 1);
-    show(ticks[at]);
-  };
-  const later = () => {
-    timer = setTimeout(() => {
-      goTo(at + 1);
-      if (isOver()) pause();
-      else later();
-    }, ticks[at].ms * SPEEDS.get(speed));
-  };
-  const pause = () => {
+  const isOver = () => index >= ticks.length - 1;
+  const stop = () => {
     clearTimeout(timer);
     timer = null;
+  };
+  const goTo = next => {
+    index = Math.min(Math.max(next, 0), ticks.length - 1);
+    show(ticks[index]);
+  };
+  const later = () => {
+    timer = setTimeout(
+      () => {
+        goTo(index + 1);
+        if (isOver()) pause();
+        else later();
+      },
+      ticks[index].ms * (SPEEDS.get(speed) ?? 1),
+    );
+  };
+  const pause = () => {
+    stop();
     change();
   };
   return {
@@ -198,7 +194,7 @@ export function makePlay(show, change) {
       speed = name;
     },
     start: all => {
-      clearTimeout(timer);
+      stop();
       ticks = all;
       goTo(0);
       later();
@@ -210,15 +206,13 @@ export function makePlay(show, change) {
     },
     pause,
     step: by => {
-      clearTimeout(timer);
-      timer = null;
-      goTo(at + by);
+      stop();
+      goTo(index + by);
       change();
     },
+    // Forgets the ticks without calling change().
     end: () => {
-      // whatever was there is forgotten, without a word to anyone
-      clearTimeout(timer);
-      timer = null;
+      stop();
       ticks = [];
     },
   };

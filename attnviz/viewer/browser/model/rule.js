@@ -46,7 +46,7 @@ function flatAt({ letters, steps }, positions) {
 }
 
 // The positions of the letters for a number of the array; of those that it lacks the last, or the first of those that run.
-export function placesAt({ letters, steps, sizes }, flat) {
+export function positionsAt({ letters, steps, sizes }, flat) {
   const positions = {};
   for (const letter in sizes) positions[letter] = sizes[letter] - 1;
   positions[RUNNING] = 0;
@@ -155,7 +155,7 @@ export function strengthsOf(stages, ruleOf, name, flat) {
 }
 
 function divideStrength(rule, cell, strength, into) {
-  const positions = placesAt(rule.result, cell);
+  const positions = positionsAt(rule.result, cell);
   const lines = variantAt(rule, positions)?.lines ?? [];
   const results = lines.map(line => resultsOf(line, positions));
   const total = sizeOf(results);

@@ -2,36 +2,31 @@
 import { CHOICES } from "../../generated/where.js";
 import { lengthsOf } from "./axes.js";
 
-// Whether the sheet is there. A step that adds nothing to it is shown as it is for all words.
-/** @param {Pass} pass @param {Where} where */
+/** Whether the sheet is shown. A step that adds nothing to it is shown as for all words. @param {Pass} pass @param {Where} where */
 export function isSheet(pass, where) {
-  return isOfSheet(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
+  return isOfSheet(pass, where) && stepAt(pass, where).bands.length > 0;
 }
 
-// The step that one sees who presents the sheet: the next of the walk, or its last.
-/** @param {Pass} pass @param {Where} where */
+/** The step that is shown to who presents the sheet: the next of the walk, or its last. @param {Pass} pass @param {Where} where @returns {string} */
 export function presentedStep(pass, where) {
-  const { steps } = pass.document,
-    at = steps.findIndex(({ id }) => id === where.step);
+  const ids = stepsOf(pass),
+    walk = walkOf(pass, where);
   if (!where.present || !isOfSheet(pass, where)) return where.step;
-  const walk = walkOf(pass, where);
-  return steps.slice(at).find(({ id }) => walk.includes(id))?.id ?? walk.at(-1);
+  return ids.slice(ids.indexOf(where.step)).find(id => walk.includes(id)) ?? walk[walk.length - 1];
 }
 
-// Whether a pass has a sheet.
 /** @param {Pass} pass */
 export function hasSheet({ document: { steps } }) {
   return steps.some(({ bands }) => bands.length);
 }
 
-// Whether one looks at the sheet of a pass, in whatever step.
+// Whether the view is of the sheet, in whatever step.
 export function isOfSheet(pass, { view }) {
   return view === "sheet" && hasSheet(pass);
 }
 
-// The ids of the steps that one walks through: on the sheet the first of all, those with bands, and where nobody presents the
-// last of all.
-/** @param {Pass} pass @param {Where} where */
+/** The ids of the steps of a walk: on the sheet the first of all, those with bands, and unless it is presented the last of all.
+ * @param {Pass} pass @param {Where} where */
 export function walkOf(pass, where) {
   const { steps } = pass.document,
     isOfBands = isOfSheet(pass, where),
@@ -39,34 +34,29 @@ export function walkOf(pass, where) {
   return steps.filter(step => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
-// The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there. How the first
-// query is made is none of them: on paper queries, keys and values are given.
-/** @param {Pass} pass */
+/** The pages of the sheet in their order, each by the last step with bands on it: by then all of them are shown. The page on how the
+ * first query is computed is left out: on paper queries, keys and values are given. @param {Pass} pass */
 export function pagesOf({ document: { steps } }) {
-  return [
-    ...new Map(
-      steps.filter(({ bands, page }) => bands.length && !page.startsWith("query")).map(step => [step.page, step]),
-    ).values(),
-  ];
+  const onPages = steps.filter(({ bands, page }) => bands.length && !page.startsWith("query"));
+  return [...new Map(onPages.map(step => [step.page, step])).values()];
 }
 
-// The number of the layer that a page is of, as it is named.
+// The number of a page's layer, counted from 1.
 export function layerOfPage(page) {
   return Number(page.split("-").at(-1));
 }
 
-// The number of reveals of a step, and the one in which each of its bands comes to light: its rows in the first, what they add
-// up to in the last. Numbers that are multiplied stand there before their sum, and what has no sentence comes with the next.
+// The number of reveals of a step, and those in which each of its bands is shown: its rows in `first`, what they add up to in `last`.
+// Numbers that are multiplied are shown before their sum, and a band without a sentence comes with the next.
 export function revealsOfBands({ bands }) {
   let count = 0;
-  const places = bands.map((band, place) => {
-    const isAfterProducts = band.factors && place === 0,
-      first = isAfterProducts ? count + 1 : count;
-    const last = isSummed(band) ? first + 1 : first;
+  const reveals = bands.map((band, nth) => {
+    const first = band.factors && nth === 0 ? count + 1 : count,
+      last = isSummed(band) ? first + 1 : first;
     if (band.sentence.length) count = last + 1;
     return { first, last };
   });
-  return { count, places };
+  return { count, reveals };
 }
 
 // Whether each of its rows adds up to a number at its right.
@@ -74,40 +64,33 @@ function isSummed({ right }) {
   return right !== null && right.columns === null;
 }
 
-// The page of the sheet that one is on: its bands in order, and how far each has come: {step, band, isThere, isWhole, isLit,
-// multiplies}. `isThere` are its rows, `isWhole` is what they add up to; where it `multiplies`, its products are written.
-/** @param {Pass} pass @param {Where} where */
-export function standing(pass, where) {
+/** The bands on the current page of the sheet in order, and how far each has come: {step, band, isThere, isWhole, isLit, multiplies}.
+ * `isThere` are its rows, `isWhole` is what they add up to; if it `multiplies`, its products are written. @param {Pass} pass @param {Where} where */
+export function visibleRows(pass, where) {
   const { steps } = pass.document,
     now = steps.findIndex(({ id }) => id === where.step);
-  const onPage = steps.flatMap((step, at) => {
+  const onPage = steps.flatMap((step, nth) => {
     if (step.page !== steps[now].page) return [];
-    const { count, places } = revealsOfBands(step),
-      reached = at < now ? count : at > now ? -1 : (where.reveal ?? count);
-    return step.bands.map((band, place) => ({
-      step,
-      band,
-      isThere: reached >= places[place].first,
-      isWhole: reached >= places[place].last,
-    }));
+    const { count, reveals } = revealsOfBands(step),
+      reached = nth < now ? count : nth > now ? -1 : (where.reveal ?? count);
+    return step.bands.map((band, nth) => {
+      const { first, last } = reveals[nth];
+      return { step, band, isThere: reached >= first, isWhole: reached >= last };
+    });
   });
   const isNow = each => each?.step.id === where.step;
-  // Until its sum is there. Keys have had their sentence by then: their products stay as long as one looks at the scores.
+  // Until its sum is shown. Keys have had their sentence by then: their products stay while the step is about the scores.
   const isMultiplied = (each, next) =>
     next?.band.factors
       ? isNow(next) && (!isNow(each) || !next.isWhole)
       : isSummed(each.band) && isNow(each) && !each.isWhole;
   const lit = onPage.findLast(({ isThere }) => isThere);
-  return onPage.map((each, place) => ({
-    ...each,
-    isLit: each === lit,
-    multiplies: isMultiplied(each, onPage[place + 1]),
-  }));
+  return onPage.map((each, nth) => ({ ...each, isLit: each === lit, multiplies: isMultiplied(each, onPage[nth + 1]) }));
 }
 
-// The stages of that page that are still to come. One that stands in several bands is there with the first of them.
+/** The stages of that page that are not shown yet. One with several bands is shown with the first. @param {Pass} pass @param {Where} where */
 export function toCome(pass, where) {
-  const onPage = standing(pass, where),
+  const onPage = visibleRows(pass, where),
     drawn = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
   return new Set(
     onPage.flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
@@ -117,40 +100,31 @@ export function toCome(pass, where) {
   );
 }
 
-// The stages that one sees on it, and where what stands there is from, as far as it is unfolded.
+// The stages on that page, and those that are unfolded there.
 function stagesOn(pass, where) {
-  const source = sourceAt(pass, where);
+  const source = sourceAt(pass, where),
+    bands = [...visibleRows(pass, where), ...(source ? sourceBands(pass, where, source) : [])].map(({ band }) => band);
   return new Set(
-    [...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(
-      ({ band: { left, cells, right, leftover } }) => [left, cells, right, leftover].flatMap(slot => slot?.stage ?? []),
-    ),
+    bands.flatMap(({ left, cells, right, leftover }) => [left, cells, right, leftover]).map(slot => slot?.stage),
   );
 }
 
-// Where the numbers of a band of that page are from, which one asks as where.from: {name, word, heading, formula, bands}; null if
-// nobody asks.
-/** @param {Pass} pass @param {Where} where */
+/** Where the numbers of a band of that page come from, if where.from names it: {name, word, heading, formula, bands}; else null.
+ * @param {Pass} pass @param {Where} where */
 export function sourceAt(pass, where) {
   return (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 }
 
-// Its bands, all there.
+// Its bands, complete.
 export function sourceBands(pass, where, { bands }) {
-  const step = sourcesOn(pass, where);
-  return bands.map(band => ({
-    step,
-    band,
-    isThere: true,
-    isWhole: true,
-    isLit: false,
-    multiplies: band.left !== null,
-  }));
+  const state = { step: sourcesOn(pass, where), isThere: true, isWhole: true, isLit: false };
+  return bands.map(band => ({ ...state, band, multiplies: band.left !== null }));
 }
 
-/** @param {Pass} pass */
-function sourcesOn({ document: { steps } }, where) {
-  const { page } = steps.find(({ id }) => id === where.step);
-  return steps.find(step => step.page === page && step.sources.length) ?? { sources: [] };
+/** @param {Pass} pass @param {Where} where */
+function sourcesOn(pass, where) {
+  const { page } = stepAt(pass, where);
+  return pass.document.steps.find(step => step.page === page && step.sources.length) ?? { sources: [] };
 }
 
 export const QUESTIONS = CHOICES.ask;
@@ -160,9 +134,9 @@ export const COMPARISONS = CHOICES.compare;
 export const ROUTES = CHOICES.route;
 export const MOVES = QUESTIONS[1];
 
-/** @param {Pass} pass @param {Where} where */
+/** @param {Pass} pass @param {Where} where @returns {Step} */
 export function stepAt(pass, where) {
-  return pass.document.steps.find(step => step.id === where.step);
+  return /** @type {Step} */ (pass.document.steps.find(({ id }) => id === where.step));
 }
 
 /** @param {Pass} pass @param {Where} where */
@@ -175,8 +149,8 @@ export function slotsOf(step) {
   return step.pictures.flatMap(picture => picture.grid.flat()).filter(Boolean);
 }
 
-// The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
-/** @param {Pass} pass @param {Where} where */
+/** The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
+ * @param {Pass} pass @param {Where} where */
 export function focusOf(pass, where) {
   const unfolded = pass.read(where.trail.at(-1) ?? "");
   if (unfolded) return unfolded;
@@ -185,180 +159,150 @@ export function focusOf(pass, where) {
 }
 
 /** @param {Pass} pass @param {Where} where */
+export function focusAddress(pass, where) {
+  const { name, index } = focusOf(pass, where);
+  return pass.address(name, index);
+}
+
+/** @param {Pass} pass @param {Where} where */
 function subjectOf(pass, where) {
   if (where.picked && isShown(pass, where, where.picked)) return where.picked;
-  const { subject, bands } = stepAt(pass, where);
-  if (
-    !isSheet(pass, where) ||
-    bands.some(({ left, cells, right }) => [left, cells, right].some(slot => slot?.stage === subject))
-  )
-    return subject;
-  const { left, cells, right } = bands.at(-1); // the step has made more than the sheet shows yet
+  const { subject, bands } = stepAt(pass, where),
+    isOnSheet = bands.some(({ left, cells, right }) => [left, cells, right].some(slot => slot?.stage === subject));
+  if (!isSheet(pass, where) || isOnSheet) return subject;
+  const { left, cells, right } = bands[bands.length - 1]; // the step has computed more than the sheet shows yet
   return (right ?? left ?? cells).stage;
 }
 
-// A step without pictures shows the whole pass.
-/** @param {Pass} pass @param {Where} where */
+/** A step without pictures shows the whole pass. @param {Pass} pass @param {Where} where */
 function isShown(pass, where, name) {
   if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
   const step = stepAt(pass, where);
   return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some(slot => slot.stage === name);
 }
 
-// The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
-/** @param {Pass} pass @param {Where} where */
+/** The step that shows the cell in focus, if this one doesn't: an unfolded one may be from far before. @param {Pass} pass @param {Where} where */
 export function homeOf(pass, where) {
   const { name } = focusOf(pass, where);
   return isShown(pass, where, name) ? null : pass.stepOf(name);
 }
 
-// The same place in a pass, which may be another than the one it was in.
-/** @param {Pass} pass @param {Where} where */
+/** `where` fitted to a pass, which may be another than the one it was in. @param {Pass} pass @param {Where} where @returns {Where} */
 export function fitted(pass, where) {
-  const place = {
+  const at = {
     ...where,
     step: pass.nearestStep(where.step),
     cell: pass.within(where.cell),
     picked: pass.stages.has(where.picked) ? where.picked : "",
-    trail: leading(pass, where.trail),
-    ...chosen((name, all) => all.find(each => each === where[name])),
+    trail: validTrail(pass, where.trail),
+    ...choicesFrom((name, all) => all.find(each => each === where[name])),
   };
-  return { ...place, step: presentedStep(pass, place), trail: heldTrail(pass, place) };
+  // The question “what would move it” is about one number, which stays the same in other steps and heads.
+  const isHeld = at.ask === MOVES && !at.trail.length;
+  return { ...at, step: presentedStep(pass, at), trail: isHeld ? [focusAddress(pass, at)] : at.trail };
 }
 
-// For each choice the value that `find(name, all)` finds; the first where it finds none.
-/** @returns {Pick<Where, keyof typeof CHOICES>} */
-export function chosen(find) {
+/** For each choice the value that `find(name, all)` returns; the first if that is undefined. @returns {Pick<Where, keyof typeof CHOICES>} */
+export function choicesFrom(find) {
   const values = Object.entries(CHOICES).map(([name, all]) => [name, find(name, all) ?? all[0]]);
   return Object.fromEntries(values);
 }
 
-// The question “what would move it” is asked of one number, which stays the same while one looks at other steps and heads.
-/** @param {Pass} pass @param {Where} where */
-function heldTrail(pass, where) {
-  if (where.ask !== MOVES || where.trail.length) return where.trail;
-  const { name, index } = focusOf(pass, where);
-  return [pass.address(name, index)];
-}
-
-// The cell that one looks at in a step before picking any.
+// The selected cell of a step before the user picks any.
 export function startAt({ steps, starts }, id) {
   return starts[steps.find(step => step.id === id).layer];
 }
 
-// Whether somebody picked other words, or another answer, than those seen first. The largest numbers, which come with them,
-// are others at each checkpoint.
+// Whether the user picked other words, or another answer, than those shown first. The dimensions of the largest numbers, which come with
+// these, differ at each checkpoint.
 function hasPicked(cell, first) {
   return ["query", "key", "answer"].some(name => cell[name] !== first[name]);
 }
 
-// Where somebody chose to look, in a pass that may be of other words. The selection follows its words. Where nobody picked
-// any, a model's question decides what is seen of others, and so does the start of a sentence that was too short for it.
+// The user's `where` carried over to a pass that may be of other words. The selection follows its words. If the user picked none, a
+// model's question decides what is selected, and so does the start of a sentence that was too short for it.
 export function carried({ document: before, where }, now) {
   const first = startAt(before, where.step),
-    next = startAt(now, now.nearest[where.step]);
-  const areSame = ["query", "key"].every(role => String(before.words[role]) === String(now.words[role]));
-  // Nor does who opens the address begin elsewhere: it has no number that nobody picked.
-  if (areSame)
-    return now.model || where.picked || where.trail.length || hasPicked(where.cell, first)
-      ? where
-      : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
-  const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first));
-  const cell = isFirst ? next : followed(before.words, now.words, where.cell);
+    next = startAt(now, now.nearest[where.step]),
+    areSame = ["query", "key"].every(role => String(before.words[role]) === String(now.words[role]));
+  if (areSame) {
+    const isPicked = now.model || where.picked || where.trail.length || hasPicked(where.cell, first);
+    // as for who opens the address, which has no number that nobody picked
+    return isPicked ? where : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
+  }
+  const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first)),
+    cell = isFirst ? next : followed(before.words, now.words, where.cell);
   return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
 }
 
-// The same two words where both are still there, as often before as they were; else the same places.
+// The same two words if both are still in the sentence, as often before as they were; else the same positions.
 function followed(before, now, cell) {
   const query = now.query.indexOf(before.query[cell.query]),
     key = now.key.indexOf(before.key[cell.key]);
   return query < 0 || key < 0 ? cell : { ...cell, query, key };
 }
 
-// A trail as far as each of its cells was computed from the next.
-/** @param {Pass} pass */
-function leading(pass, trail) {
-  const kept = [];
-  for (const address of trail) {
-    const cell = pass.read(address);
-    const before = kept.length && pass.read(kept.at(-1));
-    if (!cell || (before && !isAmong(pass, pass.cellsOf(before.name, before.index), address))) break;
-    kept.push(address);
-  }
-  return kept;
+/** A trail as far as each of its cells was computed from the next. @param {Pass} pass @param {string[]} trail */
+function validTrail(pass, trail) {
+  const end = trail.findIndex((address, nth) => {
+    const cell = pass.read(address),
+      before = nth > 0 && pass.read(trail[nth - 1]),
+      isSource = ({ name, index }) => pass.address(name, index) === address;
+    return !cell || (before && !pass.cellsOf(before.name, before.index).some(isSource));
+  });
+  return end < 0 ? trail : trail.slice(0, end);
 }
 
-/** @param {Pass} pass */
-function isAmong(pass, cells, address) {
-  return cells.some(({ name, index }) => pass.address(name, index) === address);
-}
-
-// Another step, all of it there. The number whose slopes are shown stays the one that was asked about. A layer has a start of
-// its own: who has picked nothing sees that.
-/** @param {Pass} pass */
+/** Another step, complete. The number whose slopes are shown stays the one that was asked about. A layer has its own start: a user who
+ * has picked nothing sees that. @param {Pass} pass @param {Where} where @param {string} step */
 export function atStep({ document }, where, step) {
   const first = startAt(document, where.step),
-    next = startAt(document, step);
-  const moved = Object.entries(where.cell).map(([name, place]) => [name, place === first[name] ? next[name] : place]);
-  const cell = where.picked || hasPicked(where.cell, first) ? where.cell : Object.fromEntries(moved);
+    next = startAt(document, step),
+    isPicked = where.picked || hasPicked(where.cell, first),
+    moved = Object.entries(where.cell).map(([name, at]) => [name, at === first[name] ? next[name] : at]),
+    cell = isPicked ? where.cell : Object.fromEntries(moved);
   return { step, cell, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
 }
 
-// The id of the step so many further on in one's walk, or null where there is none. A step beside the walk stands before
-// the next that is on it.
-/** @param {Pass} pass @param {Where} where */
+/** The id of the step `by` further on in the walk, or null. A step that is not on the walk stands before the next that is.
+ * @param {Pass} pass @param {Where} where @param {number} by */
 export function besideStep(pass, where, by) {
   const ids = stepsOf(pass),
+    now = ids.indexOf(where.step),
     walk = walkOf(pass, where),
-    at = ids.indexOf(where.step);
-  const further = by > 0 ? walk.filter(id => ids.indexOf(id) > at) : walk.filter(id => ids.indexOf(id) < at).reverse();
+    further = by > 0 ? walk.filter(id => ids.indexOf(id) > now) : walk.filter(id => ids.indexOf(id) < now).reverse();
   return further[Math.abs(by) - 1] ?? null;
 }
 
-// The ids of the steps that this pass has.
 /** @param {Pass} pass */
 export function stepsOf(pass) {
   return pass.document.steps.map(({ id }) => id);
 }
 
-// Another cell, in the step that shows its stage if this one doesn't.
-/** @param {Pass} pass @param {Where} where */
+/** A cell, in the step that shows its stage if this one doesn't. @param {Pass} pass @param {Where} where */
 export function atCell(pass, where, name, index) {
   const focus = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
   return isShown(pass, where, name) ? focus : { ...focus, step: pass.stepOf(name).id, reveal: null };
 }
 
-// A cell, where one sees how it was computed: the first step says only what comes out.
-/** @param {Pass} pass @param {Where} where */
+/** A cell, in the step that computes it: the first step shows only results. @param {Pass} pass @param {Where} where */
 export function inspected(pass, where, name, index) {
-  return {
-    ...(isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {}),
-    ...atCell(pass, where, name, index),
-  };
+  const step = isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {};
+  return { ...step, ...atCell(pass, where, name, index) };
 }
 
-// One of the cells that the focus was computed from, unfolded in place.
-/** @param {Pass} pass @param {Where} where */
+/** One of the cells that the focus was computed from, unfolded in place. @param {Pass} pass @param {Where} where */
 export function unfolded(pass, where, name, index) {
-  const from = focusOf(pass, where);
-  return {
-    cell: pass.selectionAt(name, index, where.cell),
-    trail: [...(where.trail.length ? where.trail : [pass.address(from.name, from.index)]), pass.address(name, index)],
-  };
+  const trail = where.trail.length ? where.trail : [focusAddress(pass, where)];
+  return { cell: pass.selectionAt(name, index, where.cell), trail: [...trail, pass.address(name, index)] };
 }
 
-// The head so many further on, round and round.
-/** @param {Pass} pass @param {Where} where */
+/** The head `by` further on, round and round. @param {Pass} pass @param {Where} where */
 export function atHead(pass, where, by) {
-  const heads = headsOf(pass);
+  const heads = lengthsOf(pass.stages.values()).head ?? 1;
   return withHead(where, (where.cell.head + by + heads) % heads);
 }
 
 export function withHead(where, head) {
   return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
-}
-
-/** @param {Pass} pass */
-function headsOf(pass) {
-  return lengthsOf(pass.stages.values()).head ?? 1;
 }

@@ -1,21 +1,20 @@
 // The story of one number: its sentences, filled in from the pass, and how its row compares.
-import { hasWords, placeAt } from "./axes.js";
+import { hasWords, positionAt } from "./axes.js";
 import { setByHand } from "./changes.js";
 import { counted, fraction, listed, ordinal, percent, pieces, short } from "./numeral.js";
 
 const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
 const MAX_NAMED = 3;
 
-// The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it.
-/** @param {Pass} pass */
+/** The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it. @param {Pass} pass */
 export function visibleRow(pass, { name, index }) {
   return Array.from(pass.row(name, index)).filter(
     (_, position) => !pass.isUnseen(name, [...index.slice(0, -1), position]),
   );
 }
 
-// The sum of the numbers of a cell's row: those of hidden keys are shares of 0, or set by hand; their scores are none.
-/** @param {Pass} pass */
+/** The sum of the numbers of a cell's row, less scores of hidden keys.
+ * @param {Pass} pass */
 function sumOf(pass, { name, index }) {
   return pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
 }
@@ -42,7 +41,7 @@ function bestOf(pass, cell) {
   const rest = most.length - MAX_NAMED;
   return listed([
     ...most.slice(0, MAX_NAMED).map(position => quoted(pass, cell, position)),
-    ...(rest > 0 ? [others(rest)] : []),
+    ...(rest > 0 ? [[rest === 1 ? "1 other" : `${rest} others`]] : []),
   ]);
 }
 
@@ -51,18 +50,16 @@ function endingOf(one, several) {
   return (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
 }
 
-// The words on a cell’s row, where all their numbers are the same.
-/** @param {Pass} pass */
+/** The words on a cell’s row, where all their numbers are the same. @param {Pass} pass */
 function alikeOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length < taken.length) return undefined;
   if (most.length === 1) return [...quoted(pass, cell, most[0]), " alone"];
-  const many = pass.stages.get(cell.name).axes.at(-1).name === "answer" ? "answers" : "keys";
+  const many = lastAxis(pass, cell.name).name === "answer" ? "answers" : "keys";
   return most.length === 2 ? `both ${many} alike` : `all ${counted(most.length)} ${many} alike`;
 }
 
-// The largest number of a cell's row, and whether it is that of several.
-/** @param {Pass} pass */
+/** The largest number of a cell's row, and whether it is that of several. @param {Pass} pass */
 function mostOf(pass, { name, index }) {
   const { most } = takenOf(pass, { name, index });
   if (!most.length) return undefined;
@@ -73,8 +70,7 @@ function mostOf(pass, { name, index }) {
   return most.length > 1 ? `${written} each` : written;
 }
 
-// The heads whose rows are the longest; undefined where all are equally long, and until all were sent.
-/** @param {Pass} pass */
+/** The heads whose rows are the longest; undefined where all are equally long, and until all were sent. @param {Pass} pass */
 function longestOf(pass, cell) {
   const most = longestAt(pass, cell),
     { labels } = pass.stages.get(cell.name).axes[0];
@@ -82,25 +78,15 @@ function longestOf(pass, cell) {
   return listed(most.map(head => [labels[head]])).join("");
 }
 
-// A word's ending where several heads have the longest rows.
-/** @param {Pass} pass */
-function endingOfLongest(pass, cell) {
-  return longestAt(pass, cell).length > 1 ? "s" : "";
-}
-
 /** @param {Pass} pass */
 function longestAt(pass, { name, index: [, ...index] }) {
   const { labels } = pass.stages.get(name).axes[0];
   const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
-  return topOf(
-    lengths,
-    lengths.map((_, head) => head),
-  );
+  return topOf(lengths, [...lengths.keys()]);
 }
 
-// The positions of a row that hold something for its query, and those of them with the largest number; none if some of the row
-// was not sent. What is hidden holds something only where it is a share that was set by hand.
-/** @param {Pass} pass */
+/** The positions of a row that hold something for its query, and those of them with the largest number; none if some of the row
+ * was not sent. What is hidden holds something only where it is a share that was set by hand. @param {Pass} pass */
 function takenOf(pass, { name, index }) {
   const row = Array.from(pass.row(name, index)),
     isShare = pass.stages.get(name).scale === "share";
@@ -124,13 +110,14 @@ function relativeLengths(rows) {
 
 /** @param {Pass} pass */
 function quoted(pass, { name }, position) {
-  const axis = pass.stages.get(name).axes.at(-1),
+  const axis = lastAxis(pass, name),
     text = axis.labels[position];
   return ["“", hasWords(axis) ? { text, style: "word" } : text, "”"];
 }
 
-function others(n) {
-  return n === 1 ? ["1 other"] : [`${n} others`];
+/** @param {Pass} pass @returns {any} */
+function lastAxis(pass, name) {
+  return pass.stages.get(name).axes.at(-1);
 }
 
 const OF_ROW = ["rank", "positive", "sum", "best", "alike", "most"];
@@ -146,7 +133,10 @@ const FORMATS = {
     return `${row.filter(value => value > 0).length} of ${row.length}`;
   },
   sum: (pass, cell) => short(sumOf(pass, cell)),
-  part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
+  part: (pass, cell) => {
+    const line = largestLine(pass, cell);
+    return line && short(line.value);
+  },
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.rest": (pass, cell) => {
     const lines = linesOf(pass, cell),
@@ -172,20 +162,19 @@ const FORMATS = {
   es: endingOf("", "es"),
   is: endingOf("is", "are"),
   longest: longestOf,
-  "longest.s": endingOfLongest,
+  "longest.s": (pass, cell) => (longestAt(pass, cell).length > 1 ? "s" : ""), // ending of a word about them
 };
 
-// The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
-// where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
-// something, stands in place of what the numbers of a cell tell.
-/** @param {Pass} pass */
-export function renderStory(pass, stories, cell, selection, gapAt = () => null) {
+/** The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
+ * where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
+ * something, stands in place of what the numbers of a cell tell. @param {Pass} pass @param {(cell: Cell) => any} gapAt */
+export function renderStory(pass, stories, cell, selection, gapAt = _cell => null) {
   const parts = firstStoryThatHolds(pass, stories, cell, selection, gapAt)?.parts ?? [];
   return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
 }
 
-// What of a story is set by hand: {told, others}, `told` the cell whose story says so itself, and the `others` that it leans on.
-/** @param {Pass} pass */
+/** What of a story is set by hand: {told, others}, `told` the cell whose story says so itself, and the `others` that it leans on.
+ * @param {Pass} pass */
 export function handOf(pass, stories, cell, selection) {
   if (!pass.isChanged) return { told: [], others: [] };
   const story = firstStoryThatHolds(pass, stories, cell, selection, () => null);
@@ -196,8 +185,8 @@ export function handOf(pass, stories, cell, selection) {
   };
 }
 
-// The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one.
-/** @param {Pass} pass */
+/** The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one.
+ * @param {Pass} pass */
 function firstStoryThatHolds(pass, stories, cell, selection, gapAt) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
@@ -212,8 +201,7 @@ function firstStoryThatHolds(pass, stories, cell, selection, gapAt) {
   return undefined;
 }
 
-// The cells that a slot's text follows from.
-/** @param {Pass} pass */
+/** The cells that a slot's text follows from. @param {Pass} pass */
 function leanedOn(pass, { name, index }, format) {
   if (["", "percent"].includes(format)) return [{ name, index }];
   if (format.startsWith("part")) return pass.cellsOf(name, index);
@@ -251,19 +239,17 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
   return text === undefined ? undefined : (gapAt(target) ?? text);
 }
 
-// The cell that a slot is of: that of the story, or the one that is selected in a stage.
-/** @param {Pass} pass */
+/** The cell that a slot is of: that of the story, or the one that is selected in a stage. @param {Pass} pass */
 function targetOf(pass, cell, selection, name) {
   return pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
 }
 
-// The name of a position: on the last two axes of the cell's stage, or by a coordinate.
-/** @param {Pass} pass */
+/** The name of a position: on the last two axes of the cell's stage, or by a coordinate. @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];
   const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
   if (!axis) return undefined;
-  const text = axis.labels[fromEnd ? index.at(-fromEnd) : placeAt(axis, selection)];
+  const text = axis.labels[fromEnd ? index.at(-fromEnd) : positionAt(axis, selection)];
   return hasWords(axis) ? { text, style: "word" } : { text };
 }
 
@@ -276,10 +262,6 @@ function numeral(pass, cell, writing) {
 
 function sizeAt(pass, name, axis) {
   return String(pass.stages.get(name).shape.at(axis));
-}
-
-function ifThere(value, of) {
-  return value === undefined ? undefined : of(value);
 }
 
 function largestLine(pass, cell) {

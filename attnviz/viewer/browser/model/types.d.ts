@@ -5,6 +5,7 @@ import type { placing } from "./pass";
 declare global {
   type Where = contract.Where & { from: string };
   type Selected = contract.Selected;
+  type Step = contract.Step;
 
   interface Cell {
     name: string;
@@ -16,6 +17,11 @@ declare global {
     shape: number[];
     length: number;
     overridden: { size: number; has(place: number): boolean };
+  }
+
+  /** The stages of a pass by name. Every name that a document holds is there. */
+  interface Stages extends Omit<Map<string, Stage>, "get"> {
+    get(name: string): Stage;
   }
 
   /** A line of terms: the cells that are multiplied in it, what is said of them, and what comes out. */
@@ -44,7 +50,7 @@ declare global {
   /** A pass, as pass.js reads it. */
   interface Pass extends ReturnType<typeof placing> {
     document: contract.Document;
-    stages: Map<string, Stage>;
+    stages: Stages;
     other: Pass | null;
     numbers(name: string): Float64Array;
     number(name: string, index: number[]): number | undefined;
@@ -55,6 +61,7 @@ declare global {
     isUnseen(name: string, index: number[]): boolean;
     isUnseeing(name: string, selection: Selected): boolean;
     nearestStep(id: string): string;
+    firstSentWith(name: string, index: number[]): string;
     stepOf(name: string): contract.Step;
     terms(name: string, index: number[]): Terms | null;
     cellsOf(name: string, index: number[]): Cell[];
@@ -72,11 +79,11 @@ declare global {
     pass: Pass;
     nameOf(name: string, index: number[]): string;
     titleOf(name: string): string;
-    reveal?: string;
-    lines?: number | null;
-    shown?(name: string, index?: number[], array?: string): boolean;
-    colours?: Record<string, unknown>;
-    pair?: (Pair & { look: Look }) | null;
+    reveal: string;
+    lines: number | null;
+    shown(name: string, index?: number[], array?: string): boolean;
+    colours: Record<string, any>;
+    pair: (Pair & { look: Look }) | null;
     isWorksheet?: boolean;
   }
 
@@ -100,7 +107,7 @@ declare global {
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
     collect?(pass: Pass, where: Where): boolean;
-    desk?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void, isPresented: () => boolean) => any;
+    classBar?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void, isPresented: () => boolean) => any;
   }
 
   /** A part of the viewer, with whatever else it can do. */

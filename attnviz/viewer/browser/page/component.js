@@ -3,7 +3,7 @@ import { mountClass } from "../classroom/classPage.js";
 import { makeClassBar } from "../classroom/classBar.js";
 import { makeSpeaker } from "../classroom/classSpeaker.js";
 import { addressOf } from "../shell/history.js";
-import { fetchedFrom, questionsFrom, searchOf } from "../lesson/course.js";
+import { momentsFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { talkControllerAt } from "../talk/talkController.js";
 import { mountPage } from "./page.js";
@@ -12,36 +12,36 @@ import { makeClassLine, makeServer, postTo } from "../shell/server.js";
 import { currentFile, sendFile } from "../shell/upload.js";
 import { makeTemplates } from "../shell/templates.js";
 
-let pair = {}; // {page, outlet}: the outlet is an element elsewhere on Streamlit's page
+let pair = /** @type {{ page?: any, outlet?: any }} */ ({}); // the outlet is an element elsewhere on Streamlit's page
 
-// Puts the page's view into its outlet once both exist. Streamlit draws them by separate calls, in either order. `part` is {page} or {outlet}.
+// Puts the page's view into its outlet once both exist. Streamlit draws them by separate calls, in either order.
 export function join(part) {
   pair = { ...pair, ...part };
-  if (pair.page && pair.outlet) pair.page.stand(pair.outlet);
+  if (pair.page && pair.outlet) pair.page.standIn(pair.outlet);
 }
 
 const text = new TextDecoder(),
-  templates = makeTemplates();
-const pages = new WeakMap(); // root -> its page
-// These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
-let server = null; // from makeServer
+  templates = makeTemplates(),
+  pages = new WeakMap(); // root -> its page
 const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
-let savedView = null;
-let tab = ""; // the server's name for this browser tab
-let speaker = null; // of a class; lives as long as the tab
+// These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
+let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
+  savedView = null,
+  tab = "", // the server's name for this browser tab
+  speaker = /** @type {ReturnType<typeof makeSpeaker> | null} */ (null); // of a class
 
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
-  const answer = templates.whole(JSON.parse(text.decode(data)));
-  const controller = talkControllerAt(site, templates);
-  if (answer.lessons) return teach(root, answer, site, controller, address => setTriggerValue("opened", address));
+  const answer = templates.complete(JSON.parse(text.decode(data))),
+    controller = talkControllerAt(site, templates);
+  if (answer.lessons) return showLessons(root, answer, site, controller, address => setTriggerValue("opened", address));
   controller.openLessonsBy(() => setTriggerValue("run", "lessons"));
   tab = answer.tab;
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
-    desk: classBarAt(site),
+    classBar: classBarAt(site),
     run: what => setTriggerValue("run", what),
     collect: (pass, where) => controller.collect(pass, where, tab),
     page: page && {
@@ -52,10 +52,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const shown = pages.get(root) ?? mountPage(root, host(), savedView);
   pages.set(root, shown);
   if (answer.view === "pass") {
-    shown.stand(root);
+    shown.standIn(root);
     controller.standIn(root);
   } else join({ page: shown });
-  shown.given(answer);
+  shown.update(answer);
   controller.restoreUploads(answer).then(areRestored => {
     if (areRestored) serverAt(site).act("nothing", true);
     else if (answer.lacksFile) resendFile(answer, site);
@@ -65,17 +65,17 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
 }
 
-// The page of lessons. It fetches moments from the server one by one and sends nothing.
-function teach(root, course, site, controller, open) {
-  const talk = controller.hostOfLessons(open);
+// The page of lessons, or of a class. It fetches moments from the server one by one and sends nothing.
+function showLessons(root, course, site, controller, open) {
+  const talkHost = controller.lessonsHost(open);
   const host = {
-    ...talk,
+    ...talkHost,
     address: addressOf(window),
-    fetched: fetchedFrom(site, templates),
+    fetchMoment: momentsFrom(site, templates),
     has: () => true,
     hrefTo: searchOf,
-    open: (address, place) => {
-      talk.shareUploads(place);
+    open(address, position) {
+      talkHost.shareUploads(position);
       open(address);
       return true;
     },
@@ -85,14 +85,12 @@ function teach(root, course, site, controller, open) {
     classBar: classBarAt(site),
     isLinked: true,
   };
-  const code = new URLSearchParams(host.address.read())
-    .get("room")
-    ?.toUpperCase()
-    .replace(/[^A-Z0-9]/g, ""); // "ktq-wrm."
+  const typed = new URLSearchParams(host.address.read()).get("room"),
+    code = typed?.toUpperCase().replace(/[^A-Z0-9]/g, ""); // "ktq-wrm."
   const begin = () => {
     if (code) return mountClass(root, code, classHost(site, code));
     const page = mountLessons(root, course, host);
-    controller.arrive(page, open);
+    controller.mounted(page, open);
     return page;
   };
   const shown = pages.get(root) ?? begin();
@@ -105,27 +103,25 @@ function teach(root, course, site, controller, open) {
 
 // What classPage.js needs from this page.
 function classHost(site, code) {
-  const mySpeaker = speakerAt(site);
+  const mySpeaker = speakerAt(site),
+    leave = ({ at, number }) => openFor(site, number, at || FIRST, false);
   return {
     speaker: mySpeaker.room?.code === code ? mySpeaker : null,
-    leave: ({ at, number }) => openFor(site, number, at || FIRST, false),
+    leave,
     line: makeClassLine(site, templates),
     hash: location.hash.slice(1),
     hrefOf: at => hrefOf(site, at),
     stores: [() => localStorage, () => sessionStorage],
     go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
     // Joins as another device of the speaker, where the class is.
-    speak: seat => {
-      const line = makeClassLine(site, templates),
-        handlers = { own: () => {}, lost: () => {}, gone: () => {} };
-      line.listen(seat, () => false, {
-        ...handlers,
-        now: ({ at, number, kind }) => {
-          mySpeaker.take(seat);
-          if (kind === "talk") openTalk(site);
-          else openFor(site, number, at || FIRST, false);
-        },
-      });
+    speak(seat) {
+      const now = state => {
+        mySpeaker.take(seat);
+        if (state.kind === "talk") openTalk(site);
+        else leave(state);
+      };
+      const handlers = { now, own: () => {}, lost: () => {}, gone: () => {} };
+      makeClassLine(site, templates).listen(seat, () => false, handlers);
     },
   };
 }
@@ -146,7 +142,7 @@ function classBarAt(site) {
 
 // Opens the talk that the speaker's other device is presenting.
 function openTalk(site) {
-  location.assign(new URL(`?room=${speakerAt(site).room.code}`, site));
+  location.assign(new URL(`?room=${speakerAt(site).room?.code}`, site));
 }
 
 function hrefOf(site, at) {
@@ -160,22 +156,17 @@ function openFor(site, number, at, isPresented) {
 }
 
 // Sends the user's file again to a server process that lacks it, and then requests the scene.
-async function resendFile({ tab }, site) {
-  const file = currentFile(window);
-  if (!file || file.tab === tab) return;
-  file.tab = tab; // once
-  const isAnswered = await sendFile(
-    new URL("arrays", site),
-    tab,
-    file,
-    () => currentFile(window) === file && file.tab === tab,
-  );
-  if (isAnswered) serverAt(site).act("nothing", true);
+async function resendFile({ tab: newTab }, site) {
+  const file = currentFile(window),
+    isWanted = () => currentFile(window) === file && file.tab === newTab;
+  if (!file || file.tab === newTab) return;
+  file.tab = newTab; // once
+  if (await sendFile(new URL("arrays", site), newTab, file, isWanted)) serverAt(site).act("nothing", true);
 }
 
 // The empty page that a downloaded viewer goes into. Parsed but never shown, so its scripts don't run.
-function readShell(text) {
-  return new DOMParser().parseFromString(text, "text/html");
+function readShell(html) {
+  return new DOMParser().parseFromString(html, "text/html");
 }
 
 function serverAt(site) {

@@ -1,6 +1,6 @@
-// Connection: a sentence where the page has no server. Streamlit shows grey bars where its WebSocket never opens, and a box over all of the
-// page where the server has gone, though a lesson and the steps of a pass need none. This stands in the page itself (app/scripts.py).
-import { element, write } from "../dom/element.js";
+// A sentence for a page without its server. Streamlit shows grey bars if its WebSocket never opens, and a box over the whole page if the
+// server has gone, though a lesson and the steps of a pass need none. This stands in the page itself (app/loader.js).
+import { h, write } from "../dom/element.js";
 import { closeDialog, hidesDialog, isConnected } from "../shell/streamlit.js";
 
 const LOOK_MS = 500,
@@ -11,27 +11,28 @@ const NEVER =
   LOST =
     "The server doesn’t answer. What has come goes on: steps, numbers, moments of lessons. The rest waits, and this page keeps trying.";
 const STYLE = `
-  .attnviz-connection { position: fixed; inset: 0 0 auto; z-index: 1000000; margin: 0; padding: 0.6rem 1.5rem; font: 0.9rem/1.4 sans-serif; color: CanvasText; background: Canvas; border-bottom: 2px solid CanvasText; }
+  .attnviz-connection { position: fixed; inset: 0 0 auto; z-index: 1000000; margin: 0; padding: 0.6rem 1.5rem;
+    font: 0.9rem/1.4 sans-serif; color: CanvasText; background: Canvas; border-bottom: 2px solid CanvasText; }
   .attnviz-connection:empty, [data-presenting] .attnviz-connection { display: none; }
   @media print { .attnviz-connection { display: none; } }
 `;
 
 function watch({ document, performance, setInterval }) {
-  const bar = element("p", "attnviz-connection"),
+  const bar = h("p", { class: "attnviz-connection", role: "status" }),
     sheet = new CSSStyleSheet();
   let wasConnected = false,
-    since = null; // when it was first seen without
-  bar.setAttribute("role", "status");
+    missingSince = /** @type {number | null} */ (null);
   sheet.replaceSync(STYLE + hidesDialog('[data-connection="missing"]'));
   document.adoptedStyleSheets.push(sheet);
   document.body.append(bar);
   const look = () => {
     const is = isConnected(document);
     if (is) wasConnected = true;
-    since = is === false ? (since ?? performance.now()) : null;
+    missingSince = is === false ? (missingSince ?? performance.now()) : null;
     if (is !== null) document.documentElement.dataset.connection = is ? "there" : "missing";
-    if (since !== null) closeDialog(document);
-    const isMissing = since !== null && performance.now() - since >= (wasConnected ? LOST_MS : LATE_MS);
+    if (missingSince !== null) closeDialog(document);
+    const missing = missingSince === null ? -1 : performance.now() - missingSince,
+      isMissing = missing >= (wasConnected ? LOST_MS : LATE_MS);
     write(bar, isMissing ? (wasConnected ? LOST : NEVER) : "");
   };
   setInterval(look, LOOK_MS);

@@ -1,6 +1,6 @@
 // The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
-import { button, choice, element, redraw, write } from "../dom/element.js";
-import { whenOther, afterFrame } from "../dom/timing.js";
+import { button, choice, h, redraw, write } from "../dom/element.js";
+import { afterFrame, memoLast } from "../dom/timing.js";
 import { drawRuns } from "../dom/runs.js";
 import { copyText } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
@@ -8,7 +8,7 @@ import { makeSettings } from "../views/settings.js";
 import { mount } from "../views/viewer.js";
 
 // Streamlit's dialog on a lost server steals the focus and doesn't return it. Returns a function that restores it in `root`.
-function keepKeyboard(root) {
+function keepFocus(root) {
   let lastFocused = null;
   root.addEventListener("focusin", () => {
     lastFocused = null;
@@ -23,15 +23,15 @@ function keepKeyboard(root) {
 
 const LONG_MS = 1000;
 
-// Returns a function that is told whether there are any: `root` is busy then, and so is the view, which dims.
+// Returns a function that marks `root` and the view as busy or not; a view that is busy for long dims.
 export function makeWaiting(root, view) {
-  let timer = null;
+  let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
   return isWaiting => {
     for (const each of [root, view]) each.ariaBusy = isWaiting;
     if (isWaiting) timer ??= setTimeout(() => view.classList.add("late"), LONG_MS);
     else {
       clearTimeout(timer);
-      timer = null;
+      timer = undefined;
       view.classList.remove("late");
     }
   };
@@ -39,24 +39,28 @@ export function makeWaiting(root, view) {
 
 const HEAD = ["stage", "numbers", "largest difference"];
 
-// run(what) has the page run for what no act does. Returns {show(audit), end()}.
+// run(what) reruns the page for what no action does. Returns {show(audit), end()}.
 export function mountAudit(box, { run }) {
-  const verdict = element("p", "verdict"),
-    sign = element("span"),
-    sentence = element("span"),
-    table = drawTable(),
-    [body] = table.tBodies;
-  const ask = button("", () => run("recompute"), "primary"),
-    draw = whenOther(stages => body.replaceChildren(...stages.map(drawRow)));
-  verdict.setAttribute("role", "status");
-  sign.ariaHidden = "true";
-  verdict.append(sign, sentence);
+  const sign = h("span", { ariaHidden: "true" }),
+    sentence = h("span"),
+    verdict = h("p", { class: "verdict", role: "status" }, sign, sentence),
+    body = h("tbody"),
+    head = h(
+      "tr",
+      {},
+      HEAD.map(title => h("th", { scope: "col" }, title)),
+    ),
+    table = h("table", {}, h("thead", {}, head), body),
+    ask = button("", () => run("recompute"), "primary");
+  const drawRow = ({ name, numbers, off }) =>
+    h("tr", {}, h("td", {}, h("code", {}, name)), h("td", {}, numbers), h("td", {}, off));
+  const draw = memoLast(stages => body.replaceChildren(...stages.map(drawRow)));
   box.replaceChildren(ask, verdict, table);
   return {
     show(audit) {
       const isAsking = Object.hasOwn(audit, "asks");
       ask.hidden = !isAsking;
-      for (const each of [sign, table]) each.hidden = isAsking;
+      sign.hidden = table.hidden = isAsking;
       verdict.className = isAsking ? "" : audit.agrees ? "verdict good" : "verdict bad";
       write(ask, audit.asks ?? "");
       write(sign, audit.agrees ? "✓ " : "⚠ ");
@@ -67,38 +71,12 @@ export function mountAudit(box, { run }) {
   };
 }
 
-function drawTable() {
-  const table = element("table"),
-    line = table.createTHead().insertRow();
-  line.append(
-    ...HEAD.map(title => {
-      const cell = element("th", "", title);
-      cell.scope = "col";
-      return cell;
-    }),
-  );
-  table.createTBody();
-  return table;
-}
-
-function drawRow({ name, numbers, off }) {
-  const row = element("tr"),
-    stage = element("td");
-  stage.append(element("code", "", name));
-  row.append(stage, element("td", "", numbers), element("td", "", off));
-  return row;
-}
-
-// act and run as for the page. Returns {element, update(answer)}.
 function makeBanner(act, run) {
-  const box = element("div", "banner"),
-    line = element("p"),
-    draw = whenOther(runs => line.replaceChildren(...drawRuns(runs)));
-  box.append(
-    line,
-    button("Change it", () => run("other numbers")),
-    button("Reset", () => act("reset", true)),
-  );
+  const line = h("p"),
+    change = button("Change it", () => run("other numbers")),
+    reset = button("Reset", () => act("reset", true)),
+    box = h("div", { class: "banner" }, line, change, reset),
+    draw = memoLast(runs => line.replaceChildren(...drawRuns(runs)));
   return {
     element: box,
     update({ byHand }) {
@@ -109,19 +87,12 @@ function makeBanner(act, run) {
 }
 
 export function makeNotices(act) {
-  const box = element("div", "notices"),
-    lines = element("div"),
-    buttons = element("div", "offers");
-  const draw = whenOther(notices => lines.replaceChildren(...notices.map(each => element("p", "", each)))), // redrawing would make screen readers repeat it
-    offer = whenOther(offers =>
-      redraw(
-        buttons,
-        offers.map(({ event, value, label }) => button(label, () => act(event, value))),
-      ),
-    );
-  box.setAttribute("role", "alert");
-  box.hidden = true;
-  box.append(lines, buttons);
+  const lines = h("div"),
+    buttons = h("div", { class: "offers" }),
+    box = h("div", { class: "notices", role: "alert", hidden: true }, lines, buttons),
+    draw = memoLast(notices => lines.replaceChildren(...notices.map(each => h("p", {}, each)))), // redrawing would make screen readers repeat it
+    offerButton = ({ event, value, label }) => button(label, () => act(event, value)),
+    offer = memoLast(offers => redraw(buttons, offers.map(offerButton)));
   return {
     element: box,
     update({ notices, offers }) {
@@ -134,56 +105,43 @@ export function makeNotices(act) {
 
 const LANGUAGES = { NumPy: "runs", PyTorch: "torch", "microgpt’s Python": "microgpt" };
 const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "attnviz_microgpt.py" };
+const NO_TORCH = " PyTorch’s nn.MultiheadAttention can’t make this pass.";
 
 // Returns {show(script), end()}.
 function mountScript(box) {
-  const code = element("code"),
-    text = element("pre"),
-    status = element("span", "copied"),
-    languages = element("p", "languages");
-  let shown = null,
+  const code = h("code"),
+    status = h("span", { class: "copied", role: "status" }),
+    languages = h("p", { class: "languages" });
+  let shown = /** @type {any} */ (null),
     language = "NumPy";
-  const draw = () => {
-    const now = shown[LANGUAGES[language]] ? language : "NumPy";
-    const pick = name => {
-      language = name;
-      draw();
-    };
-    const names = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]);
-    redraw(languages, [
-      ...(names.length > 1 ? [choice(names, now, pick)] : []),
-      ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
-      ...(LANGUAGES[now] === "microgpt"
-        ? [
-            button(`Its numbers (${shown.file.name})`, () =>
-              saveFile(shown.file.text, shown.file.name, "application/json"),
-            ),
-          ]
-        : []),
-    ]);
-    const file = FILES[LANGUAGES[now]];
-    write(saved, `↓ ${file}`);
-    saved.onclick = () => saveFile(code.textContent, file, "text/x-python");
-    code.replaceChildren(
-      ...shown[LANGUAGES[now]].map(([kind, part]) =>
-        kind ? element("span", kind, part) : document.createTextNode(part),
-      ),
-    );
+  const pick = name => {
+    language = name;
+    draw();
   };
-  const copy = button("Copy", async () => {
+  const draw = () => {
+    const chosen = shown[LANGUAGES[language]] ? language : "NumPy",
+      kind = LANGUAGES[chosen],
+      file = FILES[kind],
+      names = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]),
+      saveNumbers = () => saveFile(shown.file.text, shown.file.name, "application/json");
+    redraw(languages, [
+      names.length > 1 && choice(names, chosen, pick),
+      !shown.torch && h("span", { class: "note" }, NO_TORCH),
+      kind === "microgpt" && button(`Its numbers (${shown.file.name})`, saveNumbers),
+    ]);
+    write(saving, `↓ ${file}`);
+    saving.onclick = () => saveFile(code.textContent, file, "text/x-python");
+    code.replaceChildren(...shown[kind].map(([name, part]) => (name ? h("span", { class: name }, part) : part)));
+  };
+  const copying = button("Copy", async () => {
     write(status, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
     setTimeout(() => write(status, ""), 5000);
   });
-  const saved = button("", () => {});
-  status.setAttribute("role", "status");
-  text.append(code);
-  const bar = element("div", "bar"),
-    program = element("div", "program");
-  bar.append(copy, saved, status);
-  program.append(bar, text);
-  box.replaceChildren(languages, program);
+  const saving = button("", () => {}),
+    bar = h("div", { class: "bar" }, copying, saving, status);
+  box.replaceChildren(languages, h("div", { class: "program" }, bar, h("pre", {}, code)));
   return {
-    show: script => {
+    show(script) {
       shown = script;
       draw();
     },
@@ -197,11 +155,10 @@ const VIEWS = {
   script: { mount: mountScript, style: "script" },
 };
 
-// host: {server, address, run, page, desk, collect}: what is done here is told to the server; run(what) has the page run for what no
-// act does; page, desk and collect are as viewer.js has them.
-// `saved` is what an earlier page's end() returned. Returns {given(answer), stand(where), end()}.
-export function mountPage(root, { server, address, run, page, desk, collect }, saved = null) {
-  let mounted = null;
+// host: {server, address, run, page, classBar, collect}: the server gets the user's actions, run(what) reruns the page for what no action does;
+// page, classBar and collect are as in viewer.js. `saved` is what an earlier page's end() returned.
+export function mountPage(root, { server, address, run, page, classBar, collect }, saved = null) {
+  let mounted = /** @type {any} */ (null);
   const act = (name, message) => {
     server.act(name, message);
     wait(server.isWaiting);
@@ -213,17 +170,14 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);
-    const { view } = answer,
-      shown = answer[view];
+    const shown = answer[answer.view],
+      view = VIEWS[answer.view];
     box.hidden = !shown;
     markEmpty(box);
     if (shown) {
-      box.classList.add(VIEWS[view].style);
-      mounted ??= VIEWS[view].mount(
-        box,
-        { send: act, address, run, page, desk, collect, type: settings.type, example: settings.example },
-        saved,
-      );
+      box.classList.add(view.style);
+      const { type, example } = settings;
+      mounted ??= view.mount(box, { send: act, address, run, page, classBar, collect, type, example }, saved);
       mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));
@@ -231,8 +185,8 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
   const settings = makeSettings(act),
     notices = makeNotices(act),
     banner = makeBanner(act, run),
-    box = element("div", "view");
-  // Enter leaves a line that was typed: then the view has the keyboard, where keys are shortcuts. A click into it doesn't give it that.
+    box = h("div", { class: "view" });
+  // Enter moves the focus from a line that was typed to the view, where keys are shortcuts; a click into it does not.
   settings.element.addEventListener("keydown", ({ key, target }) => {
     if (key !== "Enter" || !target.matches(".typed") || target.matches(":focus")) return;
     box.tabIndex = -1;
@@ -240,25 +194,25 @@ export function mountPage(root, { server, address, run, page, desk, collect }, s
   });
   box.addEventListener("blur", () => box.removeAttribute("tabindex"));
   const wait = makeWaiting(root, box),
-    giveKeyboard = keepKeyboard(root);
+    restoreFocus = keepFocus(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
-    given: answer => {
-      server.given(answer, show);
-      if (server.isWaiting) wait(true); // where this is late, for another in its place
-      giveKeyboard();
+    update(answer) {
+      server.receive(answer, show);
+      if (server.isWaiting) wait(true); // the answer is late: a fresh one was requested
+      restoreFocus();
     },
-    // The view stands here: below its settings, or where Streamlit's own text is between them.
-    stand: where => {
-      if (box.parentNode === where) return;
-      if (where !== root) {
-        where.replaceChildren(); // remove an earlier page's view
-        where.ariaBusy = false;
+    // Puts the view below its settings, or elsewhere on Streamlit's page, with text between them.
+    standIn(place) {
+      if (box.parentNode === place) return;
+      if (place !== root) {
+        place.replaceChildren(); // remove an earlier page's view
+        place.ariaBusy = false;
       }
-      where.append(box);
+      place.append(box);
       markEmpty(box);
     },
-    end: () => {
+    end() {
       settings.end();
       return mounted?.end() ?? saved;
     },

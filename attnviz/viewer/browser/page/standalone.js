@@ -1,31 +1,25 @@
-// Standalone: the viewer in a file, or in a notebook's frame. It has no server, and nothing that the browser keeps but where
-// one is, behind the # of its address. ../../shell.py has the page that this is the script of.
+// The viewer in a file, or in a notebook's frame. It has no server, and stores its position only behind the # of its address.
+// viewer/bundle.py has the page that this is the script of.
 import { readPass } from "../model/pass.js";
-import { readPlace } from "../model/address.js";
+import { readWhere } from "../model/address.js";
 import { hashOf, makeRefusal } from "./serverless.js";
 import { makeTemplates } from "../shell/templates.js";
 import { mount } from "../views/viewer.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
-const SAID =
+const ABOUT =
   "One pass, in one page. No link or QR code leads into it: send the page. Other words, and numbers set by hand, need attnviz itself.";
 
 const shell = /** @type {Document} */ (document.cloneNode(true)); // before anything is drawn
-const at = selector => document.querySelector(selector);
-
-const host = {
-  alone: ALONE,
-  send: makeRefusal(at("#refused"), ALONE),
-  type: () => {},
-  address: hashOf(window),
-  page: {
-    bytes: shell.documentElement.outerHTML.length - at("#document").textContent.length,
-    shell: () => shell.cloneNode(true),
-  },
-};
+const at = selector => /** @type {HTMLElement} */ (document.querySelector(selector));
+const json = at("#document").textContent ?? "";
 
 at("h1").textContent = document.title;
-at("#alone").textContent = SAID;
-const { pass } = makeTemplates().whole({ pass: JSON.parse(at("#document").textContent) }),
-  place = host.address.read();
-mount(at(".viewer"), host).show(place ? { ...pass, where: readPlace(readPass(pass), place) } : pass);
+at("#alone").textContent = ABOUT;
+const pass = makeTemplates().completeDocument(JSON.parse(json)),
+  address = hashOf(window),
+  search = address.read(),
+  page = { bytes: shell.documentElement.outerHTML.length - json.length, shell: () => shell.cloneNode(true) },
+  send = makeRefusal(at("#refused"), ALONE);
+const viewer = mount(at(".viewer"), { alone: ALONE, send, type: () => {}, address, page });
+viewer.show(search ? { ...pass, where: readWhere(readPass(pass), search) } : pass);

@@ -1,5 +1,5 @@
-// What Streamlit gets wrong about links and Back on every page: keeps the address that of what is shown, rereads it
-// after a reconnect, and closes a phone's menu.
+// Fixes Streamlit's links and Back on every page: the address follows what is shown and is read again after a reconnect, and a
+// phone's menu closes.
 import { addressOf } from "./history.js";
 import { closeMenuOnceUsed, onReconnect } from "./streamlit.js";
 

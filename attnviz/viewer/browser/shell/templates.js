@@ -35,7 +35,8 @@ export function makeRequestsOnce(send) {
 const MAX_TEMPLATES = 16; // names sent to the server
 const KEPT_TEMPLATES = 2 * MAX_TEMPLATES; // the server may still refer to one whose name was sent earlier
 
-// Returns {names, whole(answer)}: the names of the templates kept, and an answer with its pass completed to a Document.
+// Completes what the server sends. Returns {names, complete(answer), completeDocument(document), completeMoment(moment)}; `names` are
+// those of the templates kept.
 export function makeTemplates() {
   const cache = new Map(); // name -> parts, the latest last
   const partsOf = ({ name, parts }) => {
@@ -46,20 +47,19 @@ export function makeTemplates() {
     if (cache.size > KEPT_TEMPLATES) cache.delete(cache.keys().next().value);
     return found;
   };
-  const completed = ({ template, parameters, ...rest }) => {
-    const shared = [template, parameters].filter(Boolean).map(partsOf); // a page of the site has a single template and no parameters
-    const made = [...shared, rest].reduce(merged),
+  const completeDocument = ({ template, parameters, ...rest }) => {
+    const shared = [template, parameters].filter(Boolean).map(partsOf), // a page of the site has a single template and no parameters
+      made = [...shared, rest].reduce(merged),
       { other } = rest; // pass A of a pair
-    return other ? { ...made, other: { ...other, document: completed(other.document) } } : made;
+    return other ? { ...made, other: { ...other, document: completeDocument(other.document) } } : made;
   };
   return {
     get names() {
       return [...cache.keys()].slice(-MAX_TEMPLATES);
     },
-    whole: answer => {
-      if (!answer.pass) return answer;
-      return { ...answer, pass: completed(answer.pass) };
-    },
+    completeDocument,
+    completeMoment: moment => ({ ...moment, document: completeDocument(moment.document) }),
+    complete: answer => (answer.pass ? { ...answer, pass: completeDocument(answer.pass) } : answer),
   };
 }
 

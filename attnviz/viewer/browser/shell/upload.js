@@ -1,12 +1,10 @@
 // The user's file: kept in this page's memory only, and sent again when another server process lacks it.
+import { isTemporary, pause } from "./ask.js";
 
-const BUSY = 429;
-const LATER = [404, BUSY, 502, 503, 504]; // unknown tab, busy, or down: retry
-const WAITS = [
-  "The server does not answer. The file is sent again in a moment.",
-  "Other files are compared first. This one is sent again in a moment.",
-];
-const RETRY_MS = 1000;
+const UNKNOWN_TAB = 404,
+  BUSY = 429;
+const SILENT = "The server does not answer. The file is sent again in a moment.",
+  WAITING = "Other files are compared first. This one is sent again in a moment.";
 const MAX_SECONDS = 60; // for the upload
 
 // The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;
@@ -22,26 +20,23 @@ export function setCurrentFile(window, file) {
 // Sends a file for a tab, and retries until the server answers, the upload takes too long or `isWanted()` is false.
 // report() gets the fraction sent, or the reason for waiting; send(url, body, report, isWanted) resolves to {status, text},
 // or null without an answer. Resolves to the file with its report, or null.
-export async function sendFile(url, tab, file, isWanted, report = _how => {}, { send = post, wait = paused } = {}) {
+export async function sendFile(url, tab, file, isWanted, report = _progress => {}, { send = post, wait = pause } = {}) {
   const line = JSON.stringify({ tab, filename: file.name, ...file.answers });
   while (isWanted()) {
     const response = await send(url, new Blob([line, "\n", file.bytes]), report, isWanted);
-    const answer = response && !LATER.includes(response.status) ? answerOf(response) : null;
+    const status = response?.status ?? 0,
+      answer = isTemporary(status) || status === UNKNOWN_TAB ? null : answerIn(response);
     if (answer && isWanted()) {
       if (answer.file) file.bytes = Uint8Array.from(atob(answer.file), letter => letter.charCodeAt(0));
       return Object.assign(file, { tab, pieces: answer.pieces });
     }
-    report(WAITS[Number(response?.status === BUSY)]);
-    await wait(RETRY_MS);
+    report(status === BUSY ? WAITING : SILENT);
+    await wait();
   }
   return null;
 }
 
-function paused(ms) {
-  return new Promise(done => setTimeout(done, ms));
-}
-
-function answerOf({ status, text }) {
+function answerIn({ status, text }) {
   if (status !== 200) return { pieces: [{ kind: "text", runs: [["", text]] }] };
   try {
     return JSON.parse(text);
@@ -55,7 +50,7 @@ function post(url, body, report, isWanted) {
   return new Promise(done => {
     const request = new XMLHttpRequest();
     let sent = 0;
-    const isLate = setTimeout(() => {
+    const timer = setTimeout(() => {
       done({ status: 408, text: tooSlow(sent) });
       request.abort();
     }, MAX_SECONDS * 1000);
@@ -65,11 +60,11 @@ function post(url, body, report, isWanted) {
       else request.abort();
     };
     request.upload.onload = () => {
-      clearTimeout(isLate);
+      clearTimeout(timer);
       report(1);
     };
     request.onloadend = () => {
-      clearTimeout(isLate);
+      clearTimeout(timer);
       done(request.status ? { status: request.status, text: request.responseText } : null);
     };
     request.open("POST", url);

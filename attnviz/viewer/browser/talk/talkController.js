@@ -1,11 +1,10 @@
-// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-
-// talk.
+// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
-import { button, element } from "../dom/element.js";
+import { button, h } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
-import { makeTalkRequests, makeTalkDock, makeTalkUploads } from "./talkDock.js";
-import { smallPictureOf } from "../lesson/speakerWindow.js";
+import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
+import { thumbnailOf } from "../lesson/speakerWindow.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
 
@@ -17,7 +16,7 @@ const MOST_UNDONE = 50;
 export function makeTalkStore(storeOf, window) {
   let { talk, pictures, before } = readTalk(storeOf),
     isKept = true,
-    last = null; // the kind of the last change; typing into one box is one change
+    lastChange = /** @type {string | null} */ (null); // typing into one box is one change
   const listeners = new Set();
   const notify = () => {
     for (const listener of listeners) listener();
@@ -54,26 +53,25 @@ export function makeTalkStore(storeOf, window) {
       return before.length > 0;
     },
     change(next, what = null) {
-      if (what === null || what !== last) before = [...before, talk].slice(-MOST_UNDONE);
-      last = what;
+      if (what === null || what !== lastChange) before = [...before, talk].slice(-MOST_UNDONE);
+      lastChange = what;
       set(next);
     },
     undo() {
-      last = null;
+      lastChange = null;
       if (before.length) set(before.pop());
     },
     // The thumbnail of a moment, by the address of its scene.
     pictureOf: at => pictures[at],
     keepPicture(at, picture) {
-      const addresses = new Set([at, ...talk.moment.map(each => each.at)]);
-      pictures = Object.fromEntries(
-        Object.entries({ ...pictures, [at]: picture }).filter(([address]) => addresses.has(address)),
-      );
+      const addresses = new Set([at, ...talk.moment.map(each => each.at)]),
+        all = Object.entries({ ...pictures, [at]: picture });
+      pictures = Object.fromEntries(all.filter(([address]) => addresses.has(address)));
       const wasKept = isKept;
       keep();
       if (isKept !== wasKept) notify();
     },
-    onChange: listener => {
+    onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -86,10 +84,10 @@ function readTalk(storeOf) {
   return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }
 
-const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses (`from` is where the talk was started) and an action to perform on arrival
+const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses (`from` is where the talk was started) and what to do on arrival
 const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the moment that is open in the walkthrough, and the tab that has them
-const OWN_SOURCE = /own-(parameters|microgpt|code)/; // in an address
-let controller = null;
+const UPLOADED = /own-(parameters|microgpt|code)/; // in an address
+let controller = /** @type {ReturnType<typeof makeController> | null} */ (null);
 
 export function talkControllerAt(site, templates) {
   controller ??= makeController(site, templates);
@@ -97,34 +95,34 @@ export function talkControllerAt(site, templates) {
 }
 
 function makeController(site, templates) {
-  const way = element("div", "viewer talk-goes-on"),
-    onward = button("Back to the talk", () => goOn("here")),
-    over = button("Leave it", () => {
-      keep({});
-      draw();
-    });
+  const leave = () => {
+    keep({});
+    draw();
+  };
+  const onward = button("Back to the talk", () => goOn("here")),
+    way = h("div", { class: "viewer talk-goes-on" }, onward, button("Leave it", leave));
   onward.title = "Page Down goes on with it, Page Up comes back to where you were";
-  way.append(onward, over);
-  let home = null, // the parent of `way`
+  let home = /** @type {any} */ (null), // the parent of `way`
     openLessons = () => {}, // opens the page of lessons from here
-    lessons = null, // the mounted page of lessons
-    open = null; // opens a scene in the walkthrough
+    lessons = /** @type {any} */ (null), // the mounted page of lessons
+    open = /** @type {any} */ (null); // opens a scene in the walkthrough
   const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
     requests = makeTalkRequests(site, templates, uploads);
   uploads.retain(uploadsOf(talkStore.moments));
   const talkDock = makeTalkDock(talkStore, requests, {
     site,
-    give: (place, what = "") => {
+    give(position, what = "") {
       if (lessons) {
-        lessons.go(place);
+        lessons.go(position);
         lessons[what]?.();
         return;
       }
-      keep({ here: searchOf(place), next: null, from: place.present ? window.location.search.slice(1) : null, what });
+      const from = position.present ? window.location.search.slice(1) : null;
+      keep({ here: searchOf(position), next: null, from, what });
       openLessons();
     },
-    open: moment => {
+    open(moment) {
       shareUploads(moment);
       if (open) open(moment.at);
       else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
@@ -139,25 +137,20 @@ function makeController(site, templates) {
     keep({ here: (which === "next" && next) || here, next: null, from });
     openLessons();
   }
-  window.addEventListener(
-    "keydown",
-    event => {
-      if (!way.isConnected || !["PageDown", "PageUp"].includes(event.key)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      goOn(event.key === "PageDown" ? "next" : "here");
-    },
-    true,
-  );
+  const onKey = event => {
+    if (!way.isConnected || !["PageDown", "PageUp"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    goOn(event.key === "PageDown" ? "next" : "here");
+  };
+  window.addEventListener("keydown", onKey, true);
   return {
     // Adds the scene on screen as a moment. `tab` is the tab of its pass.
-    collect: (pass, where, tab) => {
-      const { search } = new URL(spelledOut(window.location.href, pass.document.link));
-      const at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
-      talkDock.collect(
-        { at, picture: smallPictureOf(pass, where) },
-        OWN_SOURCE.test(decodeURIComponent(at)) ? tab : null,
-      );
+    collect(pass, where, tab) {
+      const { search } = new URL(spelledOut(window.location.href, pass.document.link)),
+        at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1),
+        hasUploads = UPLOADED.test(decodeURIComponent(at));
+      talkDock.collect({ at, picture: thumbnailOf(pass, where) }, hasUploads ? tab : null);
       return true;
     },
     // Sends a tab the uploads of the moment that it shows, if it lacks them. Resolves to whether it did.
@@ -166,36 +159,36 @@ function makeController(site, templates) {
       if (!names.length || (last === tab && !lacksFile)) return false;
       write(SHARED, { names, tab });
       try {
-        await requests.give(tab, names);
+        await requests.sendUploads(tab, names);
         return true;
       } catch {
         return false; // the walkthrough reports that they are missing
       }
     },
-    openLessonsBy: act => {
+    openLessonsBy(act) {
       openLessons = act;
       lessons = null;
       open = null;
     },
-    standIn: root => {
+    standIn(root) {
       home = root;
       talkDock.standIn(root);
       draw();
     },
     // What the page of lessons needs for a talk.
-    hostOfLessons: opens => ({
+    lessonsHost: opens => ({
       talk: talkDock,
       resumeSearch: () => readResume().here ?? "",
       shareUploads: ({ lesson, moment }) => shareUploads(lesson === ID ? talkStore.talk.moment[moment - 1] : {}),
-      pause: (place, next) => keep({ ...readResume(), here: searchOf(place), next: next && searchOf(next) }),
-      onLeave: () => {
+      pause: (position, next) => keep({ ...readResume(), here: searchOf(position), next: next && searchOf(next) }),
+      onLeave() {
         const { from } = readResume();
         keep({});
         if (from) opens(from);
       },
     }),
     // Called once the page of lessons is mounted. Opens the talk of a link, if there is one.
-    async arrive(page, opens) {
+    async mounted(page, opens) {
       lessons = page;
       open = opens;
       const { from, what } = readResume();
@@ -204,7 +197,7 @@ function makeController(site, templates) {
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await talkDock.arrive(hash)) page.go({ lesson: "talk", moment: 1, present: false });
+      if (await talkDock.openLink(hash)) page.go({ lesson: ID, moment: 1, present: false });
     },
   };
 }

@@ -1,57 +1,49 @@
 // The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
-import { ID, MOST_MOMENTS, added, askTalkAt, entryOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
-import { button, element } from "../dom/element.js";
+import { ID, MOST_MOMENTS, added, entryOf, fileNameOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
+import { button, h } from "../dom/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
 import { MOST_BYTES, drawCode } from "../views/qrCode.js";
-import { fileNameOf, makeTakeaway } from "../lesson/surroundings.js";
+import { makeTakeaway } from "../lesson/menus.js";
+import { fetchJson } from "../shell/ask.js";
 import { makeTalkDrawer } from "./talkDrawer.js";
 
 // `templates` completes the documents that the server sends; `uploads` (makeTalkUploads) holds the files that moments show.
 export function makeTalkRequests(site, templates, uploads) {
-  const ask = askTalkAt(site);
-  /** @param {{}} request @returns {Promise<import("../../generated/contract").OfferedQuestions>} */
-  const askQuestions = request => ask({ kind: "questions", ...request });
-  /** @param {{}} said @returns {Promise<import("../../generated/contract").WrittenFile>} */
-  const askFile = ask;
-  /** @param {{}} request @returns {Promise<import("../../generated/contract").WrittenPage>} */
-  const askPage = request => ask({ kind: "page", ...request });
-  /** @param {{}} request @returns {Promise<import("../../generated/contract").OpenedTalk>} */
-  const askTalk = request => ask({ kind: "talk", ...request });
-  /** @param {{}} request @returns {Promise<import("../../generated/contract").ShownUploads>} */
-  const askUploads = request => ask({ kind: "uploads", ...request });
-  const fetched = async moment => {
-    const sent = await ask({ kind: "moment", moment, uploads: await uploads.of(uploadsOf([moment])) });
-    return { ...sent, document: templates.whole({ pass: sent.document }).pass };
-  };
-  const withUploads = async talk => ({ ...talk, uploads: await uploads.of(uploadsOf(talk.moment)) });
-  const cache = makeMoments(fetched, JSON.stringify); // by content, so that a moment once fetched needs no server
+  const post = (kind, request) => fetchJson(new URL("talk", site), { kind, ...request }),
+    filesOf = moments => uploads.of(uploadsOf(moments)),
+    withFiles = async talk => ({ ...talk, uploads: await filesOf(talk.moment) });
+  const fetchMoment = async moment =>
+    templates.completeMoment(await post("moment", { moment, uploads: await filesOf([moment]) }));
   return {
-    moment: cache.get,
-    questions: async moment => {
-      const files = await uploads.of(uploadsOf([moment]));
-      return (await askQuestions({ at: moment.at, uploads: files })).questions;
+    moment: makeMoments(fetchMoment, JSON.stringify).get, // by content, so that a moment once fetched needs no server
+    async questions(moment) {
+      const request = { at: moment.at, uploads: await filesOf([moment]) };
+      /** @type {import("../../generated/contract").SuggestedQuestions} */
+      const { questions } = await post("questions", request);
+      return questions;
     },
-    fileOf: async talk => (await askFile({ kind: "file", talk: await withUploads(talk) })).file,
-    questionsFileOf: async (talk, form) =>
-      (await askFile({ kind: "export", form, talk: await withUploads(talk) })).file,
-    pageOf: async talk => (await askPage({ talk: await withUploads(talk) })).page,
+    fileOf: async talk => (await post("file", { talk: await withFiles(talk) })).file,
+    questionsFileOf: async (talk, form) => (await post("export", { form, talk: await withFiles(talk) })).file,
+    pageOf: async talk => (await post("page", { talk: await withFiles(talk) })).page,
     // The talk in a file, a link or a lesson. Stores its uploads.
     async talkOf(request) {
-      const { uploads: files, ...talk } = (await askTalk(request)).talk;
+      /** @type {import("../../generated/contract").OpenedTalk} */
+      const opened = await post("talk", request),
+        { uploads: files, ...talk } = opened.talk;
       await uploads.keep(files);
       return talk;
     },
     // The names of the uploads that a tab's scene shows. Stores them.
     async uploadsOfScene(tab, at) {
-      const { uploads: files } = await askUploads({ tab, at });
+      /** @type {import("../../generated/contract").ShownUploads} */
+      const { uploads: files } = await post("uploads", { tab, at });
       await uploads.keep(files);
       return Object.keys(files);
     },
     areKept: moments => uploads.areKept(uploadsOf(moments)),
-    // Sends uploads to a tab by name.
-    give: async (tab, names) => ask({ kind: "give", tab, uploads: await uploads.of(names) }),
-    sizeOf: async moments => Object.values(await uploads.of(uploadsOf(moments))).join("").length,
+    sendUploads: async (tab, names) => post("give", { tab, uploads: await uploads.of(names) }),
+    sizeOf: async moments => Object.values(await filesOf(moments)).join("").length,
   };
 }
 
@@ -68,12 +60,9 @@ const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
 
 export async function packed(talk) {
-  const bytes = await transformed(
-    new CompressionStream(FORMAT),
-    new TextEncoder().encode(JSON.stringify(talk)),
-    Infinity,
-  );
-  const text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
+  const json = new TextEncoder().encode(JSON.stringify(talk)),
+    bytes = await transformed(new CompressionStream(FORMAT), json, Infinity),
+    text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
   return LINK_NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
@@ -81,23 +70,22 @@ export async function packed(talk) {
 export async function unpacked(hash) {
   if (!hash.startsWith(LINK_NAME)) return null;
   try {
-    const text = atob(hash.slice(LINK_NAME.length).replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(text, sign => sign.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(
-      await transformed(new DecompressionStream(FORMAT), bytes, MOST_LINK_BYTES),
-    );
+    const text = atob(hash.slice(LINK_NAME.length).replaceAll("-", "+").replaceAll("_", "/")),
+      bytes = Uint8Array.from(text, sign => sign.charCodeAt(0)),
+      json = await transformed(new DecompressionStream(FORMAT), bytes, MOST_LINK_BYTES);
+    return new TextDecoder("utf-8", { fatal: true }).decode(json);
   } catch {
     throw new Error(BROKEN);
   }
 }
 
 async function transformed(stream, bytes, most) {
-  const writer = stream.writable.getWriter();
-  const isWritten = writer.write(bytes).then(() => writer.close());
+  const writer = stream.writable.getWriter(),
+    isWritten = writer.write(bytes).then(() => writer.close());
   isWritten.catch(() => {}); // reading fails too, and reports it
-  const pieces = [];
+  const pieces = /** @type {BlobPart[]} */ ([]),
+    reader = stream.readable.getReader();
   let size = 0;
-  const reader = stream.readable.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -114,13 +102,13 @@ const MOST_CHARACTERS = 11_184_812; // of all uploads of a talk, as in core/limi
 // The uploads of a talk in IndexedDB (`databases`). Returns {keep(files), of(names), areKept(names), retain(names)}: files are
 // {name: base64}, areKept() says whether they survive until the next visit, retain() deletes all others.
 export function makeTalkUploads(databases) {
-  const inMemory = new Map(); // without a database they last until the page is left
-  const unsaved = new Set(); // names that the database refused
-  let opening = null;
+  const inMemory = new Map(), // without a database they last until the page is left
+    unsaved = new Set(); // names that the database refused
+  let opening = /** @type {Promise<any> | null} */ (null);
   const open = () => {
     const request = databases.open(UPLOADS_NAME, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    return answerTo(request);
+    return resultOf(request);
   };
   async function store(mode) {
     opening ??= open();
@@ -128,7 +116,7 @@ export function makeTalkUploads(databases) {
   }
   async function fileOf(name) {
     try {
-      return inMemory.get(name) ?? (await answerTo((await store("readonly")).get(name)));
+      return inMemory.get(name) ?? (await resultOf((await store("readonly")).get(name)));
     } catch {
       return undefined;
     }
@@ -138,7 +126,7 @@ export function makeTalkUploads(databases) {
       for (const [name, file] of Object.entries(files)) {
         inMemory.set(name, file);
         try {
-          await answerTo((await store("readwrite")).put(file, name));
+          await resultOf((await store("readwrite")).put(file, name));
           unsaved.delete(name);
         } catch {
           unsaved.add(name);
@@ -152,14 +140,14 @@ export function makeTalkUploads(databases) {
     },
     async retain(names) {
       try {
-        for (const name of await answerTo((await store("readonly")).getAllKeys()))
-          if (!names.includes(name)) await answerTo((await store("readwrite")).delete(name));
-      } catch {} // as above
+        for (const name of await resultOf((await store("readonly")).getAllKeys()))
+          if (!names.includes(name)) await resultOf((await store("readwrite")).delete(name));
+      } catch {} // there is no database
     },
   };
 }
 
-function answerTo(request) {
+function resultOf(request) {
   return new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
     request.onerror = () => failed(request.error);
@@ -168,23 +156,23 @@ function answerTo(request) {
 
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
-// `talkStore` and `requests` are as in makeTalkDock; say(text) reports the outcome, doThere(what) performs an action on the talk's page. Returns {buttons,
-// code, panel}: elements, of which `code` is what a QR code stands in.
-function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
-  const code = element("p", "code"),
+// report(text) shows the outcome, doThere(what) performs an action on the talk's page. Returns {buttons, code, panel}: elements, of which
+// `code` takes a QR code.
+function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
+  const code = h("p", { class: "code" }),
+    title = () => nameOf(talkStore.talk),
     hasUploads = () => uploadsOf(talkStore.talk.moment).length > 0,
-    fileName = ending => `${fileNameOf(nameOf(talkStore.talk))}.${ending}`;
-  const takeaway = makeTakeaway({
-    title: () => nameOf(talkStore.talk),
-    questions: form => requests.questionsFileOf(talkStore.talk, form),
-    print: async () => doThere("print"),
-  });
+    fileName = ending => `${fileNameOf(title())}.${ending}`,
+    questions = form => requests.questionsFileOf(talkStore.talk, form),
+    takeaway = makeTakeaway({ title, questions, print: async () => doThere("print") });
   takeaway.button.classList.remove("link"); // it is among buttons here
-  const way = (name, act) =>
-    button(name, async () => {
+  const sharing = (name, act) => {
+    const share = async () => {
       code.replaceChildren();
-      say(await act().catch(errorText));
-    });
+      report(await act().catch(errorText));
+    };
+    return button(name, share);
+  };
   async function linkOf() {
     const url = new URL(`?lesson=${ID}`, site);
     url.hash = await packed(talkStore.talk);
@@ -192,9 +180,10 @@ function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
   }
   async function copyLink() {
     if (hasUploads()) return OWN_NUMBERS;
-    const { href, hash, hostname, protocol } = await linkOf();
+    const { href, hash, hostname, protocol } = await linkOf(),
+      [length, most] = [hash.length, MOST].map(each => each.toLocaleString("en"));
     if (hash.length > MOST)
-      return `The link would have ${hash.length.toLocaleString("en")} characters, and some programs cut off what is longer than ${MOST.toLocaleString("en")}: send the file.`;
+      return `The link would have ${length} characters, and some programs cut off what is longer than ${most}: send the file.`;
     return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
   }
   async function showCode() {
@@ -212,50 +201,39 @@ function makeTalkSharing(talkStore, requests, site, { say, doThere }) {
     return "Saved.";
   }
   async function savePage() {
-    say("The page is being made …");
+    report("The page is being made …");
     saveFile(await requests.pageOf(talkStore.talk), fileName("html"));
     return "Saved. The page opens without a server.";
   }
-  return {
-    buttons: [
-      way("Copy link", copyLink),
-      way("QR code", showCode),
-      way("↓ File", saveTalk),
-      way("↓ Page", savePage),
-      takeaway.button,
-    ],
-    code,
-    panel: takeaway.panel,
-  };
+  const ways = { "Copy link": copyLink, "QR code": showCode, "↓ File": saveTalk, "↓ Page": savePage },
+    buttons = Object.entries(ways).map(([name, act]) => sharing(name, act));
+  return { buttons: [...buttons, takeaway.button], code, panel: takeaway.panel };
 }
 
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
-// `talkStore` holds the user's talk, `requests` asks the server about it; host: {site, give(place, what), open(moment)}: give() leads to a
-// place of the talk, and does there what is said, "print" or "openClass".
-// Returns {standIn(home), collect({at, picture}, tab), open(), ...}.
+// host: {site, give(position, what), open(moment)}: give() leads to a position in the talk, and there does "print" or "openClass".
 export function makeTalkDock(talkStore, requests, host) {
-  const chooser = element("input");
-  Object.assign(chooser, { type: "file", accept: ".toml", hidden: true });
+  const chooser = h("input", { type: "file", accept: ".toml", hidden: true }),
+    opening = button("Open a file", () => chooser.click());
   chooser.onchange = async () => {
     const [file] = chooser.files;
     chooser.value = "";
-    if (file) take({ file: await file.text() }, `Opened ${file.name}.`);
+    if (file) openTalk({ file: await file.text() }, `Opened ${file.name}.`);
   };
-  const opening = button("Open a file", () => chooser.click());
   opening.dataset.always = "true";
-  const give = (moment, present, what) => {
+  const give = (moment, present, what = "") => {
     drawer.close();
     host.give({ lesson: ID, moment, present }, what);
   };
   const sharing = makeTalkSharing(talkStore, requests, host.site, {
-    say: text => drawer.say(text),
+    report: text => drawer.report(text),
     doThere: what => give(1, false, what),
   });
   const drawer = makeTalkDrawer(talkStore, requests, {
     give: moment => give(moment, true),
-    open: moment => {
+    open(moment) {
       drawer.close();
       host.open(moment);
     },
@@ -263,16 +241,16 @@ export function makeTalkDock(talkStore, requests, host) {
     code: sharing.code,
   });
   drawer.element.append(chooser, sharing.panel);
-  const refuse = request => {
+  const refuse = reason => {
     drawer.open();
-    drawer.say(request);
+    drawer.report(reason);
   };
   // Replaces the talk by another; Undo brings it back. Returns whether that worked.
-  async function take(request, done, refused = drawer.say) {
+  async function openTalk(request, done, refused = drawer.report) {
     try {
       const talk = await requests.talkOf(request);
       talkStore.change({ title: talk.title ?? "", moment: talk.moment ?? [] });
-      drawer.say(`${done} Undo brings back what was here.`);
+      drawer.report(`${done} Undo brings back what was here.`);
       return true;
     } catch (error) {
       refused(errorText(error));
@@ -301,33 +279,34 @@ export function makeTalkDock(talkStore, requests, host) {
     async collectFrom({ lesson, moment }) {
       drawer.open();
       if (lesson === ID) return;
-      if (talkStore.talk.moment.length >= MOST_MOMENTS) return drawer.say(FULL);
+      if (talkStore.talk.moment.length >= MOST_MOMENTS) return drawer.report(FULL);
       try {
         const { moment: all } = await requests.talkOf({ lesson });
         talkStore.change(added(talkStore.talk, all[moment - 1]));
         drawer.open(talkStore.talk.moment.length - 1);
       } catch (error) {
-        drawer.say(errorText(error));
+        drawer.report(errorText(error));
       }
     },
     // Starts a talk with all moments of a lesson.
-    startFrom: async lesson => {
+    async startFrom(lesson) {
       drawer.open();
-      await take({ lesson }, "");
+      await openTalk({ lesson }, "");
     },
     // Opens the talk of a link. Returns whether that worked; the drawer shows why not.
-    async arrive(hash) {
-      const json = await unpacked(hash).catch(error => {
-        refuse(error.message);
-        return null;
-      });
-      return json !== null && take({ json }, "", refuse);
+    async openLink(hash) {
+      try {
+        const json = await unpacked(hash);
+        return json !== null && (await openTalk({ json }, "", refuse));
+      } catch (error) {
+        refuse(errorText(error));
+        return false;
+      }
     },
     entry: () => entryOf(talkStore.talk),
     momentAt: ({ moment }) => talkStore.talk.moment[moment - 1],
-    fetched: ({ moment }) => requests.moment(talkStore.talk.moment[moment - 1]),
+    fetchMoment: ({ moment }) => requests.moment(talkStore.talk.moment[moment - 1]),
     questions: form => requests.questionsFileOf(talkStore.talk, form),
-    talk: () => talkStore.talk,
     onChange: talkStore.onChange,
   };
 }

@@ -1,48 +1,41 @@
 // The drawer of a talk: the list of its moments, and the form that edits one.
-import { button, element, write } from "../dom/element.js";
+import { button, h, write } from "../dom/element.js";
 import { answerOf } from "../lesson/question.js";
 import { openDialog } from "../dom/popup.js";
-import { drawSmallPicture, smallPictureFrom } from "../lesson/speakerWindow.js";
+import { drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
 import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js";
 
 const NONE = "none",
   OWN = "own";
 
-// actions: {edit(parts, what), move(by), remove, give, open}: the last two show it as it is given, and as it was collected; `requests` asks the server. Returns {element, update(moment, place, n)}.
+// actions: {edit(parts, what), move(by), remove(), give(), open()}: give() presents the talk from this moment, open() opens its scene.
 function makeTalkForm(actions, requests) {
-  const box = element("div", "moment-form"),
-    answer = element("p", "answer");
-  answer.setAttribute("role", "status");
-  let now = null, // the moment
-    suggestions = [], // questions for the address `offeredAt`
+  const answer = h("p", { class: "answer", role: "status" });
+  let now = /** @type {any} */ (null), // the moment
+    suggestions = /** @type {any[]} */ ([]), // questions for the address `offeredAt`
     offeredAt = "";
   const edit = (name, value) => actions.edit({ [name]: value }, name);
-  const text = textArea(3, value => edit("text", value), check),
-    after = textArea(2, value => edit("after", value), check),
-    notes = textArea(2, value => edit("notes", value)),
-    prompt = textArea(2, value => actions.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check);
-  const minutes = element("input");
-  Object.assign(minutes, { type: "number", min: 0, max: 120, step: 0.5 });
+  const text = makeTextArea(3, value => edit("text", value), check),
+    after = makeTextArea(2, value => edit("after", value), check),
+    notes = makeTextArea(2, value => edit("notes", value)),
+    prompt = makeTextArea(2, value => actions.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check),
+    minutes = h("input", { type: "number", min: 0, max: 120, step: 0.5 }),
+    question = h("select");
   minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
-  const question = element("select");
   question.onchange = () => {
     const { value } = question;
     if (value !== OWN) actions.edit({ ask: value === NONE ? null : suggestions[Number(value)].ask });
     check();
   };
-  const prompted = labelled("Asked as", prompt),
-    answered = labelled("Said with the answer", after);
-  const up = button("Move up", () => actions.move(-1)),
+  const labelled = (name, control) => h("label", {}, h("span", {}, name), control),
+    prompted = labelled("Asked as", prompt),
+    answered = labelled("Said with the answer", after),
+    up = button("Move up", () => actions.move(-1)),
     down = button("Move down", () => actions.move(1)),
-    line = element("p", "acts");
-  line.append(
-    up,
-    down,
-    button("Try it", actions.give),
-    button("Open it", actions.open),
-    button("Delete", actions.remove),
-  );
-  box.append(
+    rest = [button("Try it", actions.give), button("Open it", actions.open), button("Delete", actions.remove)];
+  const box = h(
+    "div",
+    { class: "moment-form" },
     labelled("What you say", text),
     labelled("Question", question),
     prompted,
@@ -50,19 +43,20 @@ function makeTalkForm(actions, requests) {
     answered,
     labelled("Notes for yourself", notes),
     labelled("Minutes", minutes),
-    line,
+    h("p", { class: "acts" }, up, down, rest),
   );
 
-  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-  const isOffered = ({ ask }) => same({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
+  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const isOffered = ({ ask }) => isSame({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
   function drawQuestions() {
-    const at = suggestions.findIndex(isOffered),
-      options = suggestions.map(({ ask }, nth) => optionOf(ask.prompt, String(nth)));
-    if (now.ask && at < 0) options.unshift(optionOf(now.ask.prompt, OWN));
-    question.replaceChildren(optionOf("No question", NONE), ...options);
-    question.value = now.ask ? (at < 0 ? OWN : String(at)) : NONE;
+    const option = (label, value) => h("option", { value }, label),
+      index = suggestions.findIndex(isOffered),
+      options = suggestions.map(({ ask }, nth) => option(ask.prompt, String(nth)));
+    if (now.ask && index < 0) options.unshift(option(now.ask.prompt, OWN));
+    question.replaceChildren(option("No question", NONE), ...options);
+    question.value = now.ask ? (index < 0 ? OWN : String(index)) : NONE;
   }
-  async function offer() {
+  async function fetchQuestions() {
     const { at } = now;
     offeredAt = at;
     suggestions = [];
@@ -73,35 +67,31 @@ function makeTalkForm(actions, requests) {
   }
   // Shows the answer that the pass gives, or why it has none.
   async function check() {
-    const moment = now;
+    const moment = now,
+      sentenceOf = ({ question: resolved }) => (resolved ? `The answer: ${answerOf(resolved)}.` : "");
     write(answer, "");
-    const sentence = await requests
-      .moment(moment)
-      .then(({ question: resolved }) => (resolved ? `The answer: ${answerOf(resolved)}.` : ""), errorText);
+    const sentence = await requests.moment(moment).then(sentenceOf, errorText);
     if (now === moment) write(answer, sentence);
   }
   return {
     element: box,
-    update(moment, place, n) {
-      const isOther = now?.at !== moment.at || !same(now?.ask ?? null, moment.ask ?? null);
+    update(moment, index, n) {
+      const isOther = now?.at !== moment.at || !isSame(now?.ask ?? null, moment.ask ?? null),
+        minutesText = moment.minutes ? String(moment.minutes) : "",
+        controls = [text, after, notes, prompt, minutes],
+        values = [moment.text, moment.after, moment.notes, moment.ask?.prompt, minutesText];
       now = moment;
-      for (const [control, value] of [
-        [text, moment.text],
-        [after, moment.after],
-        [notes, moment.notes],
-        [prompt, moment.ask?.prompt],
-        [minutes, moment.minutes ? String(moment.minutes) : ""],
-      ])
-        if (control.value !== (value ?? "")) control.value = value ?? "";
-      prompted.hidden = !moment.ask || moment.ask.prompt === undefined;
+      for (const [i, control] of controls.entries())
+        if (control.value !== (values[i] ?? "")) control.value = values[i] ?? "";
+      prompted.hidden = moment.ask?.prompt === undefined;
       answered.hidden = !moment.ask && !moment.after;
-      up.disabled = place === 0;
-      down.disabled = place === n - 1;
-      if (offeredAt !== moment.at) offer();
-      if (isOther) {
-        drawQuestions();
-        if (!box.contains(box.getRootNode().activeElement) || box.getRootNode().activeElement === question) check();
-      }
+      up.disabled = index === 0;
+      down.disabled = index === n - 1;
+      if (offeredAt !== moment.at) fetchQuestions();
+      if (!isOther) return;
+      drawQuestions();
+      const { activeElement } = box.getRootNode();
+      if (!box.contains(activeElement) || activeElement === question) check();
     },
     focus: () => text.focus(),
   };
@@ -111,112 +101,83 @@ function errorText(error) {
   return error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
 }
 
-function labelled(name, control) {
-  const label = element("label");
-  label.append(element("span", "", name), control);
-  return label;
-}
-
-function textArea(rows, act, end = () => {}) {
-  const made = element("textarea");
-  Object.assign(made, { rows, maxLength: 3000 });
-  made.oninput = () => act(made.value);
-  made.onchange = end;
-  return made;
-}
-
-function optionOf(label, value) {
-  const made = element("option", "", label);
-  made.value = value;
-  return made;
+function makeTextArea(rows, act, onchange = () => {}) {
+  const box = h("textarea", { rows, maxLength: 3000, onchange });
+  box.oninput = () => act(box.value);
+  return box;
 }
 
 const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
-// `talkStore` holds the user's talk (talkController.js), `requests` asks the server about it; actions: {give(place), open(moment), ways, code}, of which ways are
-// the elements of what else is done with the whole talk, and code is what a QR code stands in. Returns {element, standIn(home), open(place),
-// say(text), close()}.
+// `talkStore` holds the user's talk (talkController.js), `requests` asks the server about it; actions: {give(number), open(moment), ways, code}:
+// `ways` are buttons that do something with the whole talk, `code` takes a QR code.
 export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) {
-  const box = element("dialog", "viewer talk-drawer asks"),
-    head = element("header"),
-    title = element("input"),
-    count = element("p", "note"),
-    list = element("ol", "talk-moments"),
-    how = element("p", "how", HOW),
-    foot = element("footer"),
-    status = element("p", "status");
-  box.setAttribute("aria-label", "Your talk");
-  title.setAttribute("aria-label", "Title of the talk");
-  Object.assign(title, { placeholder: "Title of the talk", maxLength: 200 });
+  const title = h("input", { placeholder: "Title of the talk", maxLength: 200, "aria-label": "Title of the talk" }),
+    count = h("p", { class: "note" }),
+    list = h("ol", { class: "talk-moments" }),
+    how = h("p", { class: "how" }, HOW),
+    status = h("p", { class: "status", role: "status" }),
+    giving = button("Give the talk", () => give(1), "check"),
+    undo = button("Undo", () => talkStore.undo());
+  const deleting = button("Throw away", () => {
+    talkStore.change(NOTHING);
+    report("Thrown away. Undo brings it back.");
+  });
+  const closing = button("Close", () => box.close()),
+    head = h("header", {}, h("h2", {}, "Your talk"), closing),
+    foot = h("footer", {}, giving, ways, undo, deleting),
+    props = { class: "viewer talk-drawer asks", "aria-label": "Your talk" },
+    box = h("dialog", props, head, title, count, how, list, status, code, foot);
   title.oninput = () => talkStore.change({ ...talkStore.talk, title: title.value }, "title");
-  status.setAttribute("role", "status");
   let home = null,
-    chosen = -1,
+    chosen = -1, // the moment whose form is open
     drawn = "";
-  const giving = button("Give the talk", () => give(1), "check"),
-    undo = button("Undo", () => talkStore.undo()),
-    away = button("Throw away", () => {
-      talkStore.change(NOTHING);
-      say("Thrown away. Undo brings it back.");
-    });
-  head.append(
-    element("h2", "", "Your talk"),
-    button("Close", () => box.close()),
-  );
-  foot.append(giving, ...ways, undo, away);
-  box.append(head, title, count, how, list, status, code, foot);
-
-  const form = makeTalkForm(
-    {
-      edit: (parts, what) => talkStore.change(edited(talkStore.talk, chosen, parts), what && `${what} ${chosen}`),
-      move: by => move(chosen, chosen + by),
-      remove: () => remove(chosen),
-      give: () => give(chosen + 1),
-      open: () => open(talkStore.talk.moment[chosen]),
-    },
-    requests,
-  );
-  const say = text => write(status, text);
+  const formActions = {
+    edit: (parts, what) => talkStore.change(edited(talkStore.talk, chosen, parts), what && `${what} ${chosen}`),
+    move: by => move(chosen, chosen + by),
+    remove: () => remove(chosen),
+    give: () => give(chosen + 1),
+    open: () => open(talkStore.talk.moment[chosen]),
+  };
+  const form = makeTalkForm(formActions, requests),
+    report = text => write(status, text);
   function move(from, to) {
-    if (to < 0 || to >= talkStore.talk.moment.length || from === to) return;
-    const isChosen = chosen === from;
-    if (isChosen) chosen = to;
+    const { length } = talkStore.talk.moment;
+    if (to < 0 || to >= length || from === to) return;
+    if (chosen === from) chosen = to;
     talkStore.change(moved(talkStore.talk, from, to));
     focus(to);
-    say(`Moment ${to + 1} of ${talkStore.talk.moment.length}.`);
+    report(`Moment ${to + 1} of ${length}.`);
   }
-  function remove(at) {
+  function remove(index) {
     chosen = -1;
-    talkStore.change(without(talkStore.talk, at));
-    say("Deleted. Undo brings it back.");
-    focus(Math.min(at, talkStore.talk.moment.length - 1));
+    talkStore.change(without(talkStore.talk, index));
+    report("Deleted. Undo brings it back.");
+    focus(Math.min(index, talkStore.talk.moment.length - 1));
   }
-  function focus(at) {
-    (list.children[at]?.querySelector("button") ?? title).focus();
+  function focus(index) {
+    (list.children[index]?.querySelector("button") ?? title).focus();
   }
-  function choose(at) {
-    chosen = chosen === at ? -1 : at;
+  function choose(index) {
+    chosen = chosen === index ? -1 : index;
     draw();
-    if (chosen >= 0) list.children[at].scrollIntoView({ block: "nearest" });
+    if (chosen >= 0) list.children[index].scrollIntoView({ block: "nearest" });
   }
   function draw() {
     if (!box.open) return;
-    const { moment: moments } = talkStore.talk,
+    const { talk, isKept, canUndo } = talkStore,
+      moments = talk.moment,
       n = moments.length,
-      order = JSON.stringify([chosen, moments.map(({ at }) => at)]);
+      order = JSON.stringify([chosen, moments.map(({ at }) => at)]),
+      kept = isKept && requests.areKept(moments) ? KEPT : LOST;
     if (chosen >= n) chosen = -1;
-    if (title.value !== talkStore.talk.title) title.value = talkStore.talk.title;
-    write(
-      count,
-      n
-        ? `${countOf(moments)} ${talkStore.isKept && requests.areKept(moments) ? KEPT : LOST}${ownNumbersIn(moments)}`
-        : "",
-    );
+    if (title.value !== talk.title) title.value = talk.title;
+    write(count, n ? `${countOf(moments)} ${kept}${ownNumbersIn(moments)}` : "");
     how.hidden = n > 0;
-    for (const each of [giving, away, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
-    undo.disabled = !talkStore.canUndo;
+    for (const each of [giving, deleting, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
+    undo.disabled = !canUndo;
     if (order !== drawn) {
       const { activeElement } = box.getRootNode(),
         focused = list.contains(activeElement) ? activeElement : null;
@@ -225,68 +186,66 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       if (focused?.isConnected) focused.focus();
       drawn = order;
     }
-    for (const [at, moment] of moments.entries()) write(list.children[at].querySelector(".said"), labelOf(moment));
+    for (const [index, moment] of moments.entries())
+      write(list.children[index].querySelector(".said"), labelOf(moment));
     if (chosen >= 0) form.update(moments[chosen], chosen, n);
   }
-  function drawMoment(moment, at) {
-    const picture = element("span", "shown"),
-      known = talkStore.pictureOf(moment.at);
-    picture.append(drawSmallPicture(known));
-    if (!known) fetchPicture(moment, picture);
-    return drawLine(at, at === chosen, picture, {
-      choose: () => choose(at),
-      remove: () => remove(at),
-      move: to => move(at, to),
-      bring: from => from in talkStore.talk.moment && move(from, at),
+  function drawMoment(moment, index) {
+    const thumbnail = talkStore.pictureOf(moment.at),
+      picture = h("span", { class: "shown" }, drawThumbnail(thumbnail));
+    if (!thumbnail) fetchThumbnail(moment, picture);
+    return drawLine(index, index === chosen, picture, {
+      choose: () => choose(index),
+      remove: () => remove(index),
+      move: to => move(index, to),
+      bring: from => from in talkStore.talk.moment && move(from, index),
       focus: to => list.children[to]?.querySelector("button").focus(),
     });
   }
   // A moment from a link or a file has no thumbnail yet: it is drawn from its pass.
-  async function fetchPicture(moment, picture) {
-    const made = await requests.moment(moment).then(smallPictureFrom, () => null);
-    if (!made) return;
-    talkStore.keepPicture(moment.at, made);
-    picture.replaceChildren(drawSmallPicture(made));
+  async function fetchThumbnail(moment, picture) {
+    const thumbnail = await requests.moment(moment).then(thumbnailFrom, () => null);
+    if (!thumbnail) return;
+    talkStore.keepPicture(moment.at, thumbnail);
+    picture.replaceChildren(drawThumbnail(thumbnail));
   }
   talkStore.onChange(draw);
   return {
     element: box,
-    say,
+    report,
     standIn(root) {
       home = root;
     },
-    open(at = -1) {
-      chosen = at;
+    open(index = -1) {
+      chosen = index;
       drawn = "";
-      say("");
+      report("");
       openDialog(box, home);
       draw();
-      if (at >= 0) {
-        list.children[at].scrollIntoView({ block: "nearest" });
-        form.focus();
-      }
+      if (index < 0) return;
+      list.children[index].scrollIntoView({ block: "nearest" });
+      form.focus();
     },
     close: () => box.close(),
   };
 }
 
-// The line of the moment at a place, with its picture. actions: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last
-// gives another line the keyboard.
-function drawLine(at, isChosen, picture, actions) {
-  const line = element("li"),
-    opener = button("", actions.choose, "moment");
-  opener.append(element("span", "number", String(at + 1)), picture, element("span", "said"));
+// The line of a moment, with its picture. actions: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last focuses
+// another line.
+function drawLine(index, isChosen, picture, actions) {
+  const opener = h("button", { type: "button", class: "moment", title: "Alt and ↑ or ↓ moves it, Delete deletes it" });
+  opener.append(h("span", { class: "number" }, String(index + 1)), picture, h("span", { class: "said" }));
   opener.setAttribute("aria-expanded", String(isChosen));
-  opener.title = "Alt and ↑ or ↓ moves it, Delete deletes it";
+  opener.onclick = actions.choose;
   opener.onkeydown = event => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (event.key === "Delete") actions.remove();
-    else if (by) (event.altKey ? actions.move : actions.focus)(at + by);
+    else if (by) (event.altKey ? actions.move : actions.focus)(index + by);
     else return;
     event.preventDefault();
   };
-  line.draggable = !isChosen; // dragging in the form selects text
-  line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(at));
+  const line = h("li", { draggable: !isChosen }, opener); // dragging in the form selects text
+  line.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", String(index));
   line.ondragover = event => {
     event.preventDefault();
     line.classList.add("over");
@@ -297,7 +256,6 @@ function drawLine(at, isChosen, picture, actions) {
     line.classList.remove("over");
     actions.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
   };
-  line.append(opener);
   return line;
 }
 

@@ -4,12 +4,12 @@ import { svgElement } from "../dom/element.js";
 const THICKEST = 13,
   LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
-// The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
-/** @param {Pass} pass @param {Look} look */
+/** The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
+ * @param {Pass} pass @param {Look} look */
 export function arcsOf(pass, look, attention, cell) {
   return pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
     const index = pass.indexAt(attention, { ...cell, key }),
-      share = pass.number(attention, index);
+      share = pass.number(attention, index) ?? 0;
     return share > 0 && look.shown(attention, index)
       ? [{ query: cell.query, key, share, isLit: key === cell.key, isFaint: false }]
       : [];
@@ -23,6 +23,7 @@ export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, {
   svg.classList.toggle("muted", isMuted);
   const base = side === "below" ? 1 : height - 1,
     off = by => base + (side === "below" ? by : -by);
+  const rank = ({ isLit, isFaint }) => Number(isLit) - Number(isFaint);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
   const drawn = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top
   const known = new Map([...svg.children].map(group => [group.dataset.arc, group]));
@@ -31,7 +32,7 @@ export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, {
     drawn.map(({ query, key, share, isLit, isFaint }) => {
       const far = Math.abs(query - key) / Math.max(from.length - 1, 1),
         name = `${query}-${key}`,
-        group = known.get(name) ?? makeArc(name),
+        group = known.get(name) ?? drawArc(name),
         [drawn, target] = group.children;
       const path =
         side === "between"
@@ -50,10 +51,9 @@ export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, {
   );
 }
 
-function makeArc(name) {
-  const group = svgElement("g", { "data-arc": name });
-  group.append(svgElement("path"), svgElement("path", { class: "target" })); // wide enough to be hit
-  return group;
+function drawArc(name) {
+  const target = svgElement("path", { class: "target" }); // wide enough to be hit
+  return svgElement("g", { "data-arc": name }, svgElement("path"), target);
 }
 
 // Puts the arcs in their order around the last, which never moves: the pointer may be on it, and a browser gives no click to
@@ -64,10 +64,6 @@ function arrange(svg, groups) {
   const last = groups.at(-1);
   if (last.parentNode !== svg) svg.append(last);
   last.before(...groups.slice(0, -1));
-}
-
-function rank({ isLit, isFaint }) {
-  return isLit - isFaint;
 }
 
 // Over the sentence, or below it, the farther from it the farther the arc leads; `off` says how far from the words that is.

@@ -6,8 +6,8 @@ import { cleanupIfGone } from "../shell/streamlit.js";
 
 const RETRY_MS = 1000;
 
-// trigger() asks for a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}:
-// what was chosen here, what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
+// trigger() requests a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}: ask()
+// requests a run with a choice, ran() reports the choice of a run; end(), after Back and on another page, drops the request.
 export function makeRerun(root, trigger) {
   let wanted = null,
     timer = null;
@@ -65,7 +65,7 @@ function mountArticle(root, send) {
   };
   const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
   return {
-    given: next => {
+    update: next => {
       const shown = chosenIn(next);
       rerun.ran(shown);
       if (JSON.stringify(shown) === JSON.stringify(chosen)) chosen = null;
@@ -100,7 +100,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".article");
   const article = articles.get(root) ?? mountArticle(root, setTriggerValue);
   articles.set(root, article);
-  article.given(JSON.parse(text.decode(data)).pieces);
+  article.update(JSON.parse(text.decode(data)).pieces);
   return cleanupIfGone(root, () => {
     if (articles.delete(root)) article.end();
   });

@@ -1,40 +1,40 @@
 // The controls of a form: switches, selects, sliders, pills and text boxes, each with a label and optimistic updates.
-import { element, write, button } from "../dom/element.js";
-import { whenOther } from "../dom/timing.js";
+import { button, h, write } from "../dom/element.js";
+import { memoLast } from "../dom/timing.js";
 import { drawRuns } from "../dom/runs.js";
 import { rovingFocus, setTabStop } from "../dom/grid.js";
 
-// `frame` is what stands beside the label: the box, or something that holds it.
+// `frame` stands beside the label: the box, or something that holds it.
 function makeLabelled(kind, box, frame = box) {
-  const line = element("label", `labelled ${kind}`),
-    name = element("span", "name");
-  line.append(name, frame);
+  const name = h("span", { class: "name" }),
+    line = h("label", { class: `labelled ${kind}` }, name, frame);
   return {
     element: line,
     update({ label, quiet, help }) {
       write(name, label);
       name.hidden = Boolean(quiet);
       line.classList.toggle("quiet", Boolean(quiet));
-      say(box, "aria-label", quiet && label);
+      setAttribute(box, "aria-label", quiet && label);
       explain(line, box, help);
     },
   };
 }
 
-// Help that a pointer sees over the line, and is heard with the box.
-export function explain(line, box, help) {
-  say(line, "title", help);
-  say(box, "aria-description", help);
+// Help that a pointer sees over the line, and a screen reader announces with the box.
+function explain(line, box, help) {
+  setAttribute(line, "title", help);
+  setAttribute(box, "aria-description", help);
 }
 
-function say(each, attribute, text) {
-  if (text === each.getAttribute(attribute)) return; // which costs, even so
-  if (text) each.setAttribute(attribute, text);
-  else each.removeAttribute(attribute);
+function setAttribute(node, name, text) {
+  if (text === node.getAttribute(name)) return; // setting it costs time even so
+  if (text) node.setAttribute(name, text);
+  else node.removeAttribute(name);
 }
 
+// The picked value, until the server's reply is there.
 function makeOptimistic() {
-  let picked = null;
+  let picked;
   return {
     pick: value => {
       picked = { value };
@@ -48,22 +48,19 @@ function makeOptimistic() {
 }
 
 function makeChoice(act) {
-  const select = element("select"),
-    frame = element("span", "frame"),
-    labelled = makeLabelled("choice", select, frame);
-  const held = makeOptimistic(),
-    draw = whenOther(options => select.replaceChildren(...drawOptions(options)));
-  let options = [],
-    event = "";
-  frame.append(select);
-  select.onchange = () => act(event, held.pick(options[select.selectedIndex].value));
+  const select = h("select"),
+    labelled = makeLabelled("choice", select, h("span", { class: "frame" }, select)),
+    optimistic = makeOptimistic(),
+    draw = memoLast(options => select.replaceChildren(...drawOptions(options)));
+  let options, event;
+  select.onchange = () => act(event, optimistic.pick(options[select.selectedIndex].value));
   return {
     element: labelled.element,
     update(control, isWaiting) {
       labelled.update(control);
       draw(control.options);
       ({ options, event } = control);
-      const shown = held.now(control.value, isWaiting);
+      const shown = optimistic.now(control.value, isWaiting);
       select.selectedIndex = options.findIndex(({ value }) => value === shown);
     },
   };
@@ -71,84 +68,70 @@ function makeChoice(act) {
 
 // The options of one group stand under its name.
 function drawOptions(options) {
-  const groups = new Map(),
-    drawn = [];
-  for (const { label, group } of options) {
-    const option = element("option", "", label);
-    if (group && !groups.has(group)) {
-      groups.set(group, element("optgroup"));
-      groups.get(group).label = group;
-      drawn.push(groups.get(group));
-    }
-    if (group) groups.get(group).append(option);
-    else drawn.push(option);
-  }
-  return drawn;
+  const groups = Map.groupBy(options, ({ group }, nth) => group || nth);
+  return [...groups.values()].flatMap(members => {
+    const drawn = members.map(({ label }) => h("option", {}, label)),
+      [{ group }] = members;
+    return group ? [h("optgroup", { label: group }, drawn)] : drawn;
+  });
 }
 
 export function makeSwitch(act) {
-  const line = element("label", "switch"),
-    box = element("input"),
-    name = element("span"),
-    held = makeOptimistic();
-  let event = "";
-  box.type = "checkbox";
-  box.setAttribute("role", "switch");
-  box.onchange = () => act(event, held.pick(box.checked));
-  line.append(box, name);
+  const name = h("span"),
+    box = h("input", { type: "checkbox", role: "switch", onchange: () => act(event, optimistic.pick(box.checked)) }),
+    line = h("label", { class: "switch" }, box, name),
+    optimistic = makeOptimistic();
+  let event;
   return {
     element: line,
     update(control, isWaiting) {
       ({ event } = control);
       write(name, control.label);
-      box.checked = held.now(control.value, isWaiting);
+      box.checked = optimistic.now(control.value, isWaiting);
       explain(line, box, control.help);
     },
   };
 }
 
-function makePress(act) {
-  let event = "";
-  const made = button("", () => act(event, true), "press");
+function makeButton(act) {
+  const node = button("", () => act(event, true), "press");
+  let event;
   return {
-    element: made,
+    element: node,
     update(control) {
       ({ event } = control);
-      write(made, control.sign);
-      made.setAttribute("aria-label", control.label);
-      explain(made, made, control.help);
+      write(node, control.sign);
+      node.setAttribute("aria-label", control.label);
+      explain(node, node, control.help);
     },
   };
 }
 
 function makeNote() {
-  const line = element("p", "note"),
-    draw = whenOther(runs => line.replaceChildren(...drawRuns(runs)));
+  const line = h("p", { class: "note" }),
+    draw = memoLast(runs => line.replaceChildren(...drawRuns(runs)));
   return { element: line, update: ({ runs }) => draw(runs) };
 }
 
 function makePills(act) {
-  const line = element("div", "labelled pills"),
-    name = element("span", "name"),
-    box = element("div", "choices"),
-    held = makeOptimistic();
-  let control = { options: [] },
-    shown = null;
-  line.append(name, box);
-  box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another step
+  const name = h("span", { class: "name" }),
+    box = h("div", { class: "choices", role: "toolbar" }), // which keeps its arrow keys: on the page they lead to another step
+    line = h("div", { class: "labelled pills" }, name, box),
+    optimistic = makeOptimistic();
+  let control, shown;
   rovingFocus(box, () => [[...box.children]]);
   const press = value => {
     if (value === shown) return;
-    // Where none is pressed each press is another act: a word may be added twice.
-    if (control.value !== null) show(held.pick(value));
+    // Where none is pressed each press is a new action: a word may be added twice.
+    if (control.value !== null) show(optimistic.pick(value));
     act(control.event, value);
   };
   const show = value => {
     shown = value;
-    for (const [place, each] of [...box.children].entries())
-      each.setAttribute("aria-pressed", control.options[place].value === value);
+    for (const [nth, each] of [...box.children].entries())
+      each.setAttribute("aria-pressed", control.options[nth].value === value);
   };
-  const draw = whenOther(options => {
+  const draw = memoLast(options => {
     box.replaceChildren(...options.map(({ label, value }) => button(label, () => press(value))));
     setTabStop([...box.children], box.firstChild);
   });
@@ -161,38 +144,31 @@ function makePills(act) {
       name.hidden = Boolean(next.quiet);
       box.setAttribute("aria-label", next.label);
       explain(line, box, next.help);
-      show(held.now(next.value, isWaiting));
+      show(optimistic.now(next.value, isWaiting));
     },
   };
 }
 
+// Whether each word that is not known begins one that is.
 function isHalfTyped(text, known) {
-  const unknown = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter(word => word && !known.includes(word));
+  const words = text.toLowerCase().split(/\s+/),
+    unknown = words.filter(word => word && !known.includes(word));
   return unknown.length > 0 && unknown.every(word => known.some(each => each.startsWith(word)));
 }
 
 const PAUSE_MS = 150; // after the last key
-const LONG_PAUSE_MS = 1500; // where a word is half typed: another pass, and back with its last letter, would be a flicker
-const NEARLY_FULL = 0.75; // of the limit: from then on one sees how much there is
+const LONG_PAUSE_MS = 1500; // where a word is half typed: another pass, and back with its last letter, would flicker
+const NEARLY_FULL = 0.75; // of the limit: from then on the counter is shown
 
 function makeTextbox(act) {
-  const input = element("input", "typed"),
-    counter = element("span", "counter"),
-    frame = element("span", "frame");
-  const labelled = makeLabelled("text", input, frame);
-  let control = null,
-    held = "",
-    timer = null,
+  const input = h("input", { class: "typed", type: "text", autocomplete: "off", spellcheck: false }),
+    counter = h("span", { class: "counter", "aria-hidden": "true" }),
+    frame = h("span", { class: "frame" }, input, counter),
+    labelled = makeLabelled("text", input, frame);
+  let control, timer;
+  let known = "", // the text that was sent or received last
     isWaiting = false,
-    isNews = false; // held: what was sent or said last
-  input.type = "text";
-  input.autocomplete = "off";
-  input.spellcheck = false;
-  counter.setAttribute("aria-hidden", "true");
-  frame.append(input, counter);
+    isNews = false; // whether the server's text may replace the known one
 
   const count = () => {
     write(counter, `${input.value.length}/${control.limit}`);
@@ -200,27 +176,27 @@ function makeTextbox(act) {
     frame.classList.toggle("nearly-full", input.value.length > NEARLY_FULL * control.limit);
   };
   const follow = () => {
-    if (!isNews || isWaiting || input.value !== held) return;
+    if (!isNews || isWaiting || input.value !== known) return;
     isNews = false;
-    held = control.value;
-    replace(input, held);
+    known = control.value;
+    replace(input, known);
     count();
   };
   const send = () => {
     clearTimeout(timer);
-    if (input.value === held) return follow();
-    isNews = false; // what was said while somebody typed is older than this
-    held = input.value;
-    act(control.event, held);
+    if (input.value === known) return follow();
+    isNews = false; // a text that came while the user typed is older than this
+    known = input.value;
+    act(control.event, known);
   };
-  const typed = ({ isComposing }) => {
+  const onInput = ({ isComposing }) => {
     count();
     clearTimeout(timer);
-    if (control.live && !isComposing)
-      timer = setTimeout(send, isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE_MS : PAUSE_MS);
+    const pause = isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE_MS : PAUSE_MS;
+    if (control.live && !isComposing) timer = setTimeout(send, pause);
   };
-  input.oninput = typed;
-  input.addEventListener("compositionend", typed);
+  input.oninput = onInput;
+  input.addEventListener("compositionend", onInput);
   input.onblur = send;
   input.onkeydown = ({ key, isComposing }) => {
     if (key !== "Enter" || isComposing) return;
@@ -233,7 +209,7 @@ function makeTextbox(act) {
       const isNew = !control;
       isNews ||= isNew || next.value !== control.value;
       control = next;
-      isWaiting = waits && !isNew; // what has just come has nothing to wait for
+      isWaiting = waits && !isNew; // a new box has nothing to wait for
       labelled.update(next);
       labelled.element.classList.toggle("live", next.live);
       input.maxLength = next.limit;
@@ -256,46 +232,40 @@ function replace(input, text) {
 const KINDS = {
   choice: makeChoice,
   text: makeTextbox,
-  button: makePress,
+  button: makeButton,
   pills: makePills,
   switch: makeSwitch,
   note: makeNote,
 };
 
-// They stand before whatever else is in the box. Those that stay are never moved, as that would cost them the keyboard.
+// They stand before whatever else is in the box. Those that stay are never moved, as they would lose the keyboard.
 export function makeControls(box, act) {
-  let made = new Map(); // key -> control
+  let shown = new Map(); // key -> control
   return {
     update(controls, isWaiting) {
-      const before = made,
+      const before = shown,
         keys = keysOf(controls);
-      made = new Map(keys.map((key, place) => [key, before.get(key) ?? KINDS[controls[place].kind](act)]));
-      for (const [key, each] of before) if (!made.has(key)) takeAway(each);
-      for (const [place, each] of [...made.values()].entries()) {
-        const current = box.children[place] ?? null;
-        if (current !== each.element) box.insertBefore(each.element, current);
-        each.update(controls[place], isWaiting);
+      shown = new Map(keys.map((key, nth) => [key, before.get(key) ?? KINDS[controls[nth].kind](act)]));
+      for (const [key, control] of before) {
+        if (shown.has(key)) continue;
+        control.send?.();
+        control.element.remove();
+      }
+      for (const [nth, control] of [...shown.values()].entries()) {
+        const current = box.children[nth] ?? null;
+        if (current !== control.element) box.insertBefore(control.element, current);
+        control.update(controls[nth], isWaiting);
       }
     },
-    // Text that was typed and not sent yet.
+    // Sends what was typed and not sent yet.
     send: () => {
-      for (const each of made.values()) each.send?.();
+      for (const control of shown.values()) control.send?.();
     },
   };
 }
 
-function takeAway(control) {
-  control.send?.();
-  control.element.remove();
-}
-
 // The kind and the event of each, and how many of the same came before: words of all kinds have one event.
 function keysOf(controls) {
-  const counts = new Map();
-  return controls.map(({ kind, event }) => {
-    const name = `${kind} ${event}`,
-      count = counts.get(name) ?? 0;
-    counts.set(name, count + 1);
-    return `${name} ${count}`;
-  });
+  const names = controls.map(({ kind, event }) => `${kind} ${event}`);
+  return names.map((name, nth) => `${name} ${names.slice(0, nth).filter(each => each === name).length}`);
 }

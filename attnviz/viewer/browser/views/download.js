@@ -18,9 +18,9 @@ export function bytesOf(document, shell) {
 
 // How many bytes more a stage will have once all of it is here.
 function moreIn({ values }) {
-  const known = values.find(each => each !== null);
-  if (known === undefined) return 0;
-  return values.filter(each => each === null).length * (JSON.stringify(known).length - "null".length);
+  const known = values.find(each => each !== null),
+    missing = values.filter(each => each === null).length;
+  return known === undefined ? 0 : missing * (JSON.stringify(known).length - "null".length);
 }
 
 // A number of bytes as people read it.
@@ -64,8 +64,8 @@ export function saveFile(text, name, type = "text/html") {
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }
 
-// The page to keep, of what now() gives, {pass, where}: where numbers of it are missing, it is saved once they have come.
-// Returns {start(), arrived()}: arrived() is told of each pass that comes.
+// Downloads what now() returns, {pass, where}, as a page, once all its numbers have come. Returns {start(), arrived()}: arrived() is
+// called for each pass that comes.
 export function makeDownload(host, now) {
   let isWanted = false;
   const save = async () => {

@@ -1,10 +1,11 @@
 // Terms of the glossary, marked in a text and explained on request.
 import { TERMS } from "../../generated/glossaryTerms.js";
-import { element, h } from "../dom/element.js";
+import { h } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { afterFrame } from "../dom/timing.js";
 
-const APART = "button, a, input, select, textarea, math, svg, pre, code, .word, [hidden], [aria-hidden=true]"; // texts that aren't ours, or have an act
+// Texts that a visitor may have typed, or that do something.
+const UNMARKED = "button, a, input, select, textarea, math, svg, pre, code, .word, [hidden], [aria-hidden=true]";
 
 // Marks each term once, where it stands first; marks that are no longer the first go. `terms` are {id, pattern}.
 function markTerms(boxes, terms) {
@@ -16,22 +17,19 @@ function markTerms(boxes, terms) {
 const finders = new WeakMap(); // terms -> {find, ids}
 
 function finderOf(terms) {
-  if (!finders.has(terms))
-    finders.set(terms, {
-      find: new RegExp(terms.map(({ pattern }) => `(${pattern})`).join("|"), "giu"),
-      ids: terms.map(({ id }) => id),
-    });
+  if (!finders.has(terms)) {
+    const find = new RegExp(terms.map(({ pattern }) => `(${pattern})`).join("|"), "giu");
+    finders.set(terms, { find, ids: terms.map(({ id }) => id) });
+  }
   return finders.get(terms);
 }
 
 function textsIn(box) {
-  const walker = document.createTreeWalker(box, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
-    node.nodeType === Node.ELEMENT_NODE
-      ? /** @type {Element} */ (node).matches(APART)
-        ? NodeFilter.FILTER_REJECT
-        : NodeFilter.FILTER_SKIP
-      : NodeFilter.FILTER_ACCEPT,
-  );
+  const { FILTER_REJECT, FILTER_SKIP, FILTER_ACCEPT, SHOW_ELEMENT, SHOW_TEXT } = NodeFilter;
+  const walker = document.createTreeWalker(box, SHOW_ELEMENT | SHOW_TEXT, node => {
+    if (node.nodeType !== Node.ELEMENT_NODE) return FILTER_ACCEPT;
+    return /** @type {Element} */ (node).matches(UNMARKED) ? FILTER_REJECT : FILTER_SKIP;
+  });
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
   return nodes;
@@ -50,21 +48,15 @@ function markIn(text, { find, ids }, marked) {
     const id = ids[match.slice(1).findIndex(each => each !== undefined)];
     if (marked.has(id)) continue;
     marked.add(id);
-    pieces.push(text.data.slice(end, match.index), drawMark(id, match[0]));
+    const mark = h("dfn", { class: "term", tabIndex: 0, "data-term": id }, match[0]);
+    pieces.push(text.data.slice(end, match.index), mark);
     end = match.index + match[0].length;
   }
   if (pieces.length) text.replaceWith(...pieces, text.data.slice(end));
 }
 
-function drawMark(id, text) {
-  const mark = element("dfn", "term", text);
-  mark.dataset.term = id;
-  mark.tabIndex = 0;
-  return mark;
-}
-
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
-const KEPT_CLEAR = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
+const NEVER_HIDDEN = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
 
 // `boxes` are a selector of the texts at `root` in which terms are marked.
@@ -80,7 +72,7 @@ export function makeGlossary(root, boxes = BOXES) {
     if (open === mark) return;
     close();
     const term = TERMS.find(({ id }) => id === mark.dataset.term);
-    tip.replaceChildren(...drawRuns(runsOf(term, context)));
+    tip.replaceChildren(...drawRuns(runsOf(/** @type {typeof TERMS[number]} */ (term), context)));
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
@@ -108,7 +100,7 @@ export function makeGlossary(root, boxes = BOXES) {
   root.addEventListener("focusout", event => marked(event) && closeSoon());
   root.addEventListener("pointerdown", event => {
     if (marked(event))
-      show(marked(event)); // a finger gives no focus to what is no control
+      show(marked(event)); // touching what is no control gives it no focus
     else if (!tip.contains(event.target)) close();
   });
   root.addEventListener("keydown", event => {
@@ -119,10 +111,8 @@ export function makeGlossary(root, boxes = BOXES) {
   const mark = () => {
     isToMark = false;
     if (isQuiet) return;
-    markTerms(
-      [...root.querySelectorAll(boxes)].filter(box => box.checkVisibility()),
-      TERMS,
-    );
+    const visible = [...root.querySelectorAll(boxes)].filter(box => box.checkVisibility());
+    markTerms(visible, TERMS);
     observer.takeRecords(); // of its own marks
     if (open && !open.isConnected) close();
   };
@@ -147,19 +137,18 @@ export function makeGlossary(root, boxes = BOXES) {
 
 // A term's sentence, and its number in the last layer of a pass.
 export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
-  if (!tellsNumbers) return [["", says.replace("{unit}", pass.document.words.unit)]];
   const { layers, words, measured } = pass.document,
-    { attention } = layers.at(-1),
+    sentence = ["", says.replace("{unit}", words.unit)];
+  if (!tellsNumbers) return [sentence];
+  const { attention } = layers.at(-1),
     ofLayer = attention.slice("attention".length);
   const renamed = text =>
     text.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
-  const stories = [here]
-    .flat()
-    .filter(Boolean)
-    .map(text => ["", renamed(text)]);
-  const example = stories.length ? pass.selectionStory({ of: attention, stories }, cell) : [];
+  const stories = [here].flat().filter(Boolean),
+    filled = { of: attention, stories: stories.map(text => ["", renamed(text)]) },
+    example = stories.length ? pass.selectionStory(filled, cell) : [];
   return [
-    ["", says.replace("{unit}", words.unit)],
+    sentence,
     ...(example.length ? [["", " "], ...example.map(({ style, text }) => [style ?? "", text])] : []),
     ["", measured[id] ? ` ${measured[id]}` : ""],
   ];
@@ -169,18 +158,15 @@ export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
 function position(tip, mark, root) {
   Object.assign(tip.style, { left: "0px", top: "0px" });
   const at = mark.getBoundingClientRect(),
-    box = tip.getBoundingClientRect(),
-    frame = document.documentElement,
-    clear = [...root.querySelectorAll(KEPT_CLEAR)].map(each => each.getBoundingClientRect());
-  const left = Math.max(4, Math.min(at.left, frame.clientWidth - box.width - 4)),
+    { width, height, left: zero, top: zeroTop } = tip.getBoundingClientRect(), // where 0 is: some frames move it
+    { clientWidth, clientHeight } = document.documentElement,
+    left = Math.max(4, Math.min(at.left, clientWidth - width - 4)),
     below = at.bottom + 4,
-    above = at.top - 4 - box.height;
-  const fits = top => top >= 0 && top + box.height <= frame.clientHeight,
+    visible = [...root.querySelectorAll(NEVER_HIDDEN)].map(each => each.getBoundingClientRect());
+  const fits = top => top >= 0 && top + height <= clientHeight,
     hides = top =>
-      clear.some(
-        each => each.left < left + box.width && each.right > left && each.top < top + box.height && each.bottom > top,
-      );
-  const tops = [below, above].filter(fits);
-  const top = tops.find(each => !hides(each)) ?? tops[0] ?? below;
-  Object.assign(tip.style, { left: `${left - box.left}px`, top: `${top - box.top}px` }); // from where 0 is: some frames move it
+      visible.some(box => box.left < left + width && box.right > left && box.top < top + height && box.bottom > top);
+  const tops = [below, at.top - 4 - height].filter(fits),
+    top = tops.find(each => !hides(each)) ?? tops[0] ?? below;
+  Object.assign(tip.style, { left: `${left - zero}px`, top: `${top - zeroTop}px` });
 }

@@ -1,10 +1,10 @@
 // One matrix: its cells on a canvas, frames around cells, and pointing, selecting and moving in it.
 import { short } from "../model/numeral.js";
 import { css, mixed } from "../dom/colour.js";
-import { element, h, write } from "../dom/element.js";
+import { h, write } from "../dom/element.js";
 import { listen } from "../dom/grid.js";
-import { whenOther } from "../dom/timing.js";
-import { bandOf, faceAt, isHidden } from "./slot.js";
+import { memoLast } from "../dom/timing.js";
+import { bandOf, faceAt, isHidden } from "./slice.js";
 import { drawBands, makeLabels, makeTable, spoken, writeCaption } from "./table.js";
 
 // `positions` as rectangles {row, column, rows, columns}: one, if they fill it, else one for each.
@@ -18,93 +18,83 @@ export function rectangles(positions) {
   return positions.map(([row, column]) => ({ row, column, rows: 1, columns: 1 }));
 }
 
-function drawFrames(box, frames, [width, height]) {
-  box.replaceChildren(
-    ...frames.map(({ row, column, rows, columns, kind }) => {
-      const frame = element("div", `frame ${kind}`);
-      Object.assign(frame.style, {
-        left: `${column * width}px`,
-        top: `${row * height}px`,
-        width: `${columns * width}px`,
-        height: `${rows * height}px`,
-      });
-      return frame;
-    }),
+function drawFrames(frames, [width, height]) {
+  return frames.map(({ row, column, rows, columns, kind }) =>
+    h("div", { class: `frame ${kind}`, style: pixels(column * width, row * height, columns * width, rows * height) }),
   );
 }
 
+function pixels(left, top, width, height) {
+  return { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` };
+}
+
+// Many cells, on a canvas. The only element is the one that has the keyboard.
 function makeCanvas([rows, columns]) {
-  const grid = element("div", "cells drawn");
-  const canvas = element("canvas");
-  const row = element("div");
   let cell = makeCell();
-  row.setAttribute("role", "row");
-  row.append(cell);
-  grid.append(canvas, row);
-  grid.setAttribute("aria-rowcount", rows);
-  grid.setAttribute("aria-colcount", columns);
+  const canvas = h("canvas"),
+    line = h("div", { role: "row" }, cell),
+    grid = h("div", { class: "cells drawn", "aria-rowcount": rows, "aria-colcount": columns }, canvas, line);
   let size = [1, 1],
-    describe = _place => "",
-    here = [0, 0],
+    describe = _position => "",
+    current = [0, 0],
     isMoving = false;
-  const stand = position => {
-    here = position;
-    Object.assign(cell.dataset, { row: position[0], column: position[1] });
-    row.setAttribute("aria-rowindex", position[0] + 1);
-    cell.setAttribute("aria-colindex", position[1] + 1);
+  const moveTo = position => {
+    const [row, column] = position;
+    current = position;
+    Object.assign(cell.dataset, { row, column });
+    line.setAttribute("aria-rowindex", row + 1);
+    cell.setAttribute("aria-colindex", column + 1);
     cell.setAttribute("aria-label", describe(position));
     cell.tabIndex = describe(position) ? 0 : -1;
-    Object.assign(cell.style, { left: `${position[1] * size[0]}px`, top: `${position[0] * size[1]}px` });
+    Object.assign(cell.style, { left: `${column * size[0]}px`, top: `${row * size[1]}px` });
   };
   const focus = position => {
     if (!describe(position)) return false;
-    const before = cell; // another element, as what has the keyboard is heard but once
+    const before = cell; // a new element, as a screen reader announces one that has the keyboard only once
     cell = makeCell();
-    row.append(cell);
-    stand(position);
+    line.append(cell);
+    moveTo(position);
     isMoving = true;
     cell.focus();
     isMoving = false;
     before.remove();
     return true;
   };
-  const placeIn = event => {
-    if (event.target === cell && !(event instanceof PointerEvent)) return here;
+  const positionIn = event => {
+    if (event.target === cell && !(event instanceof PointerEvent)) return current;
     const { left, top } = canvas.getBoundingClientRect();
     return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
   };
   grid.addEventListener("click", event => {
-    if (event.target !== cell) focus(placeIn(event)); // as a click into a table's cell does
+    if (event.target !== cell) focus(positionIn(event)); // as a click into a table's cell does
   });
   return {
     element: grid,
-    update(slot, paint, described, geometry) {
-      describe = described;
+    update(slice, paint, describeCell, geometry) {
+      describe = describeCell;
       size = geometry.cell;
-      draw(canvas, slot, paint, geometry);
-      stand(here);
+      draw(canvas, slice, paint, geometry);
+      moveTo(current);
     },
     select(position) {
-      if (!isMoving && !cell.matches(":focus")) stand(position);
+      if (!isMoving && !cell.matches(":focus")) moveTo(position);
     },
     focus,
     size: () => [rows, columns],
-    placeIn,
+    positionIn,
   };
 }
 
 function makeCell() {
-  const cell = element("div", "here");
-  cell.setAttribute("role", "gridcell");
-  return cell;
+  return h("div", { class: "here", role: "gridcell" });
 }
 
 function inside(position, length) {
   return Math.min(Math.max(Math.floor(position), 0), length - 1);
 }
 
-function draw(canvas, slot, paint, { cell: [width, height], font, written }) {
-  const [rows, columns] = slot.size;
+function draw(canvas, slice, paint, { cell: [width, height], font, written }) {
+  const [rows, columns] = slice.size;
   const ratio = globalThis.devicePixelRatio;
   canvas.width = Math.round(columns * width * ratio);
   canvas.height = Math.round(rows * height * ratio);
@@ -118,7 +108,7 @@ function draw(canvas, slot, paint, { cell: [width, height], font, written }) {
   pen.textBaseline = "middle";
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
-      const face = faceAt(slot, paint, row, column);
+      const face = faceAt(slice, paint, row, column);
       const [x, y] = [column * width, row * height];
       pen.fillStyle =
         face.kind === "hidden" ? hatched : (face.colour ?? css(mixed(paint.colours.text, paint.colours.page, 0.05)));
@@ -156,179 +146,128 @@ function hatching(pen, { text, page }) {
   return pen.createPattern(tile, "repeat");
 }
 
-const LARGEST_TABLE = 16;
+const LARGEST_TABLE = 16; // rows or columns; more are drawn on a canvas
 const CLOSEST = 10; // pixels between lines that part heads
 
-// `acts` are those of `listen`, each of a slot and a position.
+// `acts` are those of `listen`, each of a slice and a position.
 export function makeMatrix(size, acts) {
-  const figure = element("figure", "matrix");
-  const caption = element("figcaption"),
-    frames = element("div", "frames"),
-    bands = element("div", "bands");
-  const lines = element("div", "bands"),
-    sums = element("div", "labels sums");
-  const sign = element("span", "sign"),
-    after = element("span", "sign after");
-  const labels = { rows: makeLabels("rows"), columns: makeLabels("columns") };
-  const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
+  const [caption, bands, lines, sums, frames] = [
+    h("figcaption"),
+    ...["bands", "bands", "labels sums", "frames"].map(name => h("div", { class: name })),
+  ];
+  const [sign, after] = ["sign", "sign after"].map(name => h("span", { class: name })),
+    labels = { rows: makeLabels("rows"), columns: makeLabels("columns") },
+    cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size),
+    withLabels = [labels.columns.element, labels.rows.element, cells.element],
+    figure = h("figure", { class: "matrix" }, caption, bands, withLabels, sums, lines, frames, sign, after);
   cells.element.setAttribute("role", "grid");
-  figure.append(
-    caption,
-    bands,
-    labels.columns.element,
-    labels.rows.element,
-    cells.element,
-    sums,
-    lines,
-    frames,
-    sign,
-    after,
-  );
-  let slot = null,
-    geometry = null,
-    drawn = null;
-  const stand = whenOther(([at, role]) => place(figure, size, role, at));
-  const frame = whenOther(([marks, cell]) => drawFrames(frames, marks, cell));
-  listen(cells, Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...of) => act(slot, ...of)])));
+  let slice, geometry, drawn;
+  const setGeometry = memoLast(([at, role]) => place(figure, size, role, at));
+  const setFrames = memoLast(([marks, cell]) => frames.replaceChildren(...drawFrames(marks, cell)));
+  listen(cells, Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...at) => act(slice, ...at)])));
 
   return {
     element: figure,
-    update(newSlot, newGeometry, paint) {
-      slot = newSlot;
-      figure.dataset.stage = slot.name;
+    update(newSlice, newGeometry, paint) {
+      slice = newSlice;
       geometry = newGeometry;
-      stand([geometry, slot.stage.role]);
-      writeCaption(caption, slot, paint.look);
-      cells.element.setAttribute("aria-label", spoken(slot, paint.look));
-      labels.rows.write(
-        geometry.labels[0] ? slot.rows.labels : [],
-        { upright: false, all: geometry.all[0] },
-        geometry.cell[1],
-      );
-      labels.columns.write(
-        geometry.labels[1] ? slot.columns.labels : [],
-        { upright: geometry.upright, all: geometry.all[1] },
-        geometry.cell[0],
-      );
-      bands.replaceChildren(...drawBands(slot.columns, geometry.cell[0], paint.head));
-      lines.replaceChildren(...drawLines(slot, geometry.cell));
+      const { cell, upright, all } = geometry,
+        [rowLabels, columnLabels] = [slice.rows, slice.columns].map(({ labels }, axis) =>
+          geometry.labels[axis] ? labels : [],
+        );
+      figure.dataset.stage = slice.name;
+      setGeometry([geometry, slice.stage.role]);
+      writeCaption(caption, slice, paint.look);
+      cells.element.setAttribute("aria-label", spoken(slice, paint.look));
+      labels.rows.write(rowLabels, { upright: false, all: all[0] }, cell[1]);
+      labels.columns.write(columnLabels, { upright, all: all[1] }, cell[0]);
+      bands.replaceChildren(...drawBands(slice.columns, cell[0], paint.head));
+      lines.replaceChildren(...drawLines(slice, cell));
       const face = {
         pass: paint.pass,
         shown: paint.look.pass,
-        state: stateOf(slot, geometry, paint),
+        state: stateOf(slice, geometry, paint),
         apart: paint.isApart && paint.pass,
       };
-      if (!isSame(face, drawn) || paint.look.reveal !== "all") {
-        cells.update(slot, paint, ([row, column]) => describe(slot, paint, row, column), geometry);
-        writeSums(sums, slot, paint, geometry);
+      const isSame = drawn && Object.keys(face).every(name => face[name] === drawn[name]);
+      if (!isSame || paint.look.reveal !== "all") {
+        cells.update(slice, paint, ([row, column]) => describe(slice, paint, row, column), geometry);
+        drawSums(sums, slice, paint, geometry);
       }
       drawn = face;
-      write(sign, slot.given.sign);
-      write(after, slot.given.after);
+      write(sign, slice.given.sign);
+      write(after, slice.given.after);
     },
-    // The cell that Tab leads to, the frames, and the lit rows and columns.
-    mark(marks, reached) {
-      frame([marks, geometry.cell]);
-      for (const [axis, [from, length]] of Object.entries({ rows: ["row", "rows"], columns: ["column", "columns"] })) {
-        labels[axis].light(new Set(marks.filter(each => each[length] === 1).map(each => each[from])));
-      }
-      if (reached) cells.select(reached);
+    // The frames, the lit rows and columns, and the cell that Tab leads to.
+    mark(marks, tabStop) {
+      setFrames([marks, geometry.cell]);
+      labels.rows.light(new Set(marks.filter(({ rows }) => rows === 1).map(({ row }) => row)));
+      labels.columns.light(new Set(marks.filter(({ columns }) => columns === 1).map(({ column }) => column)));
+      if (tabStop) cells.select(tabStop);
     },
   };
 }
 
-// All that the cells' faces depend on besides the numbers: most moves in a pass leave most matrices as they are.
+// What the cells' faces depend on besides the numbers: most moves in a pass leave most matrices as they are.
 function stateOf({ index, given, rows, columns }, { cell, font, written }, { look, limit, colours }) {
-  return JSON.stringify([
-    index(0, 0),
-    given,
-    rows.labels,
-    columns.labels,
-    cell,
-    font,
-    written,
-    look.reveal,
-    look.kind,
-    limit,
-    colours,
-  ]);
+  const layout = [rows.labels, columns.labels, cell, font, written];
+  return JSON.stringify([index(0, 0), given, layout, look.reveal, look.kind, limit, colours]);
 }
 
-function isSame(one, other) {
-  return Object.keys(one).every(name => one[name] === other?.[name]);
+// A cell's name and number; "" until it is shown, and then no key leads to it.
+function describe(slice, { pass, look }, row, column) {
+  const index = slice.index(row, column);
+  if (!look.shown(slice.name, index)) return "";
+  const value = look.pass.number(slice.name, index),
+    number = value === undefined ? "…" : Number.isFinite(value) ? String(value) : short(value);
+  return `${look.nameOf(slice.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(slice, pass, index) ? ", hidden" : ""}`;
 }
 
-// All that a cell is; "" while it is to come, and then no key leads to it.
-function describe(slot, { pass, look }, row, column) {
-  const index = slot.index(row, column);
-  if (!look.shown(slot.name, index)) return "";
-  const value = look.pass.number(slot.name, index);
-  const number = value === undefined ? "…" : Number.isFinite(value) ? String(value) : short(value);
-  return `${look.nameOf(slot.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(slot, pass, index) ? ", hidden" : ""}`;
-}
-
-function place(
-  figure,
-  [rows, columns],
-  role,
-  { x, y, room, cell: [width, height], font, label, bands, labels, upright },
-) {
+// The geometry as properties of the styles (picture.css).
+function place(figure, [rows, columns], role, { x, y, captionWidth, cell, font, label, bands, labels, upright }) {
+  const [width, height] = cell;
   figure.className = `matrix ${role}`;
   const sizes = {
-    "--width": width,
-    "--height": height,
-    "--digits": font,
-    "--label": label,
-    "--room": room,
-    "--bands": bands,
-    "--row-label": labels[0],
-    "--column-label": labels[1],
+    width,
+    height,
+    digits: font,
+    label,
+    room: captionWidth,
+    bands,
+    "row-label": labels[0],
+    "column-label": labels[1],
   };
-  for (const [name, size] of Object.entries(sizes)) figure.style.setProperty(name, `${size}px`);
-  Object.assign(figure.style, {
-    left: `${x}px`,
-    top: `${y}px`,
-    width: `${columns * width}px`,
-    height: `${rows * height}px`,
-  });
+  for (const [name, size] of Object.entries(sizes)) figure.style.setProperty(`--${name}`, `${size}px`);
+  Object.assign(figure.style, pixels(x, y, columns * width, rows * height));
   figure.classList.toggle("small", Math.min(width, height) < 6);
   figure.classList.toggle("upright", upright);
 }
 
 // The lines between the heads' bands.
 function drawLines({ size, rows, columns }, [width, height]) {
-  const between = (axis, length, size) =>
-    bandOf(axis) * size > CLOSEST
-      ? Array.from({ length: length / bandOf(axis) - 1 }, (_, position) => (position + 1) * bandOf(axis))
-      : [];
-  const line = style => Object.assign(element("div", "line"), { style });
+  const offsets = (axis, length, size) => {
+    const count = bandOf(axis) * size > CLOSEST ? length / bandOf(axis) - 1 : 0;
+    return Array.from({ length: count }, (_, nth) => (nth + 1) * bandOf(axis) * size - 1.5);
+  };
+  const line = style => h("div", { class: "line", style });
   return [
-    ...between(columns, size[1], width).map(at =>
-      line(`left: ${at * width - 1.5}px; top: 0; height: 100%; width: 2px`),
+    ...offsets(columns, size[1], width).map(left =>
+      line({ left: `${left}px`, top: "0", height: "100%", width: "2px" }),
     ),
-    ...between(rows, size[0], height).map(at => line(`top: ${at * height - 1.5}px; left: 0; width: 100%; height: 2px`)),
+    ...offsets(rows, size[0], height).map(top => line({ top: `${top}px`, left: "0", width: "100%", height: "2px" })),
   ];
 }
 
-function writeSums(box, slot, { look }, { cell: [, height], all }) {
-  box.hidden = !slot.given.sums || !all[0];
+function drawSums(box, { name, given, size, stage, index }, { look }, { cell: [, height], all }) {
+  box.hidden = !given.sums || !all[0];
   if (box.hidden) return;
-  const {
-    given: { columns },
-    size: [rows],
-    stage: { shape },
-  } = slot;
-  box.replaceChildren(
-    element("span", "of", "sum"),
-    ...Array.from({ length: rows }, (_, row) => {
-      const positions = Array.from({ length: shape[columns] }, (__, column) =>
-        slot.index(row, 0).with(columns, column),
-      ); // those left out, too
-      const isThere = positions.every(index => look.shown(slot.name, index));
-      const sum = positions.reduce((total, index) => total + (look.pass.number(slot.name, index) ?? 0), 0);
-      const line = element("span", "", isThere ? short(sum) : "");
-      line.style.top = `${row * height}px`;
-      return line;
-    }),
-  );
+  const sums = Array.from({ length: size[0] }, (_, row) => {
+    const wholeRow = Array.from({ length: stage.shape[given.columns] }, (__, column) =>
+      index(row, 0).with(given.columns, column),
+    ); // with the columns that are left out
+    const isShown = wholeRow.every(each => look.shown(name, each)),
+      sum = wholeRow.reduce((total, each) => total + (look.pass.number(name, each) ?? 0), 0);
+    return h("span", { style: { top: `${row * height}px` } }, isShown ? short(sum) : "");
+  });
+  box.replaceChildren(h("span", { class: "of" }, "sum"), ...sums);
 }

@@ -1,38 +1,32 @@
-// Model answers: what a model says, beside the words at which it was trained to. A click leads to how that was computed.
+// Model answers: the model's prediction at each word where it was trained to answer. A click leads to how it was computed.
 import { percent, PERCENTS } from "../model/numeral.js";
 import { ties } from "../model/story.js";
-import { button, element, h, redraw, roomy } from "../dom/element.js";
+import { button, h, redraw, roomy } from "../dom/element.js";
 
-const VERDICTS = new Map([
-  ["right", { mark: "✓", title: "Right" }],
-  ["guess", { mark: "guess", title: "Right by a lucky guess: nothing has been learnt yet" }],
-  ["wrong", { mark: "✗", title: "Wrong" }],
-  ["tied", { mark: "?", title: "Undecided: several answers are equally likely" }],
-  ["unknown", { mark: "?", title: "No answer is right: the model was not made for this text" }],
-  ["next", { mark: "", title: "The most probable continuation" }],
-  ["to-come", { mark: "", title: "" }],
-]);
+const VERDICTS = {
+  right: { mark: "✓", title: "Right" },
+  guess: { mark: "guess", title: "Right by a lucky guess: nothing has been learnt yet" },
+  wrong: { mark: "✗", title: "Wrong" },
+  tied: { mark: "?", title: "Undecided: several answers are equally likely" },
+  unknown: { mark: "?", title: "No answer is right: the model was not made for this text" },
+  next: { mark: "", title: "The most probable continuation" },
+  "to-come": { mark: "", title: "" },
+};
 const TIED = "tied";
 
-// [{position, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
-// set by hand, null where that is the same.
+// [{place, index, label, share, verdict, before}] in the order of the words: `before` is the answer without the numbers set by hand,
+// null where that is the same.
 /** @param {Pass} pass */
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
   const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
-  return placesOf(model).map(place => {
+  return positionsOf(model).map(place => {
     const answer = likeliest(pass, model.answers, place),
-      right = model.right[place];
-    const was = old && likeliest(old, model.answers, place);
-    return {
-      place,
-      index: answer.index,
-      label: answer.label,
-      share: answer.share,
-      verdict: verdictOn(answer, right, model),
-      before: was && isOther(was, answer) ? was : null,
-    };
+      was = old && likeliest(old, model.answers, place),
+      { index, label, share } = answer;
+    const verdict = verdictOn(answer, model.right[place], model);
+    return { place, index, label, share, verdict, before: was && isOther(was, answer) ? was : null };
   });
 }
 
@@ -45,10 +39,10 @@ function verdictOn({ label, isTied }, right, { guesses, isOpen }) {
 }
 
 // The positions that the model was trained to answer at: the last word, or those with a right answer, or all if none has one.
-function placesOf({ read, right }) {
-  const positions = [...right.keys()];
+function positionsOf({ read, right }) {
+  const positions = [...right.keys()],
+    answered = positions.filter(position => right[position] !== null);
   if (read === "last") return positions.slice(-1);
-  const answered = positions.filter(position => right[position] !== null);
   return answered.length ? answered : positions;
 }
 
@@ -56,25 +50,21 @@ function placesOf({ read, right }) {
 function likeliest(pass, name, position) {
   const shares = pass.row(name, [position, 0]),
     share = Math.max(...shares),
-    answer = shares.indexOf(share);
-  const isTied = shares.filter(each => ties(share, each)).length > 1;
-  return {
-    index: [position, answer],
-    label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer],
-    share,
-    isTied,
-  };
+    answer = shares.indexOf(share),
+    isTied = shares.filter(each => ties(share, each)).length > 1,
+    label = isTied ? TIED : pass.stages.get(name).axes[1].labels[answer];
+  return { index: [position, answer], label, share, isTied };
 }
 
 function isOther(one, other) {
   return one.label !== other.label || percent(one.share) !== percent(other.share);
 }
 
-// `words` is the line of words that they stand beside.
+// `words` is the line of words that they stand at.
 /** @returns {View} */
 export function makeAnswers({ pick, visit, wantFlips }, words) {
-  const box = h("div", { class: "answers", role: "group", "aria-label": "Answers" });
-  const line = h("div", {}, words, box);
+  const box = h("div", { class: "answers", role: "group", "aria-label": "Answers" }),
+    line = h("div", {}, words, box);
   return {
     element: line,
     update(pass, _where, look) {
@@ -82,64 +72,46 @@ export function makeAnswers({ pick, visit, wantFlips }, words) {
       box.hidden = !model;
       line.className = `spoken ${model?.read ?? ""}`;
       line.style.setProperty("--words", pass.document.words.query.length);
-      if (model) line.style.setProperty("--label", Math.max(...roomIn(pass).labels.map(({ length }) => length)));
-      redraw(
-        box,
-        answersOf(pass).flatMap(answer => {
-          const { place, index } = answer;
-          const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
-            pick(model.answers, index);
-            visit(model.answers);
-          });
-          if (model.read === "each") made.style.gridColumn = place + 1;
-          const isAsked = model.read === "last" && !made.disabled; // of each of many the panel asks
-          return isAsked
-            ? [made, button("What would flip it?", () => wantFlips(model.answers, index), "link flip")]
-            : [made];
-        }),
-      );
+      if (!model) return redraw(box, []);
+      const { labels, befores } = roomIn(pass);
+      line.style.setProperty("--label", String(Math.max(...labels.map(({ length }) => length))));
+      const drawn = answersOf(pass).flatMap(answer => {
+        const { place, index } = answer;
+        const made = drawAnswer(look.shown(model.answers, index) ? answer : null, labels, befores, () => {
+          pick(model.answers, index);
+          visit(model.answers);
+        });
+        if (model.read === "each") made.style.gridColumn = String(place + 1);
+        if (model.read !== "last" || made.disabled) return [made]; // the panel asks about one of many
+        return [made, button("What would flip it?", () => wantFlips(model.answers, index), "link flip")];
+      });
+      redraw(box, drawn);
     },
   };
 }
 
 // Every label that an answer may get while numbers change: the widest is reserved, so that no word moves.
 function roomIn({ stages, document: { model, before } }) {
-  const labels = [...stages.get(model.answers).axes[1].labels, TIED];
-  return {
-    labels,
-    befores: Object.hasOwn(before, model.answers)
-      ? labels.flatMap(label => PERCENTS.map(share => `was ${label} ${share}`))
-      : [],
-  };
+  const labels = [...stages.get(model.answers).axes[1].labels, TIED],
+    canChange = Object.hasOwn(before, model.answers);
+  return { labels, befores: canChange ? labels.flatMap(label => PERCENTS.map(share => `was ${label} ${share}`)) : [] };
 }
 
 // An answer, or a question mark in its space until it is shown.
-function drawAnswer(answer, { labels, befores }, lead) {
+function drawAnswer(answer, labels, befores, lead) {
   const kind = answer?.verdict ?? "to-come",
-    { mark, title } = VERDICTS.get(kind);
-  const now = element("span", "now"),
-    verdict = element("span", "mark", mark);
-  const made = h("button", { class: `answer ${kind}`, type: "button", disabled: !answer });
-  if (answer) {
-    made.onclick = lead;
-    made.title = `${title}. See how this answer was computed.`;
-    verdict.setAttribute("role", "img");
-    verdict.setAttribute("aria-label", title);
-  }
-  now.append(
+    { mark, title } = VERDICTS[kind],
+    before = answer?.before;
+  const now = h(
+    "span",
+    { class: "now" },
     roomy("strong", "", answer?.label ?? "?", labels),
     roomy("span", "share", answer ? percent(answer.share) : "", PERCENTS),
-    verdict,
+    h("span", { class: "mark", ...(answer && { role: "img", "aria-label": title }) }, mark),
   );
-  made.append(now);
-  if (befores.length)
-    made.append(
-      roomy(
-        "span",
-        "before",
-        answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "",
-        befores,
-      ),
-    );
+  const beforeText = before ? `was ${before.label} ${percent(before.share)}` : "",
+    beforeLine = befores.length ? [roomy("span", "before", beforeText, befores)] : [];
+  const made = h("button", { class: `answer ${kind}`, type: "button", disabled: !answer }, now, ...beforeLine);
+  if (answer) Object.assign(made, { onclick: lead, title: `${title}. See how this answer was computed.` });
   return made;
 }

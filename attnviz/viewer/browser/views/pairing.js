@@ -1,52 +1,43 @@
-// Two passes beside each other: where they first differ, and by how much.
+// Two passes, A and B: the settings in which they differ, where they first differ, and by how much.
 import { pairOf } from "../model/looks.js";
 import { COMPARISONS } from "../model/state.js";
-import { button, choice, element, h, redraw, scaleOf, svgElement, write } from "../dom/element.js";
-import { whenOther } from "../dom/timing.js";
+import { button, choice, h, middlesOf, redraw, scaleOf, svgElement, write } from "../dom/element.js";
+import { memoLast } from "../dom/timing.js";
 
-function makeJoined() {
+// The sentences of A and B, with a line from each word to the same one, where these are not in the same order.
+function makeJoinedSentences() {
   const lines = svgElement("svg", { "aria-hidden": "true" }),
-    rows = ["A", "B"].map(side => Object.assign(element("p", "row"), { ariaLabel: side }));
-  const box = h("div", { class: "joined" }, rows[0], lines, rows[1]);
-  const write = whenOther(sentences => {
-    for (const [at, words] of sentences.entries())
-      rows[at].replaceChildren(
-        element("strong", "side", rows[at].ariaLabel),
-        ...words.map(word => element("span", "word", word)),
+    rows = ["A", "B"].map(side => h("p", { class: "row", ariaLabel: side })),
+    box = h("div", { class: "joined" }, rows[0], lines, rows[1]);
+  const write = memoLast(sentences => {
+    for (const [nth, words] of sentences.entries())
+      rows[nth].replaceChildren(
+        h("strong", { class: "side" }, rows[nth].ariaLabel),
+        ...words.map(word => h("span", { class: "word" }, word)),
       );
   });
-  let shown = null;
+  let positionsInA = null;
   const draw = () => {
-    const { left, width: drawn } = box.getBoundingClientRect(),
-      scale = scaleOf(box),
-      width = drawn / scale;
-    const middles = rows.map(row =>
-      [...row.querySelectorAll(".word")].map(word => {
-        const at = word.getBoundingClientRect();
-        return (at.left - left + at.width / 2) / scale;
-      }),
+    const width = box.getBoundingClientRect().width / scaleOf(box),
+      [a, b] = rows.map(row => middlesOf([...row.querySelectorAll(".word")], box));
+    const drawn = positionsInA.flatMap((position, at) =>
+      position === null ? [] : [svgElement("line", { x1: a[position].x, y1: 1, x2: b[at].x, y2: 19 })],
     );
     lines.setAttribute("viewBox", `0 0 ${Math.max(width, 1)} 20`);
-    lines.setAttribute("width", width);
-    lines.replaceChildren(
-      ...shown.flatMap((position, at) =>
-        position === null ? [] : [svgElement("line", { x1: middles[0][position], y1: 1, x2: middles[1][at], y2: 19 })],
-      ),
-    );
+    lines.setAttribute("width", String(width));
+    lines.replaceChildren(...drawn);
   };
   new ResizeObserver(() => {
-    if (shown && !box.hidden) draw();
+    if (positionsInA && !box.hidden) draw();
   }).observe(box);
   return {
     element: box,
     update(pass) {
       const positions = pass.document.other.places.query ?? [],
-        isSameOrder =
-          positions.every((position, at) => position === at) &&
-          pass.other.document.words.query.length === positions.length;
-      box.hidden = isSameOrder;
-      shown = isSameOrder ? null : positions;
-      if (isSameOrder) return;
+        isSameLength = pass.other.document.words.query.length === positions.length;
+      box.hidden = isSameLength && positions.every((position, at) => position === at);
+      positionsInA = box.hidden ? null : positions;
+      if (box.hidden) return;
       write([pass.other, pass].map(each => each.document.words.query));
       draw();
     },
@@ -57,62 +48,51 @@ const NAMES = { both: "A and B", difference: "B − A" };
 const SAME_SO_FAR = "A is pinned. Change anything: what you see then is B.";
 
 export function makePairing(tools) {
-  const box = element("section", "pairing"),
-    sides = element("p", "sides"),
-    parted = element("p", "parted"),
-    views = element("span"),
-    joined = makeJoined();
-  box.setAttribute("aria-label", "Two passes");
-  const exchange = button("Swap", () => tools.send("exchange", true)),
-    end = button("Unpin", () => tools.send("unpin", true));
-  const acts = element("div", "acts"),
-    first = button("", () => {}, "link");
-  exchange.title = "A and B change places";
-  acts.append(views, exchange, end);
-  box.append(joined.element, sides, parted, acts);
-  exchange.hidden = end.hidden = Boolean(tools.alone);
-  const drawViews = whenOther(present =>
+  const joined = makeJoinedSentences(),
+    sides = h("p", { class: "sides" }),
+    differs = h("p", { class: "parted" }),
+    views = h("span"),
+    first = button("", () => {}, "link"),
+    swap = button("Swap", () => tools.send("exchange", true)),
+    unpin = button("Unpin", () => tools.send("unpin", true));
+  const acts = h("div", { class: "acts" }, views, swap, unpin),
+    box = h("section", { class: "pairing", "aria-label": "Two passes" }, joined.element, sides, differs, acts);
+  swap.title = "A and B change places";
+  swap.hidden = unpin.hidden = Boolean(tools.alone);
+  const drawViews = memoLast(present =>
     redraw(views, [choice(COMPARISONS, present, compare => tools.go({ compare }), NAMES)]),
   );
   /** @type {View["update"]} */
   const update = (pass, where) => {
     const { other } = pass.document;
     box.hidden = !other;
-    if (box.hidden) return;
+    if (!other) return;
     joined.update(pass);
     const { between } = other,
-      rows = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
-    redraw(
-      sides,
-      !between.length ? [SAME_SO_FAR] : rows.length ? [sideOf("A", rows, 1), " ", sideOf("B", rows, 2)] : [],
-    );
+      rows = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence"),
+      sideLines = rows.length ? [sideOf("A", rows, 1), " ", sideOf("B", rows, 2)] : [];
+    redraw(sides, between.length ? sideLines : [SAME_SO_FAR]);
     sides.title = between.map(([name, one, now]) => `${name}: ${now} instead of ${one}`).join("; ");
     write(first, other.parted);
     first.onclick = () => tools.pick(other.first, other.at);
     const word = pass.document.words.query[where.cell.query],
-      isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
-    redraw(parted, !between.length ? [] : [other.first ? first : other.parted, isAlone]);
+      isAlone = pairOf(pass, where)?.isThere ? "" : ` A has no “${word}”.`;
+    redraw(differs, between.length ? [other.first ? first : other.parted, isAlone] : []);
     drawViews(where.compare);
   };
   return { element: box, update };
 }
 
-// The announcement as a pass is pinned, or becomes another than the one beside it; "" where none is.
+// The announcement as a pass is pinned, or the one compared with it changes; "" without one.
 /** @param {Pass} pass */
 export function pairingText({ document: { other } }) {
-  return !other ? "" : other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
+  if (!other) return "";
+  return other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
 // The settings in which one of two passes differs: of A in position 1, of B in position 2.
-export function sideText(
-  {
-    document: {
-      other: { between },
-    },
-  },
-  position,
-) {
-  return textOf(between, position);
+export function sideText({ document }, position) {
+  return textOf(document.other.between, position);
 }
 
 function textOf(rows, position) {
@@ -120,5 +100,5 @@ function textOf(rows, position) {
 }
 
 function sideOf(name, rows, position) {
-  return h("span", { class: `side ${name}` }, element("strong", "", name), " ", textOf(rows, position));
+  return h("span", { class: `side ${name}` }, h("strong", {}, name), " ", textOf(rows, position));
 }

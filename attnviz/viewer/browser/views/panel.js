@@ -2,104 +2,66 @@
 import { LABELS } from "../../generated/where.js";
 import { changeAt } from "../model/changes.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../model/state.js";
-import { button, choice, element, h, redraw, write } from "../dom/element.js";
+import { button, choice, h, redraw, write } from "../dom/element.js";
 import { makeScroller } from "../dom/grid.js";
-import { makeByHand } from "../dom/numberInput.js";
+import { makeNumberInput } from "../dom/numberInput.js";
 import { typesetInPieces } from "../dom/runs.js";
-import { whenOther } from "../dom/timing.js";
-import { drawBothValues } from "./readout.js";
+import { memoLast } from "../dom/timing.js";
+import { drawBothValues } from "./numberLists.js";
 import { drawStory, drawTerms, drawTrail, drawWriters, lightUp, showWholeLines, titleOf } from "./numberStory.js";
 
 const OF_NEURONS = /^(?:hidden|active)((?:_\d+)?)$/; // and the number of their layer, where there are several
 
-function drawActs(pass, where, tools) {
-  return [drawHide(pass, where, tools), ...drawSwap(pass, where, tools), drawMute(pass, where, tools)];
-}
-
-// A button that hides the selected key from the selected query: in all layers, or where each has its own mask, in the current one (or
-// the last).
-/** @param {Pass} pass @param {Where} where */
+/** Hides the selected key from the selected query: in all layers, or where each has its own mask, in the current one (or the last).
+ * @param {Pass} pass @param {Where} where */
 function drawHide(pass, where, { set }) {
-  const { query, key, shared } = pass.document.words,
-    { layers } = pass.document,
-    { cell } = where,
-    at = stepAt(pass, where).layer || layers.length,
-    name = layers[at - 1].mask,
-    mask = { name, index: pass.indexAt(name, cell) };
-  const inLayer = layers.some(layer => layer.mask !== name) ? ` in layer ${at}` : "";
-  const isFlag = pass.stages.get(name).scale === "flag",
-    hidden = isFlag ? 0 : -Infinity,
-    visible = isFlag ? 1 : 0;
-  const isHidden = pass.number(mask.name, mask.index) === hidden;
-  const from = shared && cell.query === cell.key ? "itself" : `“${query[cell.query]}”`;
-  const label = isHidden ? `Show “${key[cell.key]}” to ${from}` : `Hide “${key[cell.key]}” from ${from}`;
-  return named(
-    "hide",
-    button(label + inLayer, () => set(mask, isHidden ? visible : hidden)),
-  );
+  const { words, layers } = pass.document,
+    { query, key } = where.cell,
+    layer = stepAt(pass, where).layer || layers.length,
+    name = layers[layer - 1].mask,
+    mask = { name, index: pass.indexAt(name, where.cell) };
+  const [hidden, visible] = pass.stages.get(name).scale === "flag" ? [0, 1] : [-Infinity, 0],
+    isHidden = pass.number(name, mask.index) === hidden;
+  const viewer = words.shared && query === key ? "itself" : `“${words.query[query]}”`,
+    label = isHidden ? `Show “${words.key[key]}” to ${viewer}` : `Hide “${words.key[key]}” from ${viewer}`,
+    inLayer = layers.some(({ mask }) => mask !== name) ? ` in layer ${layer}` : "";
+  return drawAction("hide", label + inLayer, () => set(mask, isHidden ? visible : hidden));
 }
 
-// The selected query and key, where both were typed in one sentence.
-/** @param {Pass} pass */
+/** Swaps the selected query and key, if both were typed in one sentence. @param {Pass} pass */
 function drawSwap(pass, { cell: { query, key } }, { send }) {
-  const {
-    typed,
-    words: { query: words },
-  } = pass.document;
-  const isTyped = position => position >= words.length - typed;
-  if (query === key || !isTyped(query) || !isTyped(key)) return [];
-  return [
-    named(
-      "swap",
-      button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key])),
-    ),
-  ];
-}
-
-/** @param {Pass} pass @param {Where} where */
-function drawMute(pass, where, tools) {
-  return drawSilence(
-    pass,
-    { stage: stepAt(pass, where).heads, place: where.cell.head, index: [where.cell.head], kind: "head" },
-    tools,
+  const words = pass.document.words.query,
+    isTyped = position => position >= words.length - pass.document.typed;
+  return (
+    query !== key &&
+    isTyped(query) &&
+    isTyped(key) &&
+    drawAction("swap", `Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key]))
   );
 }
 
-// A neuron, where its number is looked at: what reaches it, or what it passes on.
-function drawMuteNeuron(pass, { name, index }, tools) {
-  const match = name.match(OF_NEURONS);
-  if (!match) return [];
-  return [
-    drawSilence(pass, { stage: `active${match[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools),
-  ];
+/** Mutes the neuron whose number is looked at: what reaches it, or what it passes on. @param {Pass} pass @param {Cell} cell */
+function drawMuteNeuron(pass, { name, index: [, place] }, tools) {
+  const layer = name.match(OF_NEURONS)?.[1];
+  return (
+    layer !== undefined &&
+    drawMute(pass, { stage: `active${layer}`, place, index: [null, place], kind: "neuron" }, tools)
+  );
 }
 
-// Mutes a part that writes to the residual stream by setting its output to 0, or undoes that.
-/** @param {Pass} pass */
-function drawSilence(pass, { stage, place, index, kind }, { send }) {
+/** Mutes a part that writes to the residual stream by setting its output to 0, or undoes that. @param {Pass} pass */
+function drawMute(pass, { stage, place, index, kind }, { send }) {
   const { layer } = pass.stepOf(stage),
-    muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;
-  const change = changeAt(pass, stage, index);
-  return named(
-    "mute",
-    change < 0
-      ? button(`Mute ${muted}`, () => send("mute", { stage, place }))
-      : button(`Unmute ${muted}`, () => send("drop", change)),
-  );
+    muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`,
+    change = changeAt(pass, stage, index);
+  return change < 0
+    ? drawAction("mute", `Mute ${muted}`, () => send("mute", { stage, place }))
+    : drawAction("mute", `Unmute ${muted}`, () => send("drop", change));
 }
 
 // Its text changes as it is pressed: by its name it keeps the keyboard.
-function named(act, made) {
-  made.dataset.act = act;
-  return made;
-}
-
-// The button that leads there from a share of attention or of an answer.
-/** @param {Pass} pass */
-function drawFlipsQuestion(pass, { name, index }, tools) {
-  if (pass.stages.get(name).scale !== "share") return [];
-  const what = pass.document.model?.answers === name ? "it" : "this row";
-  return [button(`What would flip ${what}?`, () => tools.wantFlips(name, index))];
+function drawAction(name, text, act) {
+  return button(text, act, "", { "data-act": name });
 }
 
 // The list stays open while its numbers are visited, until a number changes or it is closed.
@@ -112,278 +74,209 @@ function makeFlips(tools) {
   };
   return {
     element: box,
-    get isOpen() {
-      return !box.hidden;
-    },
+    /** @param {Pass} pass */
     update(pass) {
       const { flips } = pass.document;
       if (flips === drawn) return;
       drawn = flips;
       box.hidden = !flips;
-      box.replaceChildren(...(flips ? draw(pass, flips, tools, close) : []));
-      if (flips) box.scrollIntoView({ block: "nearest" });
+      box.replaceChildren();
+      if (!flips) return;
+      box.append(
+        h("div", { class: "head" }, h("p", {}, flips.text), button("Close", close)),
+        drawList(
+          "",
+          flips.stages.map(flip => (flip.cell ? drawFlip(pass, flip, tools) : h("p", {}, flip.text))),
+        ),
+      );
+      box.scrollIntoView({ block: "nearest" });
     },
   };
 }
 
-/** @param {Pass} pass */
-function draw(pass, { text, stages }, tools, close) {
-  const head = h("div", { class: "head" }, element("p", "", text), button("Close", close));
-  const list = h(
-    "ul",
-    {},
-    ...stages.map(flip => {
-      return h("li", {}, ...(flip.cell ? drawFlip(pass, flip, tools) : [element("p", "", flip.text)]));
-    }),
-  );
-  return [head, list];
-}
-
-// Its number leads to the cell: where the text begins with the name of that, the name does.
-/** @param {Pass} pass */
+/** A link to its cell, and a button that sets it: where the text begins with the cell's name, that is the link. @param {Pass} pass */
 function drawFlip(pass, { cell, value, text }, tools) {
-  const { name, index } = pass.read(cell),
-    called = pass.nameOf(name, index),
-    sentence = element("p");
-  const leads = text.startsWith(called) ? called : text;
-  sentence.append(
-    button(leads, () => tools.pick(name, index), "link"),
-    text.slice(leads.length),
-  );
-  const set = button("Set it", () => tools.setFlip(name, index, value));
-  set.ariaDescription = called;
-  return [sentence, set];
+  const { name, index } = /** @type {Cell} */ (pass.read(cell)),
+    cellName = pass.nameOf(name, index),
+    linked = text.startsWith(cellName) ? cellName : text;
+  return [
+    h(
+      "p",
+      {},
+      button(linked, () => tools.pick(name, index), "link"),
+      text.slice(linked.length),
+    ),
+    button("Set it", () => tools.setFlip(name, index, value), "", { ariaDescription: cellName }),
+  ];
 }
 
 const NUMBERS = "the numbers";
 const MOVED = "by how much they moved";
 
-// The changes as a list; tools.show(byHowMuch) switches the pictures to what moved.
-/** @param {Pass} pass @param {Where} where */
-function drawWhatIf(pass, where, byHowMuch, tools) {
-  const { changes, moved } = pass.document;
-  const box = element("div", "what-if"),
-    line = element("p", "changed");
-  if (!changes.length) {
-    box.append(
-      element(
-        "p",
-        "",
-        "Nothing is set by hand yet: give this number another value, and see which later numbers change.",
-      ),
-    );
-    return box;
-  }
-  line.append(undoAll(tools));
-  const list = listOf(
-    "changes",
-    changes.map(({ text }, position) => [`${text} `, button("Undo", () => tools.send("drop", position))]),
-  );
-  const consequences = listOf(
-    "moved",
-    moved.map(({ stage, text }) => [button(text, () => tools.visit(stage), "link")]),
-  );
-  const { stages } = stepAt(pass, where); // none on the first and the last step, which show the whole pass
-  const isBefore = byHowMuch && stages.length > 0 && !stages.some(stage => moved.some(each => each.stage === stage));
-  box.append(list, line, drawSwitch(byHowMuch, tools));
-  if (isBefore) box.append(element("p", "", "Nothing of this step moved."));
-  box.append(consequences);
-  return box;
-}
-
-// One line that says numbers are set by hand, where the panel shows something else.
-/** @param {Pass} pass */
-function drawChanged({ document: { changes } }, tools) {
-  const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`;
+/** The changes as a list; tools.show(byHowMuch) switches the pictures to what moved. @param {Pass} pass @param {Where} where */
+function drawWhatIf(pass, where, byHowMuch, { send, visit, show }) {
+  const { changes, moved } = pass.document,
+    nothing = "Nothing is set by hand yet: give this number another value, and see which later numbers change.";
+  if (!changes.length) return h("div", { class: "what-if" }, h("p", {}, nothing));
+  const { stages } = stepAt(pass, where), // none on the first and the last step, which show the whole pass
+    isBefore = byHowMuch && stages.length > 0 && !stages.some(stage => moved.some(each => each.stage === stage));
+  const undone = changes.map(({ text }, position) => [`${text} `, button("Undo", () => send("drop", position))]),
+    links = moved.map(({ stage, text }) => button(text, () => visit(stage), "link")),
+    shown = choice([NUMBERS, MOVED], byHowMuch ? MOVED : NUMBERS, text => show(text === MOVED));
   return h(
-    "p",
-    { class: "changed" },
-    `${count} set by hand. `,
-    button("See what moved", () => tools.ask("whatif")),
-    undoAll(tools),
+    "div",
+    { class: "what-if" },
+    drawList("changes", undone),
+    h("p", { class: "changed" }, drawUndoAll(send)),
+    h("p", { class: "switch" }, "The pictures show ", shown),
+    isBefore && h("p", {}, "Nothing of this step moved."),
+    drawList("moved", links),
   );
 }
 
-function undoAll({ send }) {
+/** One line that says numbers are set by hand, where the panel shows something else. @param {Pass} pass */
+function drawChanged({ document: { changes } }, { ask, send }) {
+  const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`,
+    seeMoved = button("See what moved", () => ask("whatif"));
+  return h("p", { class: "changed" }, `${count} set by hand. `, seeMoved, drawUndoAll(send));
+}
+
+function drawUndoAll(send) {
   return button("Undo all", () => send("reset", true));
 }
 
-function listOf(className, items) {
+function drawList(className, items) {
   return h(
     "ul",
     { class: className },
-    ...items.map(parts => {
-      return h("li", {}, ...parts);
-    }),
+    items.map(item => h("li", {}, item)),
   );
 }
 
-function drawSwitch(byHowMuch, { show }) {
-  return h(
-    "p",
-    { class: "switch" },
-    "The pictures show ",
-    choice([NUMBERS, MOVED], byHowMuch ? MOVED : NUMBERS, text => show(text === MOVED)),
-  );
-}
-
+/** @returns {View} */
 export function makePanel(tools) {
-  const box = element("aside", "panel");
-  box.setAttribute("aria-label", "The number");
-  const name = element("h3"),
-    named = element("p", "in-microgpt"),
-    story = element("div", "said"),
-    answer = element("div", "reply");
-  const questions = element("div", "questions"),
-    changed = element("div");
-  const byHand = makeByHand(tools.set),
-    besides = element("div", "beside"),
-    writers = element("div"),
-    elsewhere = element("div"),
-    habit = element("p", "habit"),
-    acts = element("div"),
-    flips = makeFlips(tools);
-  const lines = new ResizeObserver(() => showWholeLines(answer));
-  const drawQuestions = whenOther(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
+  const name = h("h3"),
+    inMicrogpt = h("p", { class: "in-microgpt" }),
+    bothValues = h("div", { class: "beside" }),
+    story = h("div", { class: "said" }),
+    habit = h("p", { class: "habit" }),
+    writers = h("div"),
+    elsewhere = h("div"),
+    actions = h("div"),
+    flips = makeFlips(tools),
+    byHand = makeNumberInput(tools.set),
+    questions = h("div", { class: "questions" }),
+    answer = h("div", { class: "reply" }),
+    changed = h("div");
+  const numberParts = [name, inMicrogpt, bothValues, story, habit, writers, elsewhere],
+    whatIfParts = [actions, flips.element, byHand.element, questions, answer, changed],
+    box = h("aside", { class: "panel", "aria-label": "The number" }, numberParts, whatIfParts);
+  const answerSize = new ResizeObserver(() => showWholeLines(answer));
+  const drawQuestions = memoLast(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(
-    name,
-    named,
-    besides,
-    story,
-    habit,
-    writers,
-    elsewhere,
-    acts,
-    flips.element,
-    byHand.element,
-    questions,
-    answer,
-    changed,
-  );
 
   /** @type {View["update"]} */
   const update = (pass, where, look) => {
-    const focus = focusOf(pass, where);
-    const value = pass.number(focus.name, focus.index);
-    const isThere = value !== undefined && look.shown(focus.name, focus.index);
+    const focus = focusOf(pass, where),
+      step = stepAt(pass, where),
+      value = pass.number(focus.name, focus.index),
+      isShown = value !== undefined && look.shown(focus.name, focus.index),
+      cellName = pass.nameOf(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
-    write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
-    redraw(story, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
-    redraw(named, drawName(pass.stages.get(focus.name)));
+    write(name, isShown ? titleOf(pass, look, focus) : cellName);
+    redraw(story, isShown ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    const nameInMicrogpt = pass.stages.get(focus.name).inMicrogpt; // of the number's array in that script
+    redraw(inMicrogpt, nameInMicrogpt ? ["in microgpt: ", h("code", {}, nameInMicrogpt)] : []);
     write(habit, habitOf(pass, where, focus));
-    redraw(besides, drawBothValues(pass, where, look, focus));
-    redraw(writers, where.ask === QUESTIONS[0] ? drawWriters(pass, focus, isThere, tools) : []);
-    const home = homeOf(pass, where);
-    redraw(
-      elsewhere,
-      home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : [],
-    );
+    redraw(bothValues, drawBothValues(pass, where, look, focus));
+    redraw(writers, where.ask === QUESTIONS[0] ? drawWriters(pass, focus, isShown, tools) : []);
+    const home = homeOf(pass, where),
+      pick = () => tools.pick(focus.name, focus.index);
+    redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, pick, "link")] : []);
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
-    const isOffered = where.ask === "whatif" || (pass.document.model && stepAt(pass, where).arcs);
-    const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
-    redraw(
-      acts,
-      inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...drawMuteNeuron(pass, focus, tools), ...question]),
-    );
+    const isOffered = where.ask === "whatif" || (pass.document.model && step.arcs),
+      { head } = where.cell,
+      mutedHead = { stage: step.heads, place: head, index: [head], kind: "head" };
+    const buttons = [
+      ...(isOffered
+        ? [drawHide(pass, where, tools), drawSwap(pass, where, tools), drawMute(pass, mutedHead, tools)]
+        : []),
+      drawMuteNeuron(pass, focus, tools),
+      isShown && drawFlipsQuestion(pass, focus, tools),
+    ].filter(Boolean);
+    redraw(actions, buttons.length ? [h("p", { class: "acts" }, buttons)] : []);
     flips.update(pass);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
-    byHand.element.hidden = !isThere || !isAsked;
-    acts.hidden = flips.isOpen;
-    questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
+    byHand.element.hidden = !isShown || !isAsked;
+    actions.hidden = !flips.element.hidden;
+    questions.hidden = answer.hidden = !isAsked || !flips.element.hidden; // the first screen is of one sentence
     drawQuestions(where.ask);
     redraw(changed, pass.document.changes.length && where.ask !== "whatif" ? [drawChanged(pass, tools)] : []);
+    const waiting = h("p", { class: "waiting" }, tools.alone ?? `${cellName} is on its way.`),
+      terms = where.ask === QUESTIONS[0] ? pass.terms(focus.name, focus.index) : null;
     redraw(
       answer,
       value === undefined
-        ? [waiting(pass, focus, tools)]
-        : answered(pass, where, look, { ...focus, value, isThere }, tools),
+        ? [waiting]
+        : where.ask === "whatif"
+          ? [drawWhatIf(pass, where, look.kind === "differences", tools)]
+          : where.ask === "slope"
+            ? drawSlopes(pass, where, look, cellName, tools)
+            : terms
+              ? drawMade(pass, where, look, { terms, value, isShown }, tools)
+              : [waiting],
     );
-    lines.unobserve(answer); // it is heard of once more where it is observed anew, when all is laid out
-    lines.observe(answer);
+    answerSize.unobserve(answer); // observed anew it reports once more, when all is laid out
+    answerSize.observe(answer);
   };
   return { element: box, update };
 }
 
-// The name of the number's array in the microgpt script.
-function drawName({ inMicrogpt }) {
-  return inMicrogpt ? ["in microgpt: ", element("code", "", inMicrogpt)] : [];
+/** What would flip an attention weight or a probability. @param {Pass} pass @param {Cell} cell */
+function drawFlipsQuestion(pass, { name, index }, { wantFlips }) {
+  const what = pass.document.model?.answers === name ? "it" : "this row";
+  return pass.stages.get(name).scale === "share" && button(`What would flip ${what}?`, () => wantFlips(name, index));
 }
 
-// What a head was measured to do in other texts.
-/** @param {Pass} pass @param {Where} where */
+/** What a head was measured to do in other texts. @param {Pass} pass @param {Where} where @param {Cell} cell */
 function habitOf(pass, where, { name, index: [head] }) {
-  const isShare = isFirst(pass, where) && name === stepAt(pass, where).attention;
-  return (isShare && pass.document.model?.training?.heads[head]) || "";
+  const isWeight = isFirst(pass, where) && name === stepAt(pass, where).attention;
+  return (isWeight && pass.document.model?.training?.heads[head]) || "";
 }
 
-function inLine(buttons) {
-  const line = element("p", "acts");
-  line.append(...buttons);
-  return buttons.length ? [line] : [];
-}
-
-/** @param {Pass} pass */
-function waiting(pass, { name, index }, { alone }) {
-  return element("p", "waiting", alone ?? `${pass.nameOf(name, index)} is on its way.`);
-}
-
-/** @param {Pass} pass @param {Where} where @param {Look} look */
-function answered(pass, where, look, focus, tools) {
-  if (where.ask === "whatif") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
-  if (where.ask === "slope") return drawSlopes(pass, where, look, focus, tools);
-  return drawMade(pass, where, look, focus, tools);
-}
-
-/** @param {Pass} pass @param {Where} where @param {Look} look */
-function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
-  if (look.kind !== "slopes") {
+/** @param {Pass} pass @param {Where} where @param {Look} look @param {string} cellName */
+function drawSlopes(pass, where, look, cellName, { wantSlopes, alone }) {
+  const { slopes, steps } = pass.document;
+  if (look.kind !== "slopes" || !slopes) {
     wantSlopes();
-    return [element("p", "waiting", alone ?? `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
+    return [h("p", { class: "waiting" }, alone ?? `The slopes of ${cellName} are on their way.`)];
   }
-  const hasSlopes = step => slotsOf(step).some(slot => look.titleOf(slot.stage));
-  if (!hasSlopes(stepAt(pass, where))) {
-    const last = pass.document.steps.findLast(hasSlopes);
-    const elsewhere = last ? `No matrix drawn here moves this number. Open “${titled(last)}” to see its slopes.` : "";
-    return [element("p", "", pass.document.slopes.text), element("p", "", elsewhere)];
-  }
-  return [
-    element("p", "", pass.document.slopes.text),
-    element(
-      "p",
-      "",
-      "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: " +
-        "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't " +
-        "move it, and are drawn as they are.",
-    ),
-  ];
+  const hasSlopes = step => slotsOf(step).some(slot => look.titleOf(slot.stage)),
+    last = steps.findLast(hasSlopes),
+    title = last?.layer ? `${last.title} of layer ${last.layer}` : last?.title;
+  const help = hasSlopes(stepAt(pass, where))
+    ? "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: " +
+      "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't " +
+      "move it, and are drawn as they are."
+    : last
+      ? `No matrix drawn here moves this number. Open “${title}” to see its slopes.`
+      : "";
+  return [h("p", {}, slopes.text), h("p", {}, help)];
 }
 
-function titled({ title, layer }) {
-  return layer ? `${title} of layer ${layer}` : title;
-}
-
-/** @param {Pass} pass @param {Where} where @param {Look} look */
-function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
-  const terms = pass.terms(name, index);
-  if (!terms) return [waiting(pass, { name, index }, tools)];
+/** What made the number: its formula and its terms. @param {Pass} pass @param {Where} where @param {Look} look */
+function drawMade(pass, where, look, { terms, value, isShown }, tools) {
   const trail = where.trail.length > 1 ? [drawTrail(pass, where.trail, tools.back)] : [];
-  if (!terms.lines.length) return [...trail, element("p", "", terms.recipe)];
-  const formula = makeScroller(element("p", "formula"));
-  formula.setAttribute("role", "group");
-  formula.setAttribute("aria-label", "Formula");
-  if (isThere && terms.formula) formula.append(...typesetInPieces(terms.formula));
-  const sorted = terms.lines.length > 4 && isThere ? [drawOrder(where, tools)] : [];
-  const shown = { order: where.order, count: isThere ? null : (look.lines ?? terms.lines.length), value };
-  return [...trail, formula, ...sorted, drawTerms(pass, terms, shown, tools)];
-}
-
-function drawOrder({ order }, { go }) {
-  return h(
-    "p",
-    { class: "switch" },
-    "Terms: ",
-    choice(ORDERS, order, each => go({ order: each }), LABELS),
-  );
+  if (!terms.lines.length) return [...trail, h("p", {}, terms.recipe)];
+  const { order } = where,
+    count = isShown ? null : (look.lines ?? terms.lines.length),
+    orders = choice(ORDERS, order, each => tools.go({ order: each }), LABELS),
+    formula = isShown && terms.formula ? typesetInPieces(terms.formula) : [];
+  return [
+    ...trail,
+    makeScroller(h("p", { class: "formula", role: "group", "aria-label": "Formula" }, formula)),
+    ...(terms.lines.length > 4 && isShown ? [h("p", { class: "switch" }, "Terms: ", orders)] : []),
+    drawTerms(pass, terms, { order, count, value }, tools),
+  ];
 }

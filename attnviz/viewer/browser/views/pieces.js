@@ -1,109 +1,93 @@
 // The pieces of an article, each drawn by its kind, tables and matrices among them.
-import { element, button } from "../dom/element.js";
+import { button, h } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 
-const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its column; a longer one stands upright
+const MAX_LABEL_LETTERS = 3; // letters of a label that has space above its column; a longer one stands upright
 
-// A matrix between the names of its rows and columns.
-/** @param {import("../../generated/contract").NumberTable} matrix */
+/** A matrix between the names of its rows and columns. @param {import("../../generated/contract").NumberTable} matrix */
 export function drawMatrix({ caption, rows, columns, values, texts, limit, colours, marked }) {
-  const table = element("table", "matrix"),
-    body = element("tbody"),
-    isFirst = [rows, columns].map(startsOf);
-  table.append(element("caption", "", caption), headOf(rows, columns), body);
-  body.append(
-    ...values.map((line, row) => {
-      const made = lineOf(namesBeside(rows, row));
-      made.append(
-        ...line.map((value, column) => {
-          const cell = element("td", isFirst[1].has(column) ? "first" : "", texts[row][column]);
-          if (value)
-            cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${Math.abs(value) / limit})`;
-          if (marked?.[0] === row && marked[1] === column) cell.classList.add("marked");
-          cell.title = `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`;
-          return cell;
-        }),
+  const [rowStarts, columnStarts] = [rows, columns].map(({ blocks }) => blocks.slice(1).map(({ start }) => start));
+  const lines = values.map((line, row) => {
+    const cells = line.map((value, column) => {
+      const isMarked = marked?.[0] === row && marked[1] === column,
+        strength = Math.abs(value) / limit,
+        style = value ? { backgroundColor: `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${strength})` } : {};
+      return h(
+        "td",
+        {
+          class: `${columnStarts.includes(column) ? "first" : ""} ${isMarked ? "marked" : ""}`,
+          title: `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`,
+          style,
+        },
+        texts[row][column],
       );
-      if (isFirst[0].has(row)) made.className = "first";
-      return made;
-    }),
+    });
+    return h("tr", { class: rowStarts.includes(row) ? "first" : "" }, namesBeside(rows, row), cells);
+  });
+  const table = h(
+    "table",
+    { class: "matrix" },
+    h("caption", {}, caption),
+    headOf(rows, columns),
+    h("tbody", {}, lines),
   );
   return scrolled(table, caption);
 }
 
 // Words and numbers in rows below a head.
 function drawTable({ head, rows }) {
-  const table = element("table", "plain"),
-    top = element("thead"),
-    body = element("tbody");
-  top.append(lineOf(head.map(text => heading("col", text))));
-  body.append(...rows.map(texts => lineOf(texts.map(text => element("td", "", text)))));
-  table.append(top, body);
-  return table;
+  const lines = rows.map(texts =>
+      h(
+        "tr",
+        {},
+        texts.map(text => h("td", {}, text)),
+      ),
+    ),
+    names = head.map(text => heading("col", text));
+  return h("table", { class: "plain" }, h("thead", {}, h("tr", {}, names)), h("tbody", {}, lines));
 }
 
-function lineOf(cells) {
-  const line = element("tr");
-  line.append(...cells);
-  return line;
-}
-
-function heading(scope, text, spans = {}) {
-  const cell = Object.assign(element("th"), { scope, ...spans });
-  cell.append(element("span", "", text));
-  return cell;
+function heading(scope, text, props = {}) {
+  return h("th", { scope, ...props }, h("span", {}, text));
 }
 
 // The names of the axis, of its blocks and of the columns, a line each.
-function headOf(rows, columns) {
-  const head = element("thead"),
-    before = namesBeside(rows, 0).length,
-    above = [];
-  if (columns.title) above.push([heading("colgroup", columns.title, { colSpan: columns.labels.length })]);
-  if (columns.blocks.length)
-    above.push(columns.blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })));
-  above.push(
-    columns.labels.map(label =>
-      Object.assign(heading("col", label), { className: label.length > MAX_LABEL_LETTERS ? "long" : "" }),
-    ),
+function headOf(rows, { title, blocks, labels }) {
+  const colSpan = namesBeside(rows, 0).length,
+    isLong = label => label.length > MAX_LABEL_LETTERS;
+  const lines = [
+    title ? [heading("colgroup", title, { colSpan: labels.length })] : [],
+    blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })),
+    labels.map(label => heading("col", label, { class: isLong(label) ? "long" : "" })),
+  ].filter(({ length }) => length);
+  return h(
+    "thead",
+    {},
+    lines.map(cells => h("tr", {}, h("td", { colSpan }), cells)),
   );
-  head.append(
-    ...above.map(cells => {
-      const line = lineOf(cells);
-      line.prepend(Object.assign(element("td"), { colSpan: before }));
-      return line;
-    }),
-  );
-  return head;
 }
 
 // The names that begin in a row: what the rows count, their block, and the row's own.
 function namesBeside({ title, blocks, labels }, row) {
-  const names = [];
-  if (title && row === 0) names.push(heading("rowgroup", title, { rowSpan: labels.length }));
   const block = blocks.find(({ start }) => start === row);
-  if (block) names.push(heading("rowgroup", block.name, { rowSpan: block.stop - block.start }));
-  return [...names, heading("row", labels[row])];
+  return [
+    title && row === 0 && heading("rowgroup", title, { rowSpan: labels.length }),
+    block && heading("rowgroup", block.name, { rowSpan: block.stop - block.start }),
+    heading("row", labels[row]),
+  ].filter(Boolean);
 }
 
-function startsOf({ blocks }) {
-  return new Set(blocks.slice(1).map(({ start }) => start));
-}
-
-function nameAt({ blocks, labels }, place) {
-  const block = blocks.find(({ start, stop }) => start <= place && place < stop);
-  return block ? `${block.name} ${labels[place]}` : labels[place];
+function nameAt({ blocks, labels }, position) {
+  const block = blocks.find(({ start, stop }) => start <= position && position < stop);
+  return block ? `${block.name} ${labels[position]}` : labels[position];
 }
 
 // A table wider than the page scrolls, by the keyboard too.
 function scrolled(table, name) {
-  const box = element("div", "scrolled");
-  box.append(table);
+  const box = h("div", { class: "scrolled" }, table);
   new ResizeObserver(() => {
     const isWide = box.scrollWidth > box.clientWidth;
-    box.tabIndex = isWide ? 0 : -1;
-    box.role = isWide ? "group" : null;
-    box.ariaLabel = isWide ? name : null;
+    Object.assign(box, { tabIndex: isWide ? 0 : -1, role: isWide ? "group" : null, ariaLabel: isWide ? name : null });
   }).observe(box);
   return box;
 }
@@ -114,50 +98,38 @@ export function makePiece(piece, actions) {
 }
 
 const KINDS = {
-  heading: ({ level, text }) => element(`h${level}`, "", text),
-  text: ({ runs }) => filled("p", "", drawRuns(runs)),
+  heading: ({ level, text }) => h(`h${level}`, {}, text),
+  text: ({ runs }) => h("p", {}, drawRuns(runs)),
   door: drawDoor,
-  box: ({ pieces }, actions) => filled("div", "box", drawAll(pieces, actions)),
+  box: ({ pieces }, actions) => h("div", { class: "box" }, drawAll(pieces, actions)),
   beside: ({ columns }, actions) =>
-    filled(
+    h(
       "div",
-      "beside",
-      columns.map(each => filled("div", `of-${each.at(-1).kind}`, drawAll(each, actions))),
+      { class: "beside" },
+      columns.map(pieces => h("div", { class: `of-${pieces.at(-1).kind}` }, drawAll(pieces, actions))),
     ),
   matrix: drawMatrix,
   table: drawTable,
 };
 
-function filled(tag, className, children) {
-  const made = element(tag, className);
-  made.append(...children);
-  return made;
-}
-
 function drawAll(pieces, actions) {
   return pieces.map(piece => KINDS[piece.kind](piece, actions));
 }
 
-// A button that leads to another page, with what is said of it.
-/** @param {import("../../generated/contract").DoorButton} door @param {{open(door: string): void}} acts */
+/** A button that opens another page, with a sentence about it. @param {import("../../generated/contract").DoorButton} door */
 function drawDoor({ door, label, runs }, { open }) {
-  return filled("div", "door", [
-    button(label, () => open(door)),
-    ...(runs.length ? [filled("p", "", drawRuns(runs))] : []),
-  ]);
+  const link = button(label, () => open(door));
+  return h("div", { class: "door" }, link, runs.length > 0 && h("p", {}, drawRuns(runs)));
 }
 
-/** @param {import("../../generated/contract").Alternatives} choice @param {{choose(event: string, value: string): void}} acts */
+/** @param {import("../../generated/contract").Alternatives} choice */
 function makeChoice({ event, label, look, options }, { choose }) {
-  const inputs = options.map(({ value }) => {
-    const input = element("input");
-    Object.assign(input, { type: "radio", name: event, value });
-    input.onchange = () => choose(event, value);
-    return input;
-  });
-  const named = options.map(({ runs }, i) => filled("label", "", [inputs[i], filled("span", "", drawRuns(runs))]));
+  const inputs = options.map(({ value }) =>
+    h("input", { type: "radio", name: event, value, onchange: () => choose(event, value) }),
+  );
+  const labels = options.map(({ runs }, i) => h("label", {}, inputs[i], h("span", {}, drawRuns(runs))));
   return {
-    element: filled("fieldset", `choice ${look}`, [element("legend", "", label), ...named]),
+    element: h("fieldset", { class: `choice ${look}` }, h("legend", {}, label), labels),
     update: value => {
       for (const input of inputs) input.checked = input.value === value;
     },

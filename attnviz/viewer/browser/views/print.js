@@ -4,7 +4,7 @@ import {
   isOfSheet,
   layerOfPage,
   pagesOf,
-  standing,
+  visibleRows,
   atStep,
   focusOf,
   isFirst,
@@ -14,9 +14,9 @@ import {
 } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
-import { button, element, h } from "../dom/element.js";
+import { button, h } from "../dom/element.js";
 import { makePicture } from "./picture.js";
-import { makeSheet } from "./sheet.js";
+import { makeOneWord } from "./oneWord.js";
 import { nameOf } from "./diagram.js";
 import { makeWholePass } from "./wholepass.js";
 import { makePairing } from "./pairing.js";
@@ -25,254 +25,234 @@ import { makeThread } from "./thread.js";
 import { drawStory, titleOf } from "./numberStory.js";
 import { makeTraining } from "./training.js";
 
-// The labels of the bands that numbers can be left out from, in their order. In each layer it is the band of that label.
-export function beginnings(pass, where) {
-  return [
-    ...new Set(
-      pagesOf(pass)
-        .flatMap(({ id }) => bandsOf(pass, where, id))
-        .filter(isWorkedOut)
-        .map(({ label }) => label),
-    ),
-  ];
+/** The labels of the bands from which numbers can be left out, in order. In each layer it is the band of that label.
+ * @param {Pass} pass @param {Where} where */
+export function worksheetStarts(pass, where) {
+  const bands = pagesOf(pass).flatMap(({ id }) => bandsOf(pass, where, id));
+  return [...new Set(bands.filter(isWorkedOut).map(({ label }) => label))];
 }
 
-// shown(stage, index, array) of a look that leaves out all from those bands on.
-/** @param {Pass} pass @param {Where} where */
-function shownBefore(pass, where, from) {
-  const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));
-  const left = new Set(
-    layers.flatMap(pages =>
-      leftOut(
-        pass,
-        pages.flatMap(({ id }) => bandsOf(pass, where, id)),
-        from,
+/** shown(stage, index, array) of a look that leaves out everything from those bands on. @param {Pass} pass @param {Where} where */
+function shownBefore(pass, where, start) {
+  const layers = Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)),
+    leftOut = new Set(
+      Object.values(layers).flatMap((pages = []) =>
+        keysFrom(
+          pass,
+          start,
+          pages.flatMap(({ id }) => bandsOf(pass, where, id)),
+        ),
       ),
-    ),
-  );
+    );
   return (name, index, array = "") =>
-    !left.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
+    !leftOut.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
 }
 
-// The same place with another word and answer selected than the largest, where that is left to be found.
-/** @param {Pass} pass @param {Where} where */
+/** `where` with another word and answer selected than the largest, where that is left for the reader to find.
+ * @param {Pass} pass @param {Where} where */
 function besideTheLargest(pass, where, shown) {
-  const other = (role, name) => {
-    const index = name && pass.indexAt(name, where.cell),
-      row = name ? [...pass.row(name, index)] : [],
-      most = Math.max(...row);
-    if (!name || shown(name, index) || row[where.cell[role]] < most) return {};
-    const smaller = row.map((_, position) => position).filter(position => row[position] < most);
-    return smaller.length ? { [role]: smaller.find(position => row[position] > 0) ?? smaller[0] } : {};
+  const smaller = (role, name) => {
+    if (!name) return {};
+    const index = pass.indexAt(name, where.cell),
+      row = [...pass.row(name, index)],
+      largest = Math.max(...row);
+    if (shown(name, index) || row[where.cell[role]] < largest) return {};
+    const others = [...row.keys()].filter(position => row[position] < largest);
+    return others.length ? { [role]: others.find(position => row[position] > 0) ?? others[0] } : {};
   };
-  const { attention } = stepAt(pass, where),
-    { model } = pass.document;
-  return { ...where, cell: { ...where.cell, ...other("key", attention), ...other("answer", model?.answers) } };
+  const key = smaller("key", stepAt(pass, where).attention),
+    answer = smaller("answer", pass.document.model?.answers);
+  return { ...where, cell: { ...where.cell, ...key, ...answer } };
 }
 
 function bandsOf(pass, where, step) {
-  return standing(pass, { ...where, step, reveal: null }).map(({ band }) => band);
+  return visibleRows(pass, { ...where, step, reveal: null }).map(({ band }) => band);
 }
 
 // Of a layer's bands from one on: their rows, what the heads make of them, what those add up to, and what is carried on to be multiplied.
-function leftOut(pass, bands, from) {
-  const first = bands.findIndex(band => band.label === from && isWorkedOut(band));
-  const after = first < 0 ? [] : bands.slice(first);
-  return after.flatMap(band => [
-    ...(isWorkedOut(band) || hasRowOfHead(pass, band) ? [keyOf(band.cells.stage, band.array)] : []),
-    ...[band.left, band.right].flatMap(slot => (slot ? [keyOf(slot.stage, "")] : [])),
-  ]);
+function keysFrom(pass, start, bands) {
+  const first = bands.findIndex(band => band.label === start && isWorkedOut(band));
+  return (first < 0 ? [] : bands.slice(first)).flatMap(band => {
+    const { stage, rows } = band.cells,
+      isRowOfHead = rows !== null && isOfHeads(pass.stages.get(stage).axes[rows]); // it follows from what was left out before
+    return [
+      ...(isWorkedOut(band) || isRowOfHead ? [keyOf(stage, band.array)] : []),
+      ...[band.left, band.right].flatMap(slot => (slot ? [keyOf(slot.stage, "")] : [])),
+    ];
+  });
 }
 
-// A row that something is said of is worked out; what stands without a sentence, as what came in, is only there to be added.
+// A row with a sentence is worked out; one without, as what came in, is only there to be added.
 function isWorkedOut({ cells, sentence }) {
   return cells.rows === null && sentence.length > 0;
-}
-
-// Each head has a row in it: that of the selected one follows from what was left out before.
-/** @param {Pass} pass */
-function hasRowOfHead(pass, { cells: { stage, rows } }) {
-  return rows !== null && isOfHeads(pass.stages.get(stage).axes[rows]);
 }
 
 function keyOf(stage, array) {
   return `${stage} ${array}`;
 }
 
-// Draws the pages into `pages`; `inert` are tools that do nothing. Numbers are left out from the bands of the label `from` on.
-function drawSheets(pages, { pass, where, colours, inert }, from) {
-  const copies = from
-    ? [
-        { name: "Worksheet", from },
-        { name: "Key", from: "" },
-      ]
-    : [{ name: "", from: "" }];
-  const positions = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)),
-    count = copies.length * positions.length;
+// Draws the sheets into `pages`, with numbers left out from the bands labelled `start` on, and then complete.
+function drawSheets(pages, { pass, where, colours }, start) {
+  const copies = start
+      ? [
+          { name: "Worksheet", start },
+          { name: "Key", start: "" },
+        ]
+      : [{ name: "", start: "" }],
+    steps = pagesOf(pass);
   copies.forEach((copy, nth) => {
-    positions.forEach((usual, position) => {
-      const page = element("section", "printed of-sheet"),
-        sheet = makeSheet(inert),
-        isWorksheet = copy.from !== "",
-        shown = isWorksheet ? shownBefore(pass, usual, copy.from) : () => true;
-      const at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual;
-      page.append(
-        drawHead(pass, at, copy),
-        drawWords(pass, at),
-        sheet.element,
-        drawFoot(pass, nth * positions.length + position + 1, count),
+    steps.forEach(({ id }, position) => {
+      const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false },
+        complete = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
+        isWorksheet = copy.start !== "",
+        shown = isWorksheet ? shownBefore(pass, complete, copy.start) : () => true,
+        at = isWorksheet ? besideTheLargest(pass, complete, shown) : complete,
+        sheet = makeOneWord(INERT),
+        foot = drawFoot(pass, nth * steps.length + position + 1, copies.length * steps.length);
+      pages.append(
+        h(
+          "section",
+          { class: "printed of-sheet" },
+          drawHead(pass, at, copy.name),
+          drawWords(pass, at),
+          sheet.element,
+          foot,
+        ),
       );
-      pages.append(page);
+      const look = { ...lookAt(pass, at, false), shown, isWorksheet, colours };
       sheet.update(
         pass,
         at,
-        withPair({ ...lookAt(pass, at, false), shown, isWorksheet, colours }, pass, at, () => shown),
+        withPair(look, pass, at, () => shown),
       );
     });
   });
 }
 
-// All of the page of a step, and nothing else that one looks at.
-function placeAt(pass, where, step) {
-  const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false };
-  return { ...onSheet, ...atStep(pass, onSheet, step), picked: "" };
-}
-
-/** @param {Pass} pass @param {Where} where */
-function drawHead(pass, where, { name }) {
-  const head = element("header"),
-    title = element("h2"),
-    { page } = stepAt(pass, where);
-  const layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
-    word = element("span", "word", pass.document.words.query[where.cell.query]),
-    isOfWords = page.startsWith("words");
-  title.append(isOfWords ? "Where “" : "What “", word, isOfWords ? `” looks${headOf(pass, where)}` : "” becomes");
-  head.append(
-    ...(name ? [element("strong", "copy", name)] : []),
-    ...(layer ? [element("span", "layer", nameOf(layer))] : []),
-    title,
+/** @param {Pass} pass @param {Where} where @param {string} copy */
+function drawHead(pass, where, copy) {
+  const { page, attention } = stepAt(pass, where),
+    layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
+    word = h("span", { class: "word" }, pass.document.words.query[where.cell.query]),
+    heads = pass.stages.get(attention).axes.find(isOfHeads)?.labels ?? [],
+    head = heads.length > 1 ? `, ${heads[where.cell.head]} of ${heads.length}` : "";
+  return h(
+    "header",
+    {},
+    copy && h("strong", { class: "copy" }, copy),
+    layer > 0 && h("span", { class: "layer" }, nameOf(layer)),
+    page.startsWith("words")
+      ? h("h2", {}, "Where “", word, `” looks${head}`)
+      : h("h2", {}, "What “", word, "” becomes"),
+    copy === "Worksheet" && h("span", { class: "writer" }, "Name"),
   );
-  if (name === "Worksheet") head.append(element("span", "writer", "Name"));
-  return head;
 }
 
-// The head that looks, where there are several.
-/** @param {Pass} pass @param {Where} where */
-function headOf(pass, where) {
-  const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);
-  return labels.length > 1 ? `, ${labels[where.cell.head]} of ${labels.length}` : "";
-}
-
-// The sentence, with the word that looks; in front of another that it looks at, where that is not the same.
-function drawWords(
-  {
-    document: {
-      words: { query, key, shared },
-    },
-  },
-  { cell },
-) {
-  const line = element("p", "sentence-whole");
-  line.append(
-    ...query.flatMap((text, position) => [element(position === cell.query ? "strong" : "span", "word", text), " "]),
+/** The sentence, with the word that looks; before a second one that it looks at, if it isn't the same. @param {Pass} pass */
+function drawWords({ document: { words } }, { cell }) {
+  const word = (text, tag = "span") => [h(tag, { class: "word" }, text), " "],
+    keys = words.shared ? [] : ["looks at: ", ...words.key.flatMap(text => word(text))];
+  return h(
+    "p",
+    { class: "sentence-whole" },
+    words.query.flatMap((text, position) => word(text, position === cell.query ? "strong" : "span")),
+    keys,
   );
-  if (!shared) line.append("looks at: ", ...key.flatMap(text => [element("span", "word", text), " "]));
-  return line;
 }
 
 /** @param {Pass} pass */
-function drawFoot({ document: { imprint, changes, other } }, nth, count) {
-  const foot = element("footer"),
-    { between, parted } = other ?? {};
-  const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
-  const ofA = other ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
-  foot.append(element("span", "", `${imprint}${set}${ofA}`), element("span", "place", `Page ${nth} of ${count}`));
-  return foot;
+function drawFoot({ document: { caption, changes, other } }, nth, count) {
+  const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "",
+    settingsOfA = other?.between.map(([name, one]) => `${name}: ${one}`).join("; "),
+    ofA = other ? ` A beside it: ${settingsOfA}. ${other.parted}` : "";
+  return h(
+    "footer",
+    {},
+    h("span", {}, `${caption}${set}${ofA}`),
+    h("span", { class: "place" }, `Page ${nth} of ${count}`),
+  );
 }
 
-// print(from) prints, with the numbers left out from that band on if there is one.
+// print(start) prints, with the numbers left out from that band on if there is one.
 export function makePrintDialog(print) {
-  const box = element("dialog", "print-dialog asks"),
-    label = element("label", "", "Numbers left out from "),
-    from = element("select");
-  box.setAttribute("aria-label", "Print");
-  const act = run => () => {
-    box.close();
+  const start = h("select"),
+    close = () => box.close();
+  const printing = run => () => {
+    close();
     run();
   };
-  label.append(from, " on");
-  const whole = h(
-    "p",
-    {},
-    button(
+  const label = h("label", {}, "Numbers left out from ", start, " on"),
+    complete = button(
       "With all numbers",
-      act(() => print()),
+      printing(() => print()),
       "primary",
     ),
+    worksheet = h(
+      "p",
+      {},
+      button(
+        "Worksheet and key",
+        printing(() => print(start.value)),
+      ),
+      label,
+    );
+  const box = h(
+    "dialog",
+    { class: "print-dialog asks", "aria-label": "Print" },
+    h("h3", {}, "Print the sheet"),
+    h("p", {}, complete),
+    worksheet,
+    h("p", {}, button("Close", close)),
   );
-  const sheet = h(
-    "p",
-    {},
-    button(
-      "Worksheet and key",
-      act(() => print(from.value)),
-    ),
-    label,
-  );
-  const end = h(
-    "p",
-    {},
-    button("Close", () => box.close()),
-  );
-  box.append(element("h3", "", "Print the sheet"), whole, sheet, end);
   return {
     element: box,
-    // `bands` are the labels of those that it can begin with; the one chosen last stays, where it is among them.
+    // `bands` are the labels of those that it can start from; the last choice stays if it is among them.
     open(bands) {
-      const chosen = from.value;
-      from.replaceChildren(...bands.map(band => element("option", "", band)));
-      if (bands.includes(chosen)) from.value = chosen;
-      sheet.hidden = !bands.length;
+      const chosen = start.value;
+      start.replaceChildren(...bands.map(band => h("option", {}, band)));
+      if (bands.includes(chosen)) start.value = chosen;
+      worksheet.hidden = !bands.length;
       box.showModal();
     },
   };
 }
 
-const INERT = { go: () => {}, point: () => {}, pick: () => {}, arrive: () => {}, onPoint: () => {}, set: () => {} };
+const INERT = { go: () => {}, point: () => {}, pick: () => {}, keyMoved: () => {}, onPoint: () => {}, set: () => {} };
 const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
-// Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}.
-// Returns {print(from), end()}: numbers of the sheet may be left out from a band on, for that once.
+// Puts the pages into `root` when the browser is about to print, and removes them afterwards; now() is {pass, where}.
+// Returns {print(start), end()}: numbers of the sheet may be left out from a band on, for that once.
 export function makePrinter(window, root, now) {
-  const pages = element("div", "pages");
-  const paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
+  const pages = h("div", { class: "pages" }),
+    paper = new window.CSSStyleSheet(), // a shadow tree's styles can't set the page
+    { document } = window;
   let isPresented = false,
-    from = "";
+    start = "";
   paper.replaceSync(A4);
   const before = () => {
     isPresented = root.classList.contains("presenting");
-    root.classList.remove("presenting"); // its letters are for a room
-    window.document.documentElement.removeAttribute("data-presenting");
+    root.classList.remove("presenting"); // its letters are for a lecture hall
+    document.documentElement.removeAttribute("data-presenting");
     root.append(pages);
-    drawPages(pages, now(), from);
-    if (pages.querySelector(".of-sheet")) window.document.adoptedStyleSheets.push(paper);
+    drawPages(pages, now(), start);
+    if (pages.querySelector(".of-sheet")) document.adoptedStyleSheets.push(paper);
   };
   const after = () => {
     pages.replaceChildren();
     pages.remove();
-    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter(each => each !== paper);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter(each => each !== paper);
     if (isPresented) {
       root.classList.add("presenting");
-      window.document.documentElement.setAttribute("data-presenting", "");
+      document.documentElement.setAttribute("data-presenting", "");
     }
     isPresented = false;
-    from = "";
+    start = "";
   };
   window.addEventListener("beforeprint", before);
   window.addEventListener("afterprint", after);
   return {
     print: (band = "") => {
-      from = band;
+      start = band;
       window.print();
     },
     end: () => {
@@ -283,27 +263,24 @@ export function makePrinter(window, root, now) {
   };
 }
 
-function drawPages(pages, { pass, where }, from) {
+function drawPages(pages, { pass, where }, start) {
   const colours = coloursOf(pages, pass.document.palette);
   pages.replaceChildren();
-  if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours, inert: INERT }, from);
+  if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours }, start);
   else drawSteps(pages, { pass, where, colours });
-  for (const each of pages.querySelectorAll("section[aria-label]")) each.removeAttribute("aria-label"); // whose name the screen's has
+  for (const each of pages.querySelectorAll("section[aria-label]")) each.removeAttribute("aria-label"); // the screen has one of that name
 }
 
 function drawSteps(pages, { pass, where, colours }) {
-  for (const step of stepsOf(pass)) {
-    const position = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
-    const look = withPair(
-      { ...lookAt(pass, position, false), reveal: "all", lines: null, shown: () => true, colours },
-      pass,
-      position,
-      () => () => true,
-    );
-    drawStep(columnsOf(stepAt(pass, position)), (columns, isFurther) => {
-      const page = element("section", "printed");
+  const shown = () => true;
+  for (const id of stepsOf(pass)) {
+    const at = { ...where, ...atStep(pass, { ...where, ask: "" }, id), view: "matrices", present: false },
+      alone = { ...lookAt(pass, at, false), reveal: "all", lines: null, shown, colours },
+      look = withPair(alone, pass, at, () => shown);
+    drawStep(columnsOf(stepAt(pass, at)), (columns, isFurther) => {
+      const page = h("section", { class: "printed" });
       pages.append(page);
-      drawPage(page, { pass, where: position, look, columns, isFurther });
+      drawPage(page, { pass, where: at, look, columns, isFurther });
       return page;
     });
   }
@@ -339,32 +316,27 @@ function columnsOf({ pictures }) {
 }
 
 function partOf({ pictures }, columns) {
-  const parts = pictures.map((picture, position) => {
-    const ofPicture = columns.filter(([of]) => of === position);
-    return {
-      ...picture,
-      grid: picture.grid.map(row => ofPicture.map(([, column]) => row[column])).filter(row => row.some(Boolean)),
-    };
+  const parts = pictures.map(({ grid, ...picture }, position) => {
+    const shown = columns.filter(([nth]) => nth === position).map(([, column]) => column);
+    return { ...picture, grid: grid.map(row => shown.map(column => row[column])).filter(row => row.some(Boolean)) };
   });
   return parts.filter(({ grid }) => grid.length);
 }
 
 function drawPage(page, { pass, where, look, columns, isFurther }) {
-  const text = drawStepText(stepTextAt(pass, where)),
-    picture = makePicture(INERT);
-  const views = isFurther
-    ? []
-    : [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass].map(make =>
-        make(INERT),
-      );
+  const [title, ...text] = drawStepText(stepTextAt(pass, where)),
+    picture = makePicture(INERT),
+    makers = [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass],
+    views = isFurther ? [] : makers.map(make => make(INERT));
   page.append(
-    ...(isFurther ? [text[0]] : [...text, drawFocus(pass, where, look)]),
+    title,
+    ...(isFurther ? [] : [...text, drawFocus(pass, where, look)]),
     ...views.map(view => view.element),
     picture.element,
   );
   for (const view of views) view.update(pass, where, look);
   picture.update(pass, where, look, partOf(stepAt(pass, where), columns));
-  for (const view of views) view.connect?.(); // where all stands
+  for (const view of views) view.connect?.(); // once everything is laid out
 }
 
 /** @param {Pass} pass @param {Where} where @param {Look} look */
@@ -372,10 +344,6 @@ function drawFocus(pass, where, look) {
   const focus = focusOf(pass, where),
     { name, index } = focus;
   if (pass.number(name, index) === undefined) return "";
-  return h(
-    "div",
-    { class: "said" },
-    element("strong", "", titleOf(pass, look, focus)),
-    drawStory(pass.story(name, index, where.cell), INERT),
-  );
+  const story = drawStory(pass.story(name, index, where.cell), INERT);
+  return h("div", { class: "said" }, h("strong", {}, titleOf(pass, look, focus)), story);
 }

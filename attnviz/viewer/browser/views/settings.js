@@ -1,9 +1,10 @@
 // The settings above a view, and the panel with rarely changed settings and the keyboard shortcuts.
 import { makeControls, makeSwitch } from "./controls.js";
-import { element, button } from "../dom/element.js";
+import { h, button } from "../dom/element.js";
 import { areLettersKept, areLettersOn, turnLetters } from "../model/shortcuts.js";
 import { makePopover } from "../dom/popup.js";
 
+/** @type {[string[], string][]} */
 const KEYS = [
   [["→", "Page Down"], "next step"],
   [["←", "Page Up"], "previous step"],
@@ -25,64 +26,62 @@ const LABEL = "Single-key shortcuts: letters, digits, dot, [ and ]",
   LOST = "This browser keeps nothing, so it holds until you leave this page.";
 
 function makeKeys() {
-  const box = element("div", "keys"),
-    list = element("dl"),
-    letters = makeSwitch((_event, isOn) => {
-      turnLetters(isOn);
-      update();
-    });
+  const letters = makeSwitch((_event, isOn) => {
+    turnLetters(isOn);
+    update();
+  });
   const update = () =>
     letters.update({ label: LABEL, help: `${HELP} ${areLettersKept() ? KEPT : LOST}`, value: areLettersOn() }, false);
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "Keyboard");
-  list.append(...KEYS.flatMap(([names, does]) => [drawNames(names), element("dd", "", does)]));
-  box.append(element("p", "name", "Keyboard"), list, letters.element);
+  const listed = KEYS.flatMap(([names, effect]) => {
+    const keys = names.flatMap((name, nth) => [nth > 0 && " or ", h("kbd", {}, name)]);
+    return [h("dt", {}, keys), h("dd", {}, effect)];
+  });
+  const title = h("p", { class: "name" }, "Keyboard");
+  const box = h(
+    "div",
+    { class: "keys", role: "group", "aria-label": "Keyboard" },
+    title,
+    h("dl", {}, listed),
+    letters.element,
+  );
   return { element: box, update };
-}
-
-function drawNames(names) {
-  const line = element("dt");
-  line.append(...names.flatMap((name, place) => [...(place ? [" or "] : []), element("kbd", "", name)]));
-  return line;
 }
 
 function makeMore(act) {
   const opener = button("Settings", null, "more"),
     panel = makePopover(opener, "more-settings", "More settings"),
-    controls = makeControls(panel, act);
-  const keys = makeKeys();
+    controls = makeControls(panel, act),
+    keys = makeKeys();
   panel.append(keys.element);
   panel.onbeforetoggle = keys.update; // another tab may have switched them
   return {
     button: opener,
     panel,
-    update(listed, hasKeys, isWaiting) {
-      controls.update(listed, isWaiting);
+    update(settings, hasKeys, isWaiting) {
+      controls.update(settings, isWaiting);
       keys.element.hidden = !hasKeys;
-      opener.hidden = listed.length === 0 && !hasKeys;
+      opener.hidden = settings.length === 0 && !hasKeys;
       if (opener.hidden) panel.hidePopover();
     },
     send: controls.send,
   };
 }
 
-// act(event, value) is called as somebody changes something, in the order of what was done: what is typed goes before what
-// is picked next. update(shown, isWaiting) shows the settings; isWaiting says that there are acts without an answer.
+// act(event, value) is called for each change, in the order of what was done: typed text goes before what is picked next.
+// update(message, isWaiting) shows the settings; isWaiting says that there are actions without a reply.
 export function makeSettings(act) {
-  const box = element("div", "settings");
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "Settings");
+  const box = h("div", { class: "settings", role: "group", "aria-label": "Settings" });
   const send = () => {
     line.send();
     more.send();
   };
-  const tell = (event, value) => {
+  const actInOrder = (event, value) => {
     send();
     act(event, value);
   };
-  const line = makeControls(box, tell),
-    more = makeMore(tell);
-  let examples = { options: [] };
+  const line = makeControls(box, actInOrder),
+    more = makeMore(actInOrder);
+  let examples = /** @type {{options: {value: string}[], value?: string}} */ ({ options: [] });
   box.append(more.button, more.panel);
   return {
     element: box,
@@ -91,17 +90,17 @@ export function makeSettings(act) {
       line.update(settings.line, isWaiting);
       more.update(settings.more, view === "pass", isWaiting);
     },
-    // The keyboard goes to the sentence, to be typed over.
+    // Focuses the sentence, to be typed over.
     type: () => {
       const sentence = box.querySelector(".live .typed");
       sentence.focus();
       sentence.select();
     },
-    // The example after the one that is shown, from the last to the first. Returns whether there is one.
+    // Picks the example after the one that is shown, from the last to the first. Returns whether there is one.
     example: () => {
-      const { options, value } = examples;
-      if (options.length)
-        tell("example", options[(options.findIndex(each => each.value === value) + 1) % options.length].value);
+      const { options, value } = examples,
+        next = (options.findIndex(each => each.value === value) + 1) % options.length;
+      if (options.length) actInOrder("example", options[next].value);
       return options.length > 0;
     },
     end: send,

@@ -1,55 +1,43 @@
 // The text of a step: its sentences, formula and shapes, the welcome, and at a talk's end the offer of another
 // sentence.
 import { ofHead } from "../model/latex.js";
-import { sourceAt, isFirst, stepAt, stepsOf } from "../model/state.js";
 import { pairOf } from "../model/looks.js";
 import { offeredAt } from "../model/route.js";
-import { button, element, h, write } from "../dom/element.js";
+import { isFirst, sourceAt, stepAt, stepsOf } from "../model/state.js";
+import { button, h, write } from "../dom/element.js";
 import { makeScroller } from "../dom/grid.js";
 import { drawRuns, runsAt, typeset, typesetInPieces } from "../dom/runs.js";
-import { whenOther } from "../dom/timing.js";
+import { memoLast } from "../dom/timing.js";
 import { nameOf } from "./diagram.js";
 
 function drawShapes({ stages, symbol }, head) {
-  const table = h(
-    "table",
-    {},
-    ...[...stages].map(([name, { title, meaning, axes, shape }]) => {
-      const sign = h("td", {}, typeset(symbol(name, head)));
-      return h(
-        "tr",
-        {},
-        sign,
-        element("td", "", `${title}: ${meaning}`),
-        element("td", "", shape.join(" × ")),
-        element("td", "", axes.map(axis => axis.title).join(" × ")),
-      );
-    }),
-  );
-  return h("details", { class: "shapes" }, element("summary", "", "All shapes"), table);
+  const rows = [...stages].map(([name, { title, meaning, axes, shape }]) => {
+    const texts = [`${title}: ${meaning}`, shape.join(" × "), axes.map(axis => axis.title).join(" × ")];
+    return h("tr", {}, h("td", {}, typeset(symbol(name, head))), ...texts.map(text => h("td", {}, text)));
+  });
+  return h("details", { class: "shapes" }, h("summary", {}, "All shapes"), h("table", {}, ...rows));
 }
 
 const WELCOME =
-  "attnviz shows attention number by number: each number is real, and opens down to the multiplications that make it.";
-const KEPT = "attnviz was opened";
+  "attnviz shows attention number by number. Click any number to trace it back to the multiplications behind it.";
+const OPENED = "attnviz was opened";
 
 // Whether this browser opens attnviz for the first time; asked once, as it is not from then on.
 export function isNewcomer(storage) {
   try {
-    const isFirst = storage().getItem(KEPT) === null;
-    storage().setItem(KEPT, "yes");
-    return isFirst;
+    const isNew = storage().getItem(OPENED) === null;
+    storage().setItem(OPENED, "yes");
+    return isNew;
   } catch {
-    return false; // a page in a sandbox may keep nothing, and would say it each time
+    return false; // a page in a sandbox may store nothing, and would welcome each time
   }
 }
 
 /** @returns {View} */
 export function makeOffer({ send }) {
-  const box = element("p", "offer"),
-    act = button("", () => send(shown.event, shown.value), "link");
+  const act = button("", () => send(shown.event, shown.value), "link"),
+    box = h("p", { class: "offer" }, act);
   let shown = null;
-  box.append(act);
   return {
     element: box,
     update(pass, where) {
@@ -60,14 +48,16 @@ export function makeOffer({ send }) {
   };
 }
 
-// enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
+// enter(door) is called for a click on the link to another model. `isNew` says whether this is a first visit, where that is known.
+/** @param {boolean | null} isNew */
 export function makeStepText(enter, isNew = null) {
-  const box = makeScroller(element("section", "step-text"));
-  // As long as it says the same, what is selected in it stays selected.
-  const draw = whenOther(([, , content, door], pass, where) => {
+  const box = makeScroller(h("section", { class: "step-text" }));
+  // As long as the text is the same, what is selected in it stays selected.
+  const draw = memoLast(([, , content, door], pass, where) => {
     const isLast = stepsOf(pass).at(-1) === where.step;
     if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
-    const welcome = isNew && isFirst(pass, where) && content.text.length ? [element("p", "welcome", WELCOME)] : [];
+    const isWelcomed = isNew && isFirst(pass, where) && content.text.length,
+      welcome = isWelcomed ? [h("p", { class: "welcome" }, WELCOME)] : [];
     box.replaceChildren(...drawStepText(content), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   });
@@ -84,15 +74,14 @@ export function makeStepText(enter, isNew = null) {
   };
 }
 
-// The text of the step, filled in for the selection; or the sources of the sheet's numbers, where one asks for those.
+// The text of the step, filled in for the selection; or the sources of the One word view's numbers, where one asks for those.
 /** @param {Pass} pass @param {Where} where */
 export function stepTextAt(pass, where) {
   const { layer, ...step } = stepAt(pass, where),
-    source = sourceAt(pass, where);
-  const { heading, why, text, notes, formulas } = source
-    ? { heading: source.heading, why: [], text: [], notes: [], formulas: [source.formula] }
-    : step;
-  const read = runs => runsAt(pass, runs, where.cell);
+    source = sourceAt(pass, where),
+    ofSource = source && { heading: source.heading, why: [], text: [], notes: [], formulas: [source.formula] };
+  const { heading, why, text, notes, formulas } = ofSource ?? step,
+    read = runs => runsAt(pass, runs, where.cell, undefined);
   return {
     layer: nameOf(layer),
     heading: read(heading),
@@ -103,7 +92,7 @@ export function stepTextAt(pass, where) {
   };
 }
 
-// Two passes of a model that writes on have their answers and their arcs on one page, and need the room of what is said of it.
+// Two passes of a model that writes on have their answers and their arcs on one page, which need the space of its text.
 /** @param {Pass} pass @param {Where} where */
 function stepTextIn(pass, where) {
   const content = stepTextAt(pass, where);
@@ -111,24 +100,13 @@ function stepTextIn(pass, where) {
 }
 
 export function drawStepText({ layer, heading, why, text, notes, formulas }) {
-  const title = element("header");
-  title.append(
-    ...(layer ? [element("span", "layer", layer)] : []),
-    lineOf("h2", "", heading),
-    ...formulas.map(drawFormula),
-  );
+  const line = (tag, name, runs) => h(tag, { class: name }, ...drawRuns(runs)),
+    layerName = layer ? [h("span", { class: "layer" }, layer)] : [],
+    drawnFormulas = formulas.map(latex => h("span", { class: "formula" }, ...typesetInPieces(latex)));
   return [
-    title,
-    ...(why.length ? [lineOf("p", "why", why)] : []),
-    ...(text.length ? [lineOf("p", "said", text)] : []),
-    ...notes.map(runs => lineOf("p", "note", runs)),
+    h("header", {}, ...layerName, line("h2", "", heading), ...drawnFormulas),
+    ...(why.length ? [line("p", "why", why)] : []),
+    ...(text.length ? [line("p", "said", text)] : []),
+    ...notes.map(runs => line("p", "note", runs)),
   ];
-}
-
-function lineOf(tag, className, runs) {
-  return h(tag, { class: className }, ...drawRuns(runs));
-}
-
-function drawFormula(latex) {
-  return h("span", { class: "formula" }, ...typesetInPieces(latex));
 }

@@ -1,171 +1,131 @@
 // The parts of a matrix around and behind its cells: headings, caption, and the table that screen readers and the
 // keyboard use.
 import { plain } from "../model/latex.js";
-import { element } from "../dom/element.js";
+import { h } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { whenOther } from "../dom/timing.js";
-import { bandOf, faceAt, shapeOf } from "./slot.js";
+import { memoLast } from "../dom/timing.js";
+import { bandOf, faceAt, shapeOf } from "./slice.js";
 
 export function titleOf({ name, stage }, look) {
   return look.titleOf(name) || stage.title;
 }
 
-// All of it, as one hears it.
-export function spoken(slot, look) {
-  const { lengths, counted } = shapeOf(slot);
-  return `${sideOf(slot)}${titleOf(slot, look)} ${plain(slot.symbol)}, ${lengths}: ${counted}`;
-}
-
-function sideOf({ side }) {
-  return side ? `${side}: ` : "";
+// The name of a matrix for screen readers.
+export function spoken(slice, look) {
+  const { lengths, counted } = shapeOf(slice);
+  return `${slice.side ? `${slice.side}: ` : ""}${titleOf(slice, look)} ${plain(slice.symbol)}, ${lengths}: ${counted}`;
 }
 
 // A caption too long to stand beside the symbol is cut at its end (picture.css).
-export function writeCaption(caption, slot, look) {
-  const { lengths, counted, some } = shapeOf(slot),
-    text = spoken(slot, look) + (some && `; shown: ${some}`);
+export function writeCaption(caption, slice, look) {
+  const { lengths, counted, some } = shapeOf(slice),
+    { side } = slice,
+    text = spoken(slice, look) + (some && `; shown: ${some}`);
   if (caption.title === text) return;
   caption.title = text;
-  const symbol = element("span", "symbol");
-  symbol.append(typeset(slot.symbol));
-  const name = element("span", "name");
-  name.append(
-    ...(slot.side ? [element("strong", `side ${slot.side}`, slot.side), " "] : []),
-    symbol,
-    element("span", "title", titleOf(slot, look)),
-  );
-  caption.replaceChildren(
-    name,
-    ...(some
-      ? [element("span", "some", some)]
-      : [element("span", "shape", lengths), element("span", "shape", counted)]),
-  );
+  const symbol = h("span", { class: "symbol" }, typeset(slice.symbol)),
+    title = h("span", { class: "title" }, titleOf(slice, look)),
+    whose = side ? [h("strong", { class: `side ${side}` }, side), " "] : [],
+    shape = some
+      ? [h("span", { class: "some" }, some)]
+      : [lengths, counted].map(each => h("span", { class: "shape" }, each));
+  caption.replaceChildren(h("span", { class: "name" }, whose, symbol, title), ...shape);
 }
 
 // `line` is the row of all columns' headings, `rows` are the headings of rows.
 function makeHeadings([rows, columns]) {
-  const heading = scope => {
-    const made = element("th");
-    made.setAttribute("role", scope === "col" ? "columnheader" : "rowheader");
-    return made;
-  };
-  const line = element("tr"),
-    corner = heading("col");
-  const across = Array.from({ length: columns }, () => heading("col")),
-    down = Array.from({ length: rows }, () => heading("row"));
-  line.setAttribute("role", "row");
-  line.append(corner, ...across);
+  const headings = (length, role) => Array.from({ length }, () => h("th", { role })),
+    [corner, ...across] = headings(columns + 1, "columnheader"),
+    down = headings(rows, "rowheader"),
+    line = h("tr", { role: "row" }, corner, across);
   let shown = "";
   return {
     line,
     rows: down,
-    write(slot) {
-      const next = [slot.stage.title, ...slot.rows.labels, ...slot.columns.labels].join("\n");
+    write(slice) {
+      const { title } = slice.stage,
+        next = [title, ...slice.rows.labels, ...slice.columns.labels].join("\n");
       if (next === shown) return;
       shown = next;
-      corner.textContent = shapeOf(slot).counted || slot.stage.title;
-      across.forEach((each, position) => {
-        each.textContent = slot.columns.labels[position] || slot.stage.title;
-      });
-      down.forEach((each, position) => {
-        each.textContent = slot.rows.labels[position] || slot.stage.title;
-      });
+      corner.textContent = shapeOf(slice).counted || title;
+      for (const [n, each] of across.entries()) each.textContent = slice.columns.labels[n] || title;
+      for (const [n, each] of down.entries()) each.textContent = slice.rows.labels[n] || title;
     },
   };
 }
 
 // One strip of labels, along "rows" or "columns".
 export function makeLabels(along) {
-  const strip = element("div", `labels of-${along}`);
-  strip.setAttribute("aria-hidden", "true"); // a cell says where it is
-  const position = whenOther(([names, size]) => {
-    strip.replaceChildren(
-      ...names.map((label, n) => {
-        const line = element("span", "", label);
-        line.style[along === "rows" ? "top" : "left"] = `${n * size}px`;
-        return line;
-      }),
-    );
+  const strip = h("div", { class: `labels of-${along}`, "aria-hidden": "true" }); // each cell's name has its row and column
+  const draw = memoLast(([names, size]) => {
+    const side = along === "rows" ? "top" : "left";
+    strip.replaceChildren(...names.map((label, n) => h("span", { style: { [side]: `${n * size}px` } }, label)));
   });
-  const write = (names, { upright, all }, size) => {
-    strip.classList.toggle("upright", upright);
-    strip.classList.toggle("only-lit", !all);
-    position([names, size]);
+  return {
+    element: strip,
+    write(names, { upright, all }, size) {
+      strip.classList.toggle("upright", upright);
+      strip.classList.toggle("only-lit", !all);
+      draw([names, size]);
+    },
+    light(positions) {
+      for (const [n, label] of [...strip.children].entries()) label.classList.toggle("lit", positions.has(n));
+    },
   };
-  const light = positions => {
-    [...strip.children].forEach((line, position) => {
-      line.classList.toggle("lit", positions.has(position));
-    });
-  };
-  return { element: strip, write, light };
 }
 
 // The heads' names over their bands of columns.
 export function drawBands(axis, width, head) {
-  const band = bandOf(axis);
-  const count = band ? axis.labels.length / band : 0;
-  return Array.from({ length: count }, (_, position) => {
-    const name = element(
-      "span",
-      position === head ? "band lit" : "band",
-      width * band > 50 ? `head ${position + 1}` : width * band > 14 ? String(position + 1) : "",
-    );
-    Object.assign(name.style, { left: `${position * band * width}px`, width: `${band * width - 3}px` });
-    return name;
+  const band = bandOf(axis),
+    space = band * width,
+    count = band ? axis.labels.length / band : 0;
+  return Array.from({ length: count }, (_, nth) => {
+    const name = space > 50 ? `head ${nth + 1}` : space > 14 ? String(nth + 1) : "",
+      style = { left: `${nth * space}px`, width: `${space - 3}px` };
+    return h("span", { class: nth === head ? "band lit" : "band", style }, name);
   });
 }
 
 export function makeTable([rows, columns]) {
-  const grid = element("table", "cells");
-  const head = element("thead"),
-    body = element("tbody"),
-    headings = makeHeadings([rows, columns]);
-  const cells = Array.from({ length: rows }, (_, row) =>
-    Array.from({ length: columns }, (__, column) => makeCell(row, column)),
-  );
+  const headings = makeHeadings([rows, columns]),
+    cells = Array.from({ length: rows }, (_, row) =>
+      Array.from({ length: columns }, (__, column) => makeCell(row, column)),
+    );
+  // Its parts have roles, because its style is not that of a table, which would hide them from screen readers.
+  const lines = cells.map((line, row) => h("tr", { role: "row" }, headings.rows[row], line)),
+    head = h("thead", { role: "rowgroup" }, headings.line),
+    grid = h("table", { class: "cells" }, head, h("tbody", { role: "rowgroup" }, lines));
   grid.style.setProperty("--columns", columns);
-  for (const group of [head, body]) group.setAttribute("role", "rowgroup");
-  head.append(headings.line);
-  body.append(
-    ...cells.map((line, position) => {
-      const row = element("tr");
-      row.setAttribute("role", "row"); // which it isn't by itself, as it is laid out as none
-      row.append(headings.rows[position], ...line);
-      return row;
-    }),
-  );
-  grid.append(head, body);
   const drawn = new Map(); // cell -> its face
-  let reached = null,
-    held = null,
-    describe = _place => "";
+  let tabStop, focused;
+  let describe = _position => "";
   const setTabStop = cell => {
-    if (reached) reached.tabIndex = -1;
-    reached = cell;
-    if (describe(placeOf(cell))) cell.tabIndex = 0;
+    if (tabStop) tabStop.tabIndex = -1;
+    tabStop = cell;
+    if (describe(positionOf(cell))) cell.tabIndex = 0;
   };
-  const say = () => held?.setAttribute("aria-label", describe(placeOf(held))); // all of itself, while it has the keyboard
+  const label = () => focused?.setAttribute("aria-label", describe(positionOf(focused))); // only while it has the keyboard
   grid.addEventListener("focusin", ({ target }) => {
     setTabStop(target);
-    held = target;
-    say();
+    focused = target;
+    label();
   });
   grid.addEventListener("focusout", () => {
-    held.removeAttribute("aria-label");
-    held = null;
+    focused.removeAttribute("aria-label");
+    focused = null;
   });
   return {
     element: grid,
-    update(slot, paint, described) {
-      describe = described;
-      headings.write(slot);
+    update(slice, paint, describeCell) {
+      describe = describeCell;
+      headings.write(slice);
       cells.forEach((line, row) => {
         line.forEach((cell, column) => {
-          drawCell(cell, faceAt(slot, paint, row, column), `${slot.name}[${slot.index(row, column)}]`, drawn);
+          drawCell(cell, faceAt(slice, paint, row, column), `${slice.name}[${slice.index(row, column)}]`, drawn);
         });
       });
-      if (reached) setTabStop(reached);
-      say();
+      if (tabStop) setTabStop(tabStop);
+      label();
     },
     select: ([row, column]) => setTabStop(cells[row][column]),
     focus([row, column]) {
@@ -174,24 +134,19 @@ export function makeTable([rows, columns]) {
       return isOpen;
     },
     size: () => [rows, columns],
-    placeIn: ({ target }) => (target.dataset.row ? placeOf(target) : null),
+    positionIn: ({ target }) => (target.dataset.row ? positionOf(target) : null),
   };
 }
 
 function makeCell(row, column) {
-  const cell = element("td");
-  cell.setAttribute("role", "gridcell");
-  Object.assign(cell.dataset, { row, column });
-  cell.tabIndex = -1;
-  cell.append(""); // its text, which is written anew and never taken away
-  return cell;
+  return h("td", { role: "gridcell", tabIndex: -1, "data-row": row, "data-column": column }, ""); // its text node stays
 }
 
-function placeOf({ dataset }) {
+function positionOf({ dataset }) {
   return [Number(dataset.row), Number(dataset.column)];
 }
 
-// Only what is new is written: most updates leave most cells as they are, and others the kinds of most.
+// Writes only what is new: most updates leave most cells as they are, and others the kinds of most.
 function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, place, drawn) {
   const name = `${kind}${marked ? " marked" : ""}${apart ? " apart" : ""}`,
     before = drawn.get(cell);

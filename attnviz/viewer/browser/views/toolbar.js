@@ -4,11 +4,11 @@ import { hasSheet, isOfSheet, isSheet, ROUTES, stepAt } from "../model/state.js"
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
-import { button, choice, element, h, redraw, write } from "../dom/element.js";
+import { button, choice, h, redraw, write } from "../dom/element.js";
 import { makeScroller } from "../dom/grid.js";
 import { copyLink } from "../dom/link.js";
 import { makePopover } from "../dom/popup.js";
-import { afterFrame, whenOther } from "../dom/timing.js";
+import { afterFrame, memoLast } from "../dom/timing.js";
 import { bytesOf, sizeText } from "./download.js";
 
 // act(name, message) reaches the server.
@@ -22,119 +22,112 @@ function makeCompareMenu(act) {
   panel.ontoggle = ({ newState }) => {
     if (newState === "open") panel.querySelector("button")?.focus();
   };
-  const doing = (name, message) => () => {
-    panel.hidePopover();
-    act(name, message);
+  const item = (text, name, message, className = "") => {
+    const choose = () => {
+      panel.hidePopover();
+      act(name, message);
+    };
+    return button(text, choose, className);
   };
-  const draw = whenOther(([pairs, isPinned]) => {
+  const draw = memoLast(([pairs, isPinned]) => {
     opener.title = areLettersOn() ? "Key C" : "";
     redraw(panel, [
-      button("Pin this pass, then change anything", doing("pin", true), "primary"),
-      ...pairs.map(({ id, label }) => button(label, doing("pair", id))),
-      ...(isPinned ? [button("Unpin", doing("unpin", true))] : []),
+      item("Pin this pass, then change anything", "pin", true, "primary"),
+      ...pairs.map(({ id, label }) => item(label, "pair", id)),
+      ...(isPinned ? [item("Unpin", "unpin", true)] : []),
     ]);
   });
   return { button: opener, panel, update: ({ document: { pairs, other } }) => draw([pairs, other !== null]) };
 }
 
-export function makeToolbar(
-  play,
-  { startPlay, present, openClass, isClass, look, showCode, isLinked, shell, download, print, act, choose, collect },
-) {
-  const box = element("div", "toolbar");
-  let link = {},
-    measured = null;
+/** @returns {View} */
+export function makeToolbar(play, props) {
+  const {
+    startPlay,
+    present,
+    openClass,
+    isClass,
+    look,
+    showCode,
+    isLinked,
+    shell,
+    download,
+    print,
+    act,
+    choose,
+    collect,
+  } = props;
+  let link, measured;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
     else startPlay();
   });
-  const back = button("‹", () => play.step(-1)),
-    on = button("›", () => play.step(1));
-  back.setAttribute("aria-label", "One reveal back");
-  on.setAttribute("aria-label", "One reveal on");
-  const speed = drawSpeeds(play);
-  const compared = makeCompareMenu(act),
+  const back = button("‹", () => play.step(-1), "", { "aria-label": "One reveal back" }),
+    forward = button("›", () => play.step(1), "", { "aria-label": "One reveal on" }),
+    speed = drawSpeeds(play),
+    views = h("span", { class: "views" }),
+    routes = h("span", { class: "routes" }),
+    compare = makeCompareMenu(act),
     presenting = button("Present", present),
-    views = element("span", "views"),
-    routes = element("span", "routes");
-  const status = element("span", "copied");
-  status.setAttribute("role", "status");
+    status = h("span", { class: "copied", role: "status" });
   const copy = button("Copy link", async () => {
     status.textContent = await copyLink(window, link);
     setTimeout(() => {
       status.textContent = "";
     }, 5000);
   });
-  const inClass = button("Class", openClass),
-    coded = button("QR code", showCode),
-    page = button("↓ Page", download);
-  inClass.title = "Phones in the room follow you, and answer your questions";
-  page.title = "Download as a page: one file, which opens without a server";
-  for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
-  page.hidden = !shell;
-  const collecting = button("Add this moment", collect);
-  collecting.hidden = !collect;
-  const printed = button("Print", print);
-  printed.hidden = isSandboxed(window); // which nothing is printed from
-  for (const each of [copy, coded, compared.button, page, printed, collecting]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
-  for (const each of [compared.button, copy, page, collecting]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
-  const code = makeScroller(element("pre"));
-  const numpy = h("details", { class: "numpy" }, element("summary", "", "In NumPy"), code);
-  code.setAttribute("role", "group");
-  code.setAttribute("aria-label", "The step in NumPy");
-  box.append(
-    start,
-    back,
-    on,
-    speed,
-    views,
-    routes,
-    compared.button,
-    compared.panel,
-    presenting,
-    inClass,
-    copy,
-    coded,
-    printed,
-    page,
-    collecting,
-    numpy,
-    status,
-  );
+  const inClass = button("Class", openClass, "", { title: "Phones in the room follow you, and answer your questions" }),
+    qrCode = button("QR code", showCode),
+    printed = button("Print", print, "", { hidden: isSandboxed(window) }), // from which nothing is printed
+    page = button("↓ Page", download, "", {
+      title: "Download as a page: one file, which opens without a server",
+      hidden: !shell,
+    }),
+    collecting = button("Add this moment", collect, "", { hidden: !collect });
+  for (const each of [copy, qrCode, compare.button]) each.hidden = !isLinked;
+  for (const each of [copy, qrCode, compare.button, page, printed, collecting]) each.classList.add("aside"); // not needed in a talk (talk.css)
+  for (const each of [compare.button, copy, page, collecting]) each.classList.add("at-desk"); // not used from a screen in a room
+  const code = makeScroller(h("pre", { role: "group", "aria-label": "The step in NumPy" })),
+    numpy = h("details", { class: "numpy" }, h("summary", {}, "In NumPy"), code),
+    playing = [start, back, forward, speed],
+    shown = [views, routes, compare.button, compare.panel, presenting],
+    shared = [inClass, copy, qrCode, printed, page, collecting],
+    box = h("div", { class: "toolbar" }, playing, shown, shared, numpy, status);
 
-  const drawRoutes = whenOther(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
-  const drawViews = whenOther(([view, unit]) => {
+  const drawRoutes = memoLast(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
+  const drawViews = memoLast(([view, unit]) => {
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
     redraw(views, [choice(Object.keys(names), view, look, names)]);
   });
   /** @type {View["update"]} */
   const update = (pass, where) => {
-    const { numpy: lines } = stepAt(pass, where);
+    const { numpy: lines } = stepAt(pass, where),
+      areKeysOn = areLettersOn();
     link = pass.document.link;
     if (shell && measured !== pass.document) afterFrame(() => nameSize(page, bytesOf(pass.document, shell.bytes)));
     measured = pass.document;
     start.hidden = !revealsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
-    for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
+    for (const each of [back, forward, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     drawViews([where.view, pass.document.words.unit]);
     drawRoutes(where.route);
     routes.hidden = !where.present || !isOfSheet(pass, where);
     views.hidden = !hasSheet(pass);
-    views.title = areLettersOn() ? "Key W" : "";
+    views.title = areKeysOn ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
-    presenting.title = areLettersOn() ? "Key P" : "";
-    inClass.hidden = !openClass || isClass(); // then its own bar has all of it
-    coded.title = areLettersOn() ? "Key Q" : "";
-    collecting.title = `Keeps what you see for a talk of your own${areLettersOn() ? ": key M" : ""}`;
-    compared.update(pass);
+    presenting.title = areKeysOn ? "Key P" : "";
+    inClass.hidden = !openClass || isClass(); // the class has a bar of its own
+    qrCode.title = areKeysOn ? "Key Q" : "";
+    collecting.title = `Keeps what you see for a talk of your own${areKeysOn ? ": key M" : ""}`;
+    compare.update(pass);
     numpy.hidden = !lines.length;
     write(code, lines.join("\n"));
   };
   return { element: box, update };
 }
 
-// Whether it stands in a frame that may do nothing to the page around it, as in a notebook.
+// Whether the page is in a frame that may not affect the page around it, as in a notebook.
 function isSandboxed({ self, top, origin }) {
   return self !== top && origin === "null";
 }
@@ -145,9 +138,8 @@ function nameSize(page, bytes) {
 }
 
 function drawSpeeds(play) {
-  const speed = element("select");
-  speed.setAttribute("aria-label", "Speed");
-  for (const name of SPEEDS.keys()) speed.append(element("option", "", name));
+  const options = [...SPEEDS.keys()].map(name => h("option", {}, name)),
+    speed = h("select", { "aria-label": "Speed" }, options);
   speed.value = play.speed;
   speed.onchange = () => {
     play.speed = speed.value;

@@ -1,31 +1,31 @@
 // What a view can do on a click, a key or a stroke: select, unfold, set numbers, paint the mask.
-import { isSheet, atCell, inspected, MOVES, stepAt, unfolded } from "../model/state.js";
-import { askedOf } from "../model/looks.js";
-import { button, choice, element, redraw, write } from "../dom/element.js";
+import { isSheet, atCell, focusAddress, inspected, MOVES, stepAt, unfolded } from "../model/state.js";
+import { button, choice, h, redraw, write } from "../dom/element.js";
 import { oncePerFrame } from "../dom/timing.js";
 
-// now() returns {pass, where}; go(parts) changes where the user looks, through(parts) does so in passing, without writing the address
-// yet. `errands` and `send` reach the server; without a server, `alone` is the notice.
-export function makeTools({ go, through, now, send, alone, errands, show }) {
+// now() returns {pass, where}; go(parts) changes where, preview(parts) does so without writing the address yet. `requests` and `send`
+// reach the server; without a server, `alone` is the notice.
+export function makeTools({ go, preview, now, send, alone, requests, show }) {
   const listeners = new Set();
   const point = (name, index) => {
     for (const listener of listeners) listener(name, index);
   };
-  const move = (of, lead = go) => {
+  const move = (partsFor, change = go) => {
     point(null, null); // the cell under the pointer may disappear
     const { pass, where } = now();
-    lead(of(pass, where));
+    change(partsFor(pass, where));
   };
   const wantSlopes = () => {
     const { pass, where } = now(),
-      of = askedOf(pass, where);
-    if (pass.document.slopes?.of !== of) errands.begin("slopes", of, later => later.document.slopes?.of === of);
+      asked = focusAddress(pass, where);
+    if (pass.document.slopes?.of !== asked)
+      requests.begin("slopes", asked, later => later.document.slopes?.of === asked);
   };
   const pick = (name, index) => move((pass, where) => atCell(pass, where, name, index));
   // Selects the cell that an arrow key led to, once a frame, because a held key repeats faster. Slopes belong to the one number that
   // they were computed for: there a key only points.
-  const arrive = oncePerFrame((name, index) => {
-    if (now().where.ask !== MOVES) move((pass, where) => atCell(pass, where, name, index), through);
+  const keyMoved = oncePerFrame((name, index) => {
+    if (now().where.ask !== MOVES) move((pass, where) => atCell(pass, where, name, index), preview);
   });
   // Sets a number by hand. null stands for -inf, which JSON can't hold.
   const set = ({ name, index }, value) => {
@@ -39,7 +39,7 @@ export function makeTools({ go, through, now, send, alone, errands, show }) {
     point,
     onPoint: listener => listeners.add(listener),
     pick,
-    arrive,
+    keyMoved,
     inspect: (name, index) => move((pass, where) => inspected(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: position =>
@@ -54,7 +54,7 @@ export function makeTools({ go, through, now, send, alone, errands, show }) {
     // Requests a number that was not sent with the document.
     want: (name, index) => {
       const first = now().pass.firstSentWith(name, index);
-      errands.begin("need", first, later => later.number(name, index) !== undefined);
+      requests.begin("need", first, later => later.number(name, index) !== undefined);
     },
     set,
     wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
@@ -73,47 +73,35 @@ export function makeTools({ go, through, now, send, alone, errands, show }) {
 const ALL = "all heads",
   MASK = /^mask(?:_\d+)?$/; // of all layers, or of one: it is painted in all
 const HINT = "Click or drag cells of the mask, or press Space, to hide or show a key.";
-const NEAR = ["scaled", "masked", "attention"]; // the stages of whose steps one may begin to paint
+const NEAR = ["scaled", "masked", "attention"]; // the stages in whose steps painting can begin
 
-// Returns {element, update(pass, where, look), press(slot, index), over(slot, index), toggle(slot, index)}; `index` is a cell's, or
+// Returns {element, update(pass, where, look), press(slice, index), over(slice, index), toggle(slice, index)}; `index` is a cell's, or
 // null. toggle returns whether the cell can be painted.
 export function makeBrush(tools) {
-  const box = element("p", "brush"),
-    heads = element("span");
-  const begin = button("Paint the mask", () => tools.send("paint", true)),
-    clear = button("Clear", () => paint(everywhere(), false)),
-    end = button("As it was", () => tools.send("paint", null)),
-    hint = element("span", "said");
-  end.title = "The mask before it was painted";
-  box.setAttribute("aria-label", "Paint the mask");
-  box.setAttribute("role", "group");
-  box.append(begin, hint, heads, clear, end);
-  box.hidden = true;
-  let shown = null,
-    inAll = true,
-    stroke = null;
-  const headNow = () => (inAll ? null : shown.where.cell.head);
-  const paint = (cells, hides) => tools.send("paint", { head: headNow(), cells, hides });
-  const everywhere = () => {
+  const heads = h("span"),
+    begin = button("Paint the mask", () => tools.send("paint", true)),
+    clear = button("Clear", () => paint(wholeMask(), false)),
+    end = button("As it was", () => tools.send("paint", null), "", { title: "The mask before it was painted" }),
+    hint = h("span", { class: "said" }),
+    name = { role: "group", "aria-label": "Paint the mask" },
+    box = h("p", { class: "brush", ...name, hidden: true }, begin, hint, heads, clear, end);
+  let shown, stroke;
+  let inAll = true;
+  const paint = (cells, hides) => tools.send("paint", { head: inAll ? null : shown.where.cell.head, cells, hides });
+  const wholeMask = () => {
     const [queries, keys] = shown.pass.stages.get(shown.pass.document.layers[0].mask).shape.slice(-2);
     return Array.from({ length: queries * keys }, (_, position) => [Math.floor(position / keys), position % keys]);
   };
-  const isPaintable = slot => Boolean(shown?.pass.document.painted) && MASK.test(slot.name) && slot.side !== "A";
-  const hides = (slot, index) => shown.pass.number(slot.name, index) === 1;
+  const isPaintable = slice => Boolean(shown?.pass.document.painted) && MASK.test(slice.name) && slice.side !== "A";
+  const hides = (slice, index) => shown.pass.number(slice.name, index) === 1;
   const drawHeads = () => {
     const n = shown.pass.stages.get(shown.pass.document.layers[0].attention).shape[0],
       head = `head ${shown.where.cell.head + 1}`;
-    redraw(
-      heads,
-      n > 1
-        ? [
-            choice([ALL, head], inAll ? ALL : head, text => {
-              inAll = text === ALL;
-              drawHeads();
-            }),
-          ]
-        : [],
-    );
+    const choose = text => {
+      inAll = text === ALL;
+      drawHeads();
+    };
+    redraw(heads, n > 1 ? [choice([ALL, head], inAll ? ALL : head, choose)] : []);
   };
   const finish = () => {
     removeEventListener("pointerup", finish);
@@ -124,38 +112,34 @@ export function makeBrush(tools) {
   };
   const add = (index, cell) => {
     const position = index.slice(-2);
-    if (!stroke.cells.has(String(position))) cell?.classList.toggle("hidden", stroke.hides); // until the pass is there
+    if (!stroke.cells.has(String(position))) cell?.classList.toggle("hidden", stroke.hides); // until the new pass is there
     stroke.cells.set(String(position), position);
   };
   return {
     element: box,
     update(pass, where, look) {
       shown = { pass, where, look };
-      const { painted } = pass.document,
-        stages = stepAt(pass, where).stages ?? [];
-      box.hidden =
-        Boolean(tools.alone) ||
-        isSheet(pass, where) ||
-        painted === null ||
-        !stages.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
+      const { painted, layers } = pass.document,
+        isNear = stepAt(pass, where).stages?.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
+      box.hidden = Boolean(tools.alone) || isSheet(pass, where) || painted === null || !isNear;
       begin.hidden = painted;
-      write(hint, HINT + (pass.document.layers.length > 1 ? " All layers have it." : ""));
+      write(hint, HINT + (layers.length > 1 ? " All layers have it." : ""));
       for (const each of [hint, heads, clear, end]) each.hidden = !painted;
       if (!box.hidden && painted) drawHeads();
     },
-    press(slot, index, cell) {
-      if (!index || !isPaintable(slot)) return;
-      stroke = { hides: hides(slot, index), cells: new Map() };
+    press(slice, index, cell) {
+      if (!index || !isPaintable(slice)) return;
+      stroke = { hides: hides(slice, index), cells: new Map() };
       add(index, cell);
       addEventListener("pointerup", finish);
       addEventListener("pointercancel", finish);
     },
-    over(slot, index, cell) {
-      if (stroke && index && isPaintable(slot)) add(index, cell);
+    over(slice, index, cell) {
+      if (stroke && index && isPaintable(slice)) add(index, cell);
     },
-    toggle(slot, index) {
-      if (!isPaintable(slot)) return false;
-      paint([index.slice(-2)], hides(slot, index));
+    toggle(slice, index) {
+      if (!isPaintable(slice)) return false;
+      paint([index.slice(-2)], hides(slice, index));
       return true;
     },
   };

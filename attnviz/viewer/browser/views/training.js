@@ -1,22 +1,22 @@
 // The training view: a slider over the checkpoints of a model, its loss curves and its parameters.
-import { element, roomy, svgElement, write, button } from "../dom/element.js";
-import { PERCENTS, grouped, percent, short } from "../model/numeral.js";
-import { background, css, textOn } from "../dom/colour.js";
-import { whenOther } from "../dom/timing.js";
+import { grouped, percent, PERCENTS, short } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
+import { background, css, textOn } from "../dom/colour.js";
+import { button, h, roomy, svgElement, write } from "../dom/element.js";
+import { memoLast } from "../dom/timing.js";
 import { drawNames } from "./nextLetter.js";
 
 const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
 
-// ask(index) reaches the server, or is false where there is none; show() is called as what it says here becomes another.
+// ask(index) reaches the server, or is false where there is none; show() is called when the checkpoint to show, or whether it plays, changes.
 export function makeCheckpoints(ask, show) {
   let training = null,
     wanted = null,
     isRunning = false,
     timer = null;
-  const last = () => training.checkpoints.length - 1;
-  const shown = () => wanted ?? training.at;
-  const want = index => {
+  const last = () => training.checkpoints.length - 1,
+    shown = () => wanted ?? training.at;
+  const goTo = index => {
     if (index !== shown() && ask(index) === false) stop();
     else wanted = index;
     show();
@@ -25,7 +25,7 @@ export function makeCheckpoints(ask, show) {
     clearTimeout(timer);
     isRunning = false;
   };
-  const checkpoints = {
+  return {
     get isRunning() {
       return isRunning;
     },
@@ -34,43 +34,56 @@ export function makeCheckpoints(ask, show) {
     },
     to: index => {
       stop();
-      want(index);
+      goTo(index);
     },
     play: () => {
       isRunning = true;
-      want(shown() === last() ? 0 : shown() + 1);
+      goTo(shown() === last() ? 0 : shown() + 1);
     },
     pause: () => {
       stop();
       show();
     },
-    // The training of the present document: what was asked for may have come, or another model.
-    arrive: now => {
-      const isSame = String(training?.curve) === String(now.curve);
-      const isAnswered = wanted === now.at;
+    // The training of the present document: the wanted checkpoint may have come, or another model.
+    receive: now => {
+      const isSame = String(training?.curve) === String(now.curve),
+        isAnswered = wanted === now.at;
       training = now;
       if (!isSame) stop();
       if (!isSame || isAnswered) wanted = null;
       if (!isRunning || !isAnswered) return;
       if (now.at === last()) stop();
-      else timer = setTimeout(() => want(now.at + 1), PAUSE_MS);
+      else timer = setTimeout(() => goTo(now.at + 1), PAUSE_MS);
     },
     end: stop,
   };
-  return checkpoints;
 }
 
 const WIDTH = 100,
-  HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
-const TICK = 12;
+  HEIGHT = 100, // of the drawing's own units, which are stretched to its space
+  TICK = 12;
 
 // Where a step lies along a training, from 0 to 1. Most is learnt early, so the first steps get the most room.
-export function along({ checkpoints }, step) {
+function along({ checkpoints }, step) {
   return Math.sqrt(step / checkpoints.at(-1));
 }
 
 function drawCurve(training) {
-  const { curve, checkpoints, at, yardsticks } = training;
+  const { curve, checkpoints, at, yardsticks } = training,
+    most = Math.max(...curve.map(([, loss]) => loss), ...yardsticks.map(({ loss }) => loss)),
+    x = step => WIDTH * along(training, step),
+    y = part => HEIGHT * (1 - part);
+  const vertical = (name, step, from) => {
+    const points = [from, HEIGHT].map(height => [x(step), height]);
+    return drawLine(name, points);
+  };
+  const horizontal = (name, height) => {
+    const points = [0, WIDTH].map(left => [left, height]);
+    return drawLine(name, points);
+  };
+  const measured = yardsticks.filter(({ isLine }) => isLine).map(({ loss }) => horizontal("yardstick", y(loss / most))),
+    losses = curve.map(([step, loss]) => [x(step), y(loss / most)]),
+    accuracies = curve.map(([step, , accuracy]) => [x(step), y(accuracy)]);
   const drawing = svgElement("svg", {
     class: "curve",
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
@@ -78,35 +91,12 @@ function drawCurve(training) {
     role: "img",
     "aria-label": spoken(curve),
   });
-  const most = Math.max(...curve.map(([, loss]) => loss), ...yardsticks.map(({ loss }) => loss));
-  const x = step => WIDTH * along(training, step);
   drawing.append(
-    ...checkpoints.map(step =>
-      drawLine("tick", [
-        [x(step), HEIGHT - TICK],
-        [x(step), HEIGHT],
-      ]),
-    ),
-    drawLine("present", [
-      [x(checkpoints[at]), 0],
-      [x(checkpoints[at]), HEIGHT],
-    ]),
-    ...yardsticks
-      .filter(({ isLine }) => isLine)
-      .map(({ loss }) =>
-        drawLine("yardstick", [
-          [0, HEIGHT * (1 - loss / most)],
-          [WIDTH, HEIGHT * (1 - loss / most)],
-        ]),
-      ),
-    drawLine(
-      "loss",
-      curve.map(([step, loss]) => [x(step), HEIGHT * (1 - loss / most)]),
-    ),
-    drawLine(
-      "accuracy",
-      curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)]),
-    ),
+    ...checkpoints.map(step => vertical("tick", step, HEIGHT - TICK)),
+    vertical("present", checkpoints[at], 0),
+    ...measured,
+    drawLine("loss", losses),
+    drawLine("accuracy", accuracies),
   );
   return drawing;
 }
@@ -122,83 +112,71 @@ function drawLine(name, points) {
 }
 
 function drawKinds({ title, rows, columns, values, limit }, colours) {
-  const table = element("table", "kinds");
-  table.append(
-    drawRow([element("th", "of", title), ...columns.map(label => heading(label, "col"))]),
-    ...rows.map((label, row) =>
-      drawRow([heading(label, "row"), ...values[row].map(value => drawNumber(value, limit, colours))]),
-    ),
-  );
-  return table;
+  const heading = (label, scope) => h("th", { scope }, label),
+    first = h("tr", {}, h("th", { class: "of" }, title), ...columns.map(label => heading(label, "col")));
+  const cellOf = value => {
+    const cell = h("td", {}, short(value)),
+      colour = background(value, { scale: "signed", limit }, colours);
+    Object.assign(cell.style, { background: css(colour), color: css(textOn(colour)) });
+    return cell;
+  };
+  const lines = rows.map((label, row) => h("tr", {}, heading(label, "row"), ...values[row].map(cellOf)));
+  return h("table", { class: "kinds" }, first, ...lines);
 }
 
-function drawRow(cells) {
-  const row = element("tr");
-  row.append(...cells);
-  return row;
-}
-
-function heading(label, scope) {
-  const cell = element("th", "", label);
-  cell.scope = scope;
-  return cell;
-}
-
-function drawNumber(value, limit, colours) {
-  const cell = element("td", "", short(value)),
-    colour = background(value, { scale: "signed", limit }, colours);
-  Object.assign(cell.style, { background: css(colour), color: css(textOn(colour)) });
-  return cell;
-}
-
-const FINEST = 1000; // places that the slider has
+const FINEST = 1000; // positions that the slider has
 const KEYS = new Map([
   ["ArrowRight", 1],
   ["ArrowUp", 1],
   ["ArrowLeft", -1],
   ["ArrowDown", -1],
-  ["Home", -Infinity],
-  ["End", Infinity],
+  ["Home", Number.NEGATIVE_INFINITY],
+  ["End", Number.POSITIVE_INFINITY],
 ]);
 
 /** @returns {View} */
 export function makeTraining(tools) {
-  const box = element("section", "training");
-  box.setAttribute("aria-label", "Training");
-  box.hidden = true;
-  const scrubber = element("div", "scrubber"),
-    slider = element("input"),
-    figures = element("p", "figures");
-  const patterns = element("p", "patterns"),
-    kinds = element("div");
-  slider.type = "range";
-  slider.max = FINEST;
-  slider.setAttribute("aria-label", "Training steps");
-  const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
-  scrubber.append(element("div", "chart"), slider);
-  const measured = element("p", "yardsticks");
-  const writes = element("p", "writes");
-  box.append(play, scrubber, figures, patterns, kinds, measured, writes);
+  const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play())),
+    chart = h("div", { class: "chart" }),
+    slider = h("input", { type: "range", max: FINEST, "aria-label": "Training steps" }),
+    [figures, patterns, measured, writes] = ["figures", "patterns", "yardsticks", "writes"].map(name =>
+      h("p", { class: name }),
+    ),
+    kinds = h("div");
+  const box = h(
+    "section",
+    { class: "training", "aria-label": "Training", hidden: true },
+    play,
+    h("div", { class: "scrubber" }, chart, slider),
+    figures,
+    patterns,
+    kinds,
+    measured,
+    writes,
+  );
   let training = null;
-
+  const positions = () => training.checkpoints.map(step => Math.round(FINEST * along(training, step)));
   const show = () => {
     box.classList.toggle("running", checkpoints.isRunning); // then it stays on a slide
     write(play, checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training");
-    slider.value = placesOf(training)[checkpoints.shown];
+    slider.value = String(positions()[checkpoints.shown]);
     slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
   };
   const checkpoints = makeCheckpoints(tools.train, show);
   // Another word, or another letter, changes none of it.
-  const drawAll = whenOther(([now, colours]) => {
-    scrubber.firstChild.replaceChildren(drawCurve(now));
+  const drawAll = memoLast(([now, colours]) => {
+    chart.replaceChildren(drawCurve(now));
     figures.replaceChildren(...drawFigures(now));
     patterns.replaceChildren(...drawPatterns(now));
     write(measured, comparedText(now));
-    writes.replaceChildren(...drawWritten(now, tools));
+    writes.replaceChildren(...drawTexts(now, tools));
     patterns.classList.toggle("many", now.patterns.length > 2);
     kinds.replaceChildren(...(now.kinds ? [drawKinds(now.kinds, colours)] : []));
   });
-  slider.oninput = () => checkpoints.to(nearest(placesOf(training), Number(slider.value)));
+  slider.oninput = () => {
+    const distances = positions().map(each => Math.abs(each - Number(slider.value)));
+    checkpoints.to(distances.indexOf(Math.min(...distances)));
+  };
   slider.onkeydown = event => {
     const by = KEYS.get(event.key);
     if (!by) return;
@@ -208,16 +186,17 @@ export function makeTraining(tools) {
   return {
     element: box,
     update(pass, where, { colours }) {
-      const { model, changes } = pass.document;
+      const { model, changes } = pass.document,
+        now = model?.training ?? null;
       box.classList.toggle("without-changes", changes.length > 0);
-      measured.hidden = !isFirst(pass, where) || !model?.training?.yardsticks.length;
+      measured.hidden = !isFirst(pass, where) || !now?.yardsticks.length;
       box.classList.toggle("compared", !measured.hidden);
-      writes.hidden = measured.hidden || !model.training.writes;
-      if (training === (model?.training ?? null)) return;
-      training = model?.training ?? null;
+      writes.hidden = measured.hidden || !now?.writes;
+      if (training === now) return;
+      training = now;
       box.hidden = !training;
       if (!training) return checkpoints.end();
-      checkpoints.arrive(training);
+      checkpoints.receive(training);
       drawAll([training, colours]);
       show();
     },
@@ -232,63 +211,50 @@ function afterText({ checkpoints }, at) {
   return at === 0 ? "before training" : `after ${grouped(checkpoints[at])} of ${grouped(checkpoints.at(-1))} steps`;
 }
 
+// The loss and accuracy of the checkpoint.
+function measuredAt({ curve, checkpoints, at }) {
+  return curve.find(([step]) => step === checkpoints[at]).slice(1);
+}
+
 // The measurements of the checkpoint, in the words that name the lines of the chart.
 function drawFigures(training) {
-  const { curve, checkpoints, at } = training;
-  const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
-  const lossLine = element("span", "of-loss", "loss "),
-    accuracyLine = element("span", "of-accuracy", "held-out accuracy ");
-  lossLine.append(
-    roomy(
-      "span",
-      "",
-      short(loss),
-      curve.map(([, each]) => short(each)),
-    ),
-  );
-  accuracyLine.append(roomy("span", "", percent(accuracy), PERCENTS));
-  const after = checkpoints.map((_, place) => `${afterText(training, place)}:`);
-  return [roomy("span", "", after[at], after), lossLine, accuracyLine];
+  const { curve, checkpoints, at } = training,
+    [loss, accuracy] = measuredAt(training),
+    losses = curve.map(([, each]) => short(each)),
+    after = checkpoints.map((_, nth) => `${afterText(training, nth)}:`);
+  return [
+    roomy("span", "", after[at], after),
+    h("span", { class: "of-loss" }, "loss ", roomy("span", "", short(loss), losses)),
+    h("span", { class: "of-accuracy" }, "held-out accuracy ", roomy("span", "", percent(accuracy), PERCENTS)),
+  ];
 }
 
 // The losses to compare with, and when each was passed.
-function comparedText({ yardsticks, curve, checkpoints, at }) {
-  const [, loss] = curve.find(([step]) => step === checkpoints[at]);
-  const passed = step => (step === null ? "" : step === 0 ? "" : ` (passed at step ${grouped(step)})`);
-  return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map(each => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
+function comparedText(training) {
+  const passedText = step => (step ? ` (passed at step ${grouped(step)})` : ""),
+    [loss] = measuredAt(training),
+    others = training.yardsticks.map(each => `${each.label} ${short(each.loss)}${passedText(each.passed)}`);
+  return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...others].join("; ")}.`;
 }
 
 // Texts that the checkpoint writes, so that one sees what a loss means.
-function drawWritten({ writes, checkpoints, at }, { send, alone }) {
+function drawTexts({ writes, checkpoints, at }, { send, alone }) {
   if (!writes) return [];
-  const {
-      texts,
-      how: { temperature, seed },
-    } = writes,
-    step = afterText({ checkpoints }, at);
-  const names = element("span");
-  if (alone) names.append(...texts.flatMap(({ text }) => [" ", element("span", "written", text || "(nothing)")]));
+  const { texts, how } = writes,
+    names = h("span");
+  if (alone) names.append(...texts.flatMap(({ text }) => [" ", h("span", { class: "written" }, text || "(nothing)")]));
   else drawNames(names, texts, text => send("sentence", text));
-  return [`It writes ${step}, at temperature ${temperature} from seeds ${seed} to ${seed + texts.length - 1}:`, names];
+  const seeds = `from seeds ${how.seed} to ${how.seed + texts.length - 1}`;
+  return [`It writes ${afterText({ checkpoints }, at)}, at temperature ${how.temperature} ${seeds}:`, names];
 }
 
 function drawPatterns({ patterns, heldOut, over, met }) {
   const chance = met ? `, ${met} of which came up in training by chance` : "";
   return [
-    element("span", "of", `on average over ${grouped(heldOut)} ${over}${chance}`),
+    h("span", { class: "of" }, `on average over ${grouped(heldOut)} ${over}${chance}`),
     ...patterns.flatMap(({ label, value }) => [
       roomy("strong", "", percent(value), PERCENTS),
-      element("span", "", `${label} (mean)`),
+      h("span", {}, `${label} (mean)`),
     ]),
   ];
-}
-
-// Where the checkpoints are on the slider.
-function placesOf(training) {
-  return training.checkpoints.map(step => Math.round(FINEST * along(training, step)));
-}
-
-function nearest(places, place) {
-  const distances = places.map(each => Math.abs(each - place));
-  return distances.indexOf(Math.min(...distances));
 }

@@ -1,18 +1,18 @@
 // The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
 import { readPass } from "../model/pass.js";
-import { hasView, isOfSamePass, readPlace, searchAt, revealAt, revealsOf } from "../model/address.js";
+import { hasView, isOfSamePass, readWhere, searchAt, revealAt, revealsOf } from "../model/address.js";
 import { isOfSheet, isSheet, atStep, carried, fitted, focusOf, QUESTIONS } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
-import { makePlay, ticksOf, askedOnward, isWritten } from "../model/route.js";
+import { makePlay, ticksOf, nextRequest, isWritten } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
 import { coloursOf } from "../dom/colour.js";
-import { element } from "../dom/element.js";
+import { h } from "../dom/element.js";
 import { afterFrame, onceSettled } from "../dom/timing.js";
 import { makeRequestsOnce } from "../shell/templates.js";
 import { makeTools } from "./tools.js";
-import { isNarrowFrame } from "./hand.js";
+import { isNarrowFrame } from "./oneWordPhone.js";
 import { makeDownload } from "./download.js";
-import { beginnings, makePrintDialog, makePrinter } from "./print.js";
+import { worksheetStarts, makePrintDialog, makePrinter } from "./print.js";
 import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
@@ -20,16 +20,18 @@ import { makeViews } from "./views.js";
 const STOPS =
   '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled, dfn), button:not(:disabled):not([tabindex="-1"])';
 
+// Changes the viewer. If what had the keyboard is gone then, a cell or button near it gets it.
 export function keepingFocus(root, change) {
-  const held = focusedIn(root),
-    box = held?.closest("section, aside, nav");
+  const focused = focusedIn(root),
+    box = focused?.closest("section, aside, nav");
   change();
-  if (!held || isUsable(focusedIn(root))) return;
-  const positions = [box, ...root.querySelectorAll(".picture, .sheet, .way")].filter(each => each?.checkVisibility());
-  const stops = positions.flatMap(each => [...each.querySelectorAll(STOPS)]).filter(each => each.checkVisibility());
-  (stops.find(each => each.matches('[role="gridcell"]') && each.closest("section") === box) ?? stops[0])?.focus({
-    preventScroll: true,
-  });
+  const now = focusedIn(root),
+    isVisible = each => Boolean(each?.checkVisibility());
+  if (!focused || (isVisible(now) && !now.disabled)) return;
+  const boxes = [box, ...root.querySelectorAll(".picture, .sheet, .way")].filter(isVisible),
+    stops = boxes.flatMap(each => [...each.querySelectorAll(STOPS)]).filter(isVisible),
+    cell = stops.find(each => each.matches('[role="gridcell"]') && each.closest("section") === box);
+  (cell ?? stops[0])?.focus({ preventScroll: true });
 }
 
 function focusedIn(root) {
@@ -37,37 +39,30 @@ function focusedIn(root) {
   return held && root !== held && root.contains(held) ? held : null;
 }
 
-function isUsable(held) {
-  return Boolean(held) && !held.disabled && held.checkVisibility();
-}
-
-const SAID = { on: "This is the last reveal. Home begins again, Esc leaves.", back: "This is the first reveal." };
+const NOTICES = { on: "This is the last reveal. Home begins again, Esc leaves.", back: "This is the first reveal." };
 const SHOWN_MS = 4000;
 
-function makeEdge() {
-  const line = element("p", "edge");
-  line.setAttribute("role", "status");
-  let timer = null;
+function makeEndNotice() {
+  const line = h("p", { class: "edge", role: "status" });
+  let timer;
   return {
     element: line,
-    say(command) {
+    show(command) {
       clearTimeout(timer);
-      line.textContent = SAID[command];
-      timer = setTimeout(() => {
-        line.textContent = "";
-      }, SHOWN_MS);
+      line.textContent = NOTICES[command];
+      timer = setTimeout(() => line.replaceChildren(), SHOWN_MS);
     },
   };
 }
 
-// now() gives {pass, where}, null before there is a pass; go(parts) goes elsewhere in it, send(event, message) reaches the server,
-// begin() leads into a talk of a model that writes, and `edge` says that it goes no further. Returns follow(command), which
-// says whether that was done.
-function makeCommands(host, { now, go, send, begin, edge }) {
+// now() returns {pass, where}, null before there is a pass; go(parts) changes where, send(event, message) reaches the server, begin()
+// begins a talk of a model that writes, and `endNotice` says that there is nothing further. Returns follow(command), which returns
+// whether it did something.
+function makeCommands(host, { now, go, send, begin, endNotice }) {
   const ofServer = (command, { pass, where }) => {
     if (command === "present" && isWritten(pass, where)) return begin;
     if (command === "compare") return () => send(pass.other ? "unpin" : "pin", true);
-    const act = command === "on" ? askedOnward(pass, where) : null;
+    const act = command === "on" ? nextRequest(pass, where) : null;
     return act && (() => send(...act));
   };
   return command => {
@@ -81,25 +76,25 @@ function makeCommands(host, { now, go, send, begin, edge }) {
     const parts = destinationOf(pass, where, command),
       isOver = !parts && where.present && (command === "on" || command === "back");
     if (parts) go(parts);
-    if (isOver) edge.say(command);
+    if (isOver) endNotice.show(command);
     return Boolean(parts) || isOver;
   };
 }
 
 const SETTLED_MS = 200; // a held key would write the address more often than browsers allow (Safari: 100 times in 30 s)
 
-// `address` is the page's, `saved` is the state of an earlier viewer; render() draws the current state, tell() sends it to the class.
-// Returns {now(), play, go(parts), through(parts), lead(at), willPresent(), show(pass), follow(), left()}: now() gives {pass, where, part}, of
-// which the last is how far Play is in a reveal.
-function makeStandpoint(address, saved, { render, tell }) {
-  let pass = /** @type {Pass} */ (null),
-    where = /** @type {Where} */ (null),
-    part = null;
-  let chosen = saved; // the last chosen {document, where}: while a sentence is typed, the selected words may be missing for a moment
+// `address` is the page's, `saved` is the state of an earlier viewer; render() draws the current state, sendToClass() sends it to the
+// class. Returns {now(), play, go(parts), preview(parts), lead(at), willPresent(), show(pass), follow(), end()}: now() returns
+// {pass, where, part}, of which the last is how far Play is in a reveal; end() returns the state to save.
+function makeStandpoint(address, saved, { render, sendToClass }) {
+  let pass = /** @type {any} */ (null), // a Pass, but for the start
+    where = /** @type {any} */ (null),
+    part = null,
+    chosen = saved; // the last chosen {document, where}: while a sentence is typed, the selected words may be missing for a moment
 
   const setWhere = target => {
     const at = fitted(pass, target);
-    where = { ...at, reveal: at.reveal < revealsOf(pass, at).length ? at.reveal : null };
+    where = { ...at, reveal: Number(at.reveal) < revealsOf(pass, at).length ? at.reveal : null };
   };
   const choose = target => {
     setWhere(target);
@@ -110,7 +105,7 @@ function makeStandpoint(address, saved, { render, tell }) {
     isNarrowFrame(window) && !hasView(address.read()) ? { ...position, view: "sheet" } : position;
   const write = isNewPlace => {
     address.write(searchAt(pass, where, address.read()), isNewPlace);
-    tell();
+    sendToClass();
   };
   const settled = onceSettled(() => write(false), SETTLED_MS);
   const stop = () => {
@@ -123,7 +118,7 @@ function makeStandpoint(address, saved, { render, tell }) {
     tick => {
       part = tick.part;
       goTo({ step: tick.step ?? where.step, reveal: tick.reveal });
-      tell();
+      sendToClass();
       render();
     },
     () => {
@@ -142,8 +137,8 @@ function makeStandpoint(address, saved, { render, tell }) {
       write(where.step !== step);
       render();
     },
-    // Goes somewhere in passing: the address and the class follow once it has settled.
-    through(parts) {
+    // Changes where for a moment: the address and the class follow once it has settled.
+    preview(parts) {
       stop();
       goTo(parts);
       render();
@@ -153,7 +148,7 @@ function makeStandpoint(address, saved, { render, tell }) {
     lead(at) {
       if (!isOfSamePass(`?${at}`, address.read())) return false;
       stop();
-      choose({ ...readPlace(pass, `?${at}`), present: where.present });
+      choose({ ...readWhere(pass, `?${at}`), present: where.present });
       write(false);
       render();
       return true;
@@ -174,32 +169,32 @@ function makeStandpoint(address, saved, { render, tell }) {
     follow() {
       settled.drop();
       stop();
-      choose(inFrame(readPlace(pass, address.read())));
+      choose(inFrame(readWhere(pass, address.read())));
       render();
-      tell();
+      sendToClass();
     },
-    left: () => {
+    end: () => {
       settled.drop(); // the address may be another page's already
       return chosen;
     },
   };
 }
 
-// `host` is where the viewer stands:
-//   collect(pass, where), where there is a talk of one's own, keeps what is shown for it
-//   send(event, message) reaches the server; alone, where there is none, says so: send says false then
-//   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
-//   whether there is one
-//   address has read(), write(search, isNewPlace) and onArrival(listener)
-//   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
-//   desk(lead, changed, isPresented), where a class can be opened, makes what its speaker has
-// `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
-/** @param {HTMLElement} root @param {Host} host */
+/** `host` is where the viewer stands:
+ *   collect(pass, where), where there is a talk of one's own, keeps what is shown for it
+ *   send(event, message) reaches the server; alone, where there is none, says so: send says false then
+ *   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
+ *   whether there is one
+ *   address has read(), write(search, isNewPlace) and onArrival(listener)
+ *   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
+ *   classBar(lead, changed, isPresented), where a class can be opened, makes what its speaker has
+ * `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
+ * @param {HTMLElement} root @param {Host} host @param {any} saved */
 export function mount(root, host, saved = null) {
   let byHowMuch = false;
   const render = () => keepingFocus(root, draw),
-    standpoint = makeStandpoint(host.address, saved, { render, tell: tellClass }),
-    { now, go, through, play } = standpoint;
+    standpoint = makeStandpoint(host.address, saved, { render, sendToClass }),
+    { now, go, preview, play } = standpoint;
 
   function draw() {
     const { pass, where, part } = now(),
@@ -213,16 +208,16 @@ export function mount(root, host, saved = null) {
     presenting.show(where.present);
     views.update(pass, where, look);
   }
-  function tellClass() {
+  function sendToClass() {
     const { pass, where } = now();
-    desk?.shows({
+    classBar?.shows({
       at: searchAt(pass, { ...where, present: false }, host.address.read()).slice(1),
       pass,
       selected: () => ({ pass: now().pass, focus: focusOf(now().pass, now().where) }),
     });
   }
 
-  const errands = makeRequestsOnce(host.alone ? () => {} : host.send);
+  const requests = makeRequestsOnce(host.alone ? () => {} : host.send);
   const send = (event, message) => {
     const isSent = host.send(event, message) !== false;
     if (!isSent) render(); // what was typed is the number of the pass again
@@ -235,8 +230,8 @@ export function mount(root, host, saved = null) {
   };
   const tools = makeTools({
     go,
-    through,
-    errands,
+    preview,
+    requests,
     send,
     alone: host.alone,
     now,
@@ -246,19 +241,19 @@ export function mount(root, host, saved = null) {
     },
   });
 
-  const desk =
-      host.desk?.(
+  const classBar =
+      host.classBar?.(
         standpoint.lead,
         () => {
           if (!now().pass) return;
-          desk.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
+          classBar.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
           render();
         },
         () => now().where?.present,
       ) ?? null,
-    edge = makeEdge(),
-    follow = makeCommands(host, { now, go, send, begin, edge }),
-    code = makeQrCode(window, !host.alone, desk?.open),
+    endNotice = makeEndNotice(),
+    follow = makeCommands(host, { now, go, send, begin, endNotice }),
+    code = makeQrCode(window, !host.alone, classBar?.open),
     presenting = makePresenting(document, root, follow, code);
   const printer = makePrinter(window, root, now),
     printDialog = makePrintDialog(printer.print),
@@ -266,8 +261,8 @@ export function mount(root, host, saved = null) {
   const toolbar = makeToolbar(play, {
     startPlay: () => play.start(ticksOf(now().pass, now().where)),
     present: () => follow("present"),
-    openClass: desk?.open,
-    isClass: () => desk?.isOpen,
+    openClass: classBar?.open,
+    isClass: () => classBar?.isOpen,
     look: view => go({ view, reveal: null }),
     showCode: code.open,
     isLinked: !host.alone,
@@ -276,17 +271,17 @@ export function mount(root, host, saved = null) {
     download: download.start,
     print: () => {
       const { pass, where } = now();
-      if (isOfSheet(pass, where)) printDialog.open(beginnings(pass, where));
+      if (isOfSheet(pass, where)) printDialog.open(worksheetStarts(pass, where));
       else printer.print();
     },
     act: send,
     choose: route => go({ route }),
   });
   const views = makeViews(root, tools, {
-    edge,
+    endNotice,
     toolbar,
     code,
-    desk,
+    classBar,
     printDialog,
     follow,
     enter: ({ event, value }) => {
@@ -301,22 +296,22 @@ export function mount(root, host, saved = null) {
     if (target === root && now().pass) render();
   };
   const forget = host.address.onArrival(() => {
-    errands.forget();
+    requests.forget();
     standpoint.follow();
   });
 
   return {
     show: document => {
       const pass = readPass(document);
-      errands.answered(pass);
+      requests.answered(pass);
       standpoint.show(pass);
       download.arrived();
     },
     end: () => {
       play.end();
-      for (const each of [views, presenting, printer, desk]) each?.end();
+      for (const each of [views, presenting, printer, classBar]) each?.end();
       forget();
-      const chosen = standpoint.left();
+      const chosen = standpoint.end();
       return chosen && { ...chosen, isNew: views.isNew() }; // the welcome stays where Streamlit draws the viewer anew
     },
   };

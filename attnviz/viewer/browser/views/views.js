@@ -1,12 +1,12 @@
 // The views of the viewer, redrawn on each change, and what is announced to screen readers.
 import { digits, percent } from "../model/numeral.js";
-import { countedPlace } from "../model/route.js";
+import { countedPosition } from "../model/route.js";
 import { focusOf, stepAt } from "../model/state.js";
-import { element, h, write } from "../dom/element.js";
+import { h, write } from "../dom/element.js";
 import { makePicture } from "./picture.js";
-import { bothValuesText } from "./readout.js";
+import { bothValuesText } from "./numberLists.js";
 import { makeBrush } from "./tools.js";
-import { makeSheet } from "./sheet.js";
+import { makeOneWord } from "./oneWord.js";
 import { makeHeads, makeMap, makeStepButtons } from "./map.js";
 import { makeWholePass } from "./wholepass.js";
 import { makeGlossary } from "./glossary.js";
@@ -19,45 +19,40 @@ import { makePanel } from "./panel.js";
 import { makeTraining } from "./training.js";
 
 function makeStatus({ onPoint }) {
-  const line = element("p", "status"),
-    text = element("span"); // not there where its line has room for a word alone
-  line.append(text);
-  let shown = null,
-    pointed = null;
-  const show = () => {
-    write(text, pointed && shown ? described(shown, pointed) : "");
-  };
+  const text = h("span"), // hidden where its line has space for a word alone
+    line = h("p", { class: "status" }, text);
+  let look, pointed;
+  const show = () => write(text, pointed && look ? described(look, pointed) : "");
   onPoint((name, index) => {
     pointed = index && { name, index };
     show();
   });
-  const update = (_pass, _where, look) => {
-    shown = look;
+  const update = (_pass, _where, shown) => {
+    look = shown;
     show();
   };
   return { element: line, update };
 }
 
+/** @param {Look} look @param {Cell} cell */
 function described({ pass, nameOf, shown }, { name, index }) {
   if (!shown(name, index)) return nameOf(name, index);
-  const value = pass.number(name, index);
-  const number =
-    value === undefined
-      ? "on its way"
-      : pass.stages.get(name).scale === "flag"
-        ? value
-          ? "visible"
-          : "hidden"
-        : String(value).replace("-Infinity", "−inf: a hidden key");
+  const value = pass.number(name, index),
+    flag = value ? "visible" : "hidden",
+    number =
+      value === undefined
+        ? "on its way"
+        : pass.stages.get(name).scale === "flag"
+          ? flag
+          : String(value).replace("-Infinity", "−inf: a hidden key");
   return `${nameOf(name, index)} = ${number}`;
 }
 
-// While isPlaying() it keeps still, and says in the end what has become of it.
+// Announces what changed to screen readers. While isPlaying() it is silent; at the end it announces the result.
 /** @returns {View} */
 function makeAnnouncer(isPlaying) {
-  const line = element("p", "heard");
-  line.setAttribute("role", "status");
-  let known = null;
+  const line = h("p", { class: "heard", role: "status" });
+  let known;
   return {
     element: line,
     update(pass, where, look) {
@@ -70,19 +65,18 @@ function makeAnnouncer(isPlaying) {
         number: numberText(pass, where, look),
         answer: answerText(pass),
       };
-      const isOther = what => known !== null && now[what] !== known[what];
-      const changed = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
-      const news = changed.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
+      const isOther = what => known && now[what] !== known[what],
+        changed = isOther("written") ? ["written"] : Object.keys(now).filter(isOther), // a letter moves every number
+        news = changed.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
       known = now;
       if (news.length) line.textContent = news.join(" ");
     },
   };
 }
 
-// Counted as one sees it (map/map.js).
-/** @param {Pass} pass @param {Where} where */
+/** The step, counted as the map does. @param {Pass} pass @param {Where} where */
 function stepText(pass, where) {
-  const counted = countedPlace(pass, where),
+  const counted = countedPosition(pass, where),
     { title } = stepAt(pass, where);
   return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
 }
@@ -92,11 +86,9 @@ function numberText(pass, where, look) {
   const { name, index } = focusOf(pass, where),
     value = pass.number(name, index);
   if (value === undefined || !look.shown(name, index)) return "";
-  const bothValues = bothValuesText(pass, where, look, { name, index });
-  return `${pass.nameOf(name, index)}${bothValues ? `: ${bothValues}` : ` = ${digits(value)}.`} ${pass
-    .story(name, index, where.cell)
-    .map(({ text }) => text)
-    .join("")}`;
+  const bothValues = bothValuesText(pass, where, look, { name, index }),
+    story = pass.story(name, index, where.cell).map(({ text }) => text);
+  return `${pass.nameOf(name, index)}${bothValues ? `: ${bothValues}` : ` = ${digits(value)}.`} ${story.join("")}`;
 }
 
 function answerText(pass) {
@@ -104,59 +96,74 @@ function answerText(pass) {
   return answers.length ? `The answer: ${answers.join("; ")}.` : "";
 }
 
-// The text that a model has written, and the next letter.
-/** @param {Pass} pass */
+/** The text that a model has written, and the next letter. @param {Pass} pass */
 function writtenText(pass) {
   const { next, model, link } = pass.document;
-  if (!next) return "";
-  const {
-      axes: [tokens, { labels }],
-    } = pass.stages.get(model.answers),
-    share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
-  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
+  if (!next || !model) return "";
+  const [tokens, { labels }] = pass.stages.get(model.answers).axes,
+    probability = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
+  const ending = next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(probability)}.`;
+  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : ending}`;
 }
 
-// `edge`, `toolbar`, `code`, `desk` and `printDialog` stand among them; follow(command) and enter(offer) do what is asked for, isPlaying()
-// says whether steps are played, `isNew` whether somebody is welcomed. Returns {update(pass, where, look), isNew(), end()}.
-export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog, follow, enter, isPlaying, isNew }) {
+// `endNotice`, `toolbar`, `code`, `classBar` and `printDialog` stand among the views; follow(command) and enter(offer) act on the user's request,
+// isPlaying() returns whether steps are played, `isNew` is whether to show the welcome. Returns {update(pass, where, look), isNew(), end()}.
+export function makeViews(
+  root,
+  tools,
+  { endNotice, toolbar, code, classBar, printDialog, follow, enter, isPlaying, isNew },
+) {
   const map = makeMap(tools),
-    way = makeStepButtons(map.element, tools, by => follow(by > 0 ? "on" : "back"));
-  const nextLetter = makeNextLetter(tools),
+    stepButtons = makeStepButtons(map.element, tools, by => follow(by > 0 ? "on" : "back")),
+    nextLetter = makeNextLetter(tools),
     offer = makeOffer(tools),
     pairing = makePairing(tools),
     thread = makeThread(tools),
     stepText = makeStepText(enter, isNew),
     brush = makeBrush(tools),
     picture = makePicture(tools, brush),
-    wholePass = makeWholePass(tools);
-  const sheet = makeSheet(tools),
+    wholePass = makeWholePass(tools),
+    sheet = makeOneWord(tools),
     training = makeTraining(tools),
     status = makeStatus(tools),
     heads = makeHeads(tools),
-    panel = makePanel(tools);
-  const glossary = makeGlossary(root),
+    panel = makePanel(tools),
+    glossary = makeGlossary(root),
     announcer = makeAnnouncer(() => isPlaying() || training.isRunning || nextLetter.isRunning);
 
   panel.element.prepend(heads.element);
   const foot = boxOf("foot", [toolbar, status]),
-    main = boxOf("main", [pairing, thread, stepText, nextLetter, offer, brush, sheet, picture, wholePass]);
-  main.append(foot);
-  const columns = boxOf("columns", [{ element: main }, panel]);
+    inMain = [pairing, thread, stepText, nextLetter, offer, brush, sheet, picture, wholePass, foot],
+    columns = boxOf("columns", [boxOf("main", inMain), panel]),
+    onPage = [stepButtons, training, columns, announcer, endNotice, glossary, code, printDialog];
   root.replaceChildren(
-    ...(desk ? [desk.element] : []),
-    ...[way, training, { element: columns }, announcer, edge, glossary, code, printDialog].map(each => each.element),
-    ...(desk ? [desk.dialogs] : []),
+    ...(classBar ? [classBar.element] : []),
+    ...onPage.map(each => each.element),
+    ...(classBar ? [classBar.dialogs] : []),
   );
 
-  const narrow = [way, map, training, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
-    large = [sheet, picture, wholePass], // which get the room that is left
-    connected = [map, heads, thread]; // which ask where things stand, once all are written
-  const rest = [status, announcer, code, glossary];
+  const small = [
+      stepButtons,
+      map,
+      training,
+      offer,
+      pairing,
+      nextLetter,
+      thread,
+      stepText,
+      heads,
+      panel,
+      toolbar,
+      brush,
+    ],
+    large = [sheet, picture, wholePass], // which get the space that is left
+    connected = [map, heads, thread], // which measure the page, once everything is written
+    rest = [status, announcer, code, glossary];
   return {
     update(pass, where, look) {
-      // What goes makes room for what comes.
+      // What is hidden makes space for what is shown.
       const ordered = [...large].sort((one, other) => Number(one.element.hidden) - Number(other.element.hidden));
-      for (const view of [...narrow, ...ordered, ...rest]) view.update(pass, where, look);
+      for (const view of [...small, ...ordered, ...rest]) view.update(pass, where, look);
       for (const view of connected) view.connect();
     },
     isNew: () => stepText.isNew,
@@ -167,5 +174,11 @@ export function makeViews(root, tools, { edge, toolbar, code, desk, printDialog,
 }
 
 function boxOf(className, views) {
-  return h("div", { class: className }, ...views.map(each => each.element));
+  return {
+    element: h(
+      "div",
+      { class: className },
+      views.map(each => each.element),
+    ),
+  };
 }

@@ -2,8 +2,8 @@
 // part in it.
 import { hasWords } from "../model/axes.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../model/state.js";
-import { indexIn } from "../fit/tiling.js";
-import { element, h, write } from "../dom/element.js";
+import { indexIn } from "../fit/fit.js";
+import { button, h, write } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
 import { inRows, makeDiagram } from "./diagram.js";
 
@@ -21,30 +21,20 @@ const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} × ${clientHei
 
 /** @returns {View} */
 export function makeWholePass(tools) {
-  const box = h("section", { class: "whole", "aria-label": "The whole pass", hidden: true });
-  const sentence = element("p", "said");
-  box.append(sentence);
+  const sentence = h("p", { class: "said" }),
+    box = h("section", { class: "whole", "aria-label": "The whole pass", hidden: true }, sentence);
   const diagram = makeDiagram(box, {
     stage: thumb => {
-      const figure = element("span", "stage-of");
-      figure.append(element("span", "symbol"), thumb.element);
-      thumb.element.append(element("span", "words-of"));
-      return figure;
+      thumb.element.append(h("span", { class: "words-of" }));
+      return h("span", { class: "stage-of" }, h("span", { class: "symbol" }), thumb.element);
     },
     step: ({ step, title }, depths) => {
-      const column = element("div", "step");
-      column.style.flexGrow = depths.children.length;
-      const button = h(
-        "button",
-        { class: "title", type: "button", onclick: () => tools.go({ step, reveal: null }) },
-        title,
-      );
-      column.append(depths, button);
-      return column;
+      const link = button(title, () => tools.go({ step, reveal: null }), "title");
+      return h("div", { class: "step", style: { flexGrow: depths.children.length } }, depths, link);
     },
   });
-  let shown = null,
-    drawnIn = ""; // the room that the drawing has, with the scrollbar that it may have brought
+  let shown,
+    drawnIn = ""; // the size of the box when it was drawn, with the scrollbar that this may have added
 
   const at = event => {
     const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
@@ -73,10 +63,9 @@ export function makeWholePass(tools) {
     diagram.build(rows, map.arrows);
     const focus = focusOf(pass, where),
       parts = pass.parts(focus.name, focus.index);
-    write(
-      sentence,
-      `${whoseOf(pass, look)}The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
-    );
+    const whose = pass.other ? `This is B alone${look.kind === "B − A" ? ", not B − A" : ""}. ` : "",
+      name = pass.nameOf(focus.name, focus.index);
+    write(sentence, `${whose}Where ${name} came from: darker cells contributed more.`);
     for (const thumb of diagram.thumbs()) nameThumb(thumb, pass.stages.get(thumb.name), rows.length > 1);
     const drawn = isUntitled => {
       box.classList.toggle("untitled", isUntitled);
@@ -103,11 +92,6 @@ export function makeWholePass(tools) {
       if (!box.hidden) draw();
     },
   };
-}
-
-// Of two passes, which one is drawn.
-function whoseOf({ other }, { kind }) {
-  return other ? `This is B alone${kind === "B − A" ? ", not B − A" : ""}. ` : "";
 }
 
 // What a thumb is called and heard as; where there are several rows, its symbol is beside it if others are, too.
@@ -145,20 +129,16 @@ function fitThumbs(diagram, box, space, draw) {
   return width;
 }
 
-// The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
+// The words of the first stage's rows, if there is space: all others have the same rows, or the heads' below.
 function nameRows(pass, where, thumb) {
   const words = thumb.element.lastChild,
     { axes } = pass.stages.get(thumb.name),
-    { cell } = thumb.tiled;
-  const isNamed =
-    axes.length === 2 &&
-    hasWords(axes[0]) &&
-    cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
+    { cell } = thumb.tiled,
+    least = Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0),
+    labels = axes.length === 2 && hasWords(axes[0]) && cell >= least ? axes[0].labels : [],
+    selected = pass.indexAt(thumb.name, where.cell)[0],
+    style = { height: `${cell}px`, lineHeight: `${cell}px` };
   words.replaceChildren(
-    ...(isNamed ? axes[0].labels : []).map((label, row) => {
-      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
-      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
-      return word;
-    }),
+    ...labels.map((label, row) => h("span", { class: row === selected ? "selected" : "", style }, label)),
   );
 }

@@ -1,0 +1,186 @@
+// A question to the class about the pass on the screen: what can be asked, the question, and its answers.
+import { visibleRow } from "../model/story.js";
+import { button, h, redraw, write } from "../dom/element.js";
+import { openDialog, makePopover } from "../dom/popup.js";
+import { makeAnswerBoard } from "./answerDots.js";
+import { drawWorking, plainText, verdictOn } from "../lesson/question.js";
+import { askAgain } from "../shell/ask.js";
+
+const ROWS = ["scores", "scaled", "masked", "attention"],
+  WEIGHTS = ["attention", "probabilities"];
+
+const INPUT = "It is given, so there is nothing to work it out from. Select a number that is computed.",
+  HIDDEN = "The mask hides this pair. Select a visible one.",
+  ALONE = "This word sees one word alone, which has all of its attention. Select another row.";
+
+// {kinds, why}: which of "number", "share" and "word" can be asked about a cell; why its number can't be.
+/** @param {Pass} pass @param {Cell} cell */
+export function askableOf(pass, cell) {
+  const [stage] = cell.name.split(/_\d+$/),
+    isWeight = WEIGHTS.includes(stage),
+    why = whyNot(pass, cell, isWeight),
+    ofNumber = isWeight ? "share" : "number";
+  return { kinds: [...(why ? [] : [ofNumber]), ...(ROWS.includes(stage) ? ["word"] : [])], why };
+}
+
+/** @param {Pass} pass @param {Cell} cell */
+function whyNot(pass, { name, index }, isWeight) {
+  if (!pass.stages.get(name)?.rule || pass.isOverridden(name, index)) return INPUT;
+  if (!Number.isFinite(pass.number(name, index)) || (isWeight && pass.isUnseen(name, index))) return HIDDEN;
+  return isWeight && visibleRow(pass, { name, index }).length < 2 ? ALONE : "";
+}
+
+const QUESTIONS = {
+  number: "Which number is it?",
+  share: "Which share is it?",
+  word: "Which word has the largest in this row?",
+};
+const NOT_COME = "The question has not come. It is asked for again in a moment.";
+
+// Whether answers are taken, and asking again: the speaker's buttons while a question is open.
+export function roundButtons(speaker, { round, isShown }) {
+  if (!round || isShown) return [];
+  const opening = button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen));
+  return round.number === 1 ? [opening, button("Ask again", () => speaker.again())] : [opening];
+}
+
+// A button and menu that ask about the selected number, and the dialog with the question, which also opens and closes as the speaker's
+// other device asks and goes on. back() returns the class to the page's place.
+export function makeClassQuestion(speaker, home, back) {
+  const roomLine = h("p"),
+    count = h("p", { class: "class-count" }),
+    title = h("h2"),
+    workingBox = h("div", { class: "class-given" }),
+    board = makeAnswerBoard(),
+    body = h("div", { class: "class-asked" }, workingBox, board.element),
+    truth = h("div", { class: "verdict" }),
+    buttons = h("footer"),
+    head = h("header", {}, roomLine, count),
+    names = "class-stage viewer asks",
+    dialog = h("dialog", { class: names, "aria-label": "A question to the class" }, head, title, body, truth, buttons),
+    opener = button("Ask the class", null),
+    menu = makePopover(opener, "class-ask", "What the class is asked");
+  let place = /** @type {any} */ (null),
+    question = /** @type {any} */ (null),
+    about = /** @type {{ kind: string, cell: string } | null} */ (null),
+    isShown = false,
+    isClosedElsewhere = false; // by another device
+  dialog.onkeydown = event => {
+    // a presenter remote shows the answer, then closes
+    if (!["PageDown", "ArrowRight"].includes(event.key)) return;
+    event.preventDefault();
+    if (isShown) dialog.close();
+    else show();
+  };
+  dialog.onclose = () => {
+    if (dialog.open) return; // the close event fires late, after the next dialog may have opened
+    about = question = null;
+    if (!isClosedElsewhere) back();
+  };
+  menu.addEventListener("beforetoggle", ({ newState }) => {
+    if (newState === "open") redraw(menu, drawKinds());
+  });
+  const send = isLed => speaker.shows({ at: place.scene ?? place.at, question: about, isShown }, isLed);
+  async function ask(kind, cell) {
+    menu.hidePopover();
+    const request = { kind, cell };
+    begin(request, false);
+    send(false);
+    await untilAsked(speaker);
+    if (about !== request) return;
+    if (speaker.message || speaker.now?.round === null) return dialog.close();
+    fetchQuestion(request);
+  }
+  async function fetchQuestion(request) {
+    const isWanted = () => about === request && speaker.room !== null,
+      reply = await askAgain(speaker.moment, () => write(count, NOT_COME), isWanted);
+    if (!isWanted()) return;
+    if (!reply.isDone) return write(count, reply.message);
+    const { workedSolution: solution } = reply.data;
+    question = reply.data.question;
+    write(title, plainText(question.prompt));
+    redraw(workingBox, [solution && drawWorking(solution)]);
+    workingBox.hidden = !solution;
+    body.hidden = false;
+    update();
+  }
+  function drawKinds() {
+    const { pass, focus } = place.selected(),
+      { kinds, why } = askableOf(pass, focus),
+      cell = pass.address(focus.name, focus.index);
+    return [
+      h("p", {}, `The number that is selected: ${pass.nameOf(focus.name, focus.index)}.`),
+      why && h("p", {}, why),
+      ...kinds.map(kind => button(QUESTIONS[kind], () => ask(kind, cell))),
+    ];
+  }
+  function begin(what, isShownThere) {
+    about = what;
+    isShown = isShownThere;
+    isClosedElsewhere = false;
+    question = null;
+    write(title, "");
+    body.hidden = true;
+    redraw(truth, []);
+    redraw(buttons, []);
+    redraw(roomLine, ["room ", h("strong", {}, speaker.room.code)]);
+    write(count, "The question is put …");
+    openDialog(dialog, home);
+  }
+  function show() {
+    if (!question) return; // not fetched yet
+    isShown = true;
+    send(false);
+    update();
+  }
+  function update() {
+    if (dialog.open && !question && speaker.message) write(count, speaker.message); // the dialog covers the bar that shows it
+    if (!dialog.open || !question || !speaker.now) return;
+    const { audience, round } = speaker.now;
+    isShown ||= speaker.isUpToDate && speaker.now.isShown;
+    write(count, `${audience.here} here · ${audience.answered} answered`);
+    board.update(question, audience.counts, isShown);
+    redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
+    redraw(buttons, [
+      !isShown && button("Reveal", show, "check"),
+      ...roundButtons(speaker, { round, isShown }),
+      button("Back to the pass", () => dialog.close(), isShown ? "check" : ""),
+    ]);
+  }
+  return {
+    get isOpen() {
+      return dialog.open;
+    },
+    button: opener,
+    menu,
+    update,
+    // The page shows another place.
+    setPlace(now) {
+      place = now;
+    },
+    // Another device has asked.
+    join(what, isShownThere) {
+      begin(what, isShownThere);
+      send(true);
+      fetchQuestion(what);
+    },
+    // Another device has gone on.
+    leave() {
+      if (!dialog.open) return;
+      isClosedElsewhere = true; // the close event fires later and must not lead the class back
+      dialog.close();
+    },
+  };
+}
+
+// Resolves once the class has the question, or it was refused.
+/** @returns {Promise<void>} */
+function untilAsked(speaker) {
+  return new Promise(done => {
+    const stop = speaker.onChange(() => {
+      if (!speaker.isUpToDate || !(speaker.now.round || speaker.message)) return;
+      stop();
+      done();
+    });
+  });
+}

@@ -1,0 +1,76 @@
+// The handout of a lesson: three moments on each printed page, with their pictures and lines to write on.
+import { h } from "../dom/element.js";
+import { drawMoment } from "./momentView.js";
+import { pictureOf } from "./momentPicture.js";
+
+const A4 = "@page { size: A4 portrait; margin: 12mm; }";
+const ON_A_PAGE = 3;
+const LARGEST = 8.5,
+  SMALLEST = 6,
+  STEP = 0.25; // in points
+
+// Goes into `root` when the browser prints, and away afterwards. Returns {print(title, moments), end()}.
+export function makeHandout(window, root) {
+  const pages = h("div", { class: "pages handout" }),
+    paper = new window.CSSStyleSheet(); // @page rules don't work in a shadow tree
+  let request = null,
+    pictures = /** @type {any[]} */ ([]);
+  paper.replaceSync(A4);
+  const before = () => {
+    if (!request) return;
+    root.append(pages);
+    pictures = drawPages(pages, request);
+    window.document.adoptedStyleSheets.push(paper);
+  };
+  const after = () => {
+    for (const each of pictures) each.leave();
+    pictures = [];
+    request = null;
+    pages.replaceChildren();
+    pages.remove();
+    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter(each => each !== paper);
+  };
+  window.addEventListener("beforeprint", before);
+  window.addEventListener("afterprint", after);
+  return {
+    print(title, moments) {
+      request = { title, moments };
+      window.print();
+    },
+    end() {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+      after();
+    },
+  };
+}
+
+// Draws all pages and returns their pictures, which are laid out at screen size and scaled down by lesson.css.
+function drawPages(pages, { title, moments }) {
+  const count = Math.ceil(moments.length / ON_A_PAGE),
+    pictures = moments.map(moment => pictureOf(moment));
+  pages.replaceChildren();
+  for (const [index, moment] of moments.entries()) {
+    if (index % ON_A_PAGE === 0) {
+      const number = `Page ${index / ON_A_PAGE + 1} of ${count}`;
+      pages.append(h("section", { class: "three" }, h("header", {}, h("strong", {}, title), h("span", {}, number))));
+    }
+    const lines = h("div", { class: "lines" }),
+      textBox = h("div", { class: "said" }),
+      shown = h("div", { class: "shown" }, pictures[index].element);
+    textBox.append(...drawMoment(moment, "paper", { title: `${index + 1}. ${moment.title}`.trim() }), lines);
+    pages.lastChild.append(h("article", {}, h("div", { class: "frame" }, shown), textBox));
+    pictures[index].show(moment, false, false);
+    fitText(textBox);
+  }
+  pages.classList.add("drawn");
+  return pictures;
+}
+
+// Shrinks a long text to leave lines to write on.
+function fitText(textBox) {
+  for (let size = LARGEST; size >= SMALLEST; size -= STEP) {
+    textBox.style.fontSize = `${size}pt`;
+    if (textBox.scrollHeight <= textBox.clientHeight) return;
+  }
+}

@@ -1,0 +1,270 @@
+// The One word view: every column a word, from the query through scores and attention weights to the output.
+import { isMuted } from "../model/changes.js";
+import { percent } from "../model/numeral.js";
+import { focusOf, isSheet, sourceAt, stepAt } from "../model/state.js";
+import { background, css, textOn } from "../dom/colour.js";
+import { h, redraw, svgElement, write } from "../dom/element.js";
+import { rovingFocus, setTabStop } from "../dom/grid.js";
+import { makeNumberInput } from "../dom/numberInput.js";
+import { arcsOf, drawArcs } from "./arcs.js";
+import { cacheNoteAt, drawSentences, showsProducts } from "./oneWordCells.js";
+import { contentOf, partsIn } from "./oneWordPair.js";
+import { makePhoneView } from "./oneWordPhone.js";
+import { awaitLetters, fittingParts, frameOf, setSizes } from "./oneWordSizes.js";
+import { makeOneWordTable, widthOf } from "./oneWordTable.js";
+
+// The whole sentence, where it is too long for a column for each word. choose(key) gives a word a column.
+function makeWholeSentence(choose) {
+  const line = h("p", { class: "words", "aria-label": "The sentence", role: "group" }),
+    note = h("p", { class: "note" }),
+    box = h("div", { class: "sentence", hidden: true }, line, note);
+  let words = [];
+  rovingFocus(line, () => [words]);
+  const build = texts => {
+    words = texts.map((text, key) => h("button", { type: "button", onclick: () => choose(key) }, text));
+    line.replaceChildren(...words.flatMap(word => [word, " "]));
+  };
+  return {
+    element: box,
+    hide() {
+      box.hidden = true;
+    },
+    // `columns` are the words that have a column.
+    show({ pass, where: { cell }, look, attention }, columns) {
+      const { key: texts, unit, shared } = pass.document.words,
+        act = shared ? "lets it ask" : "selects it",
+        stage = pass.stages.get(attention);
+      box.hidden = false;
+      write(note, `A click on a ${unit} brings it into the sheet; a click on its column ${act}.`);
+      if (String(words.map(({ textContent }) => textContent)) !== String(texts)) build(texts);
+      for (const [key, word] of words.entries()) {
+        const index = pass.indexAt(attention, { ...cell, key }),
+          weight = look.shown(attention, index) ? pass.number(attention, index) : undefined,
+          colour = weight === undefined ? null : background(weight, stage, look.colours);
+        word.style.backgroundColor = colour ? css(colour) : "";
+        word.style.color = colour ? css(textOn(colour)) : "";
+        word.ariaDescription = word.title = weight === undefined ? "" : percent(weight);
+        word.classList.toggle("there", columns.includes(key));
+        word.classList.toggle("asks", shared && key === cell.query);
+        word.classList.toggle("chosen", key === cell.key);
+        word.setAttribute("aria-pressed", columns.includes(key));
+      }
+      setTabStop(words, words[cell.key]);
+    },
+  };
+}
+
+// The arcs over the columns of `header`; hidden if `height` is 0. Its space is kept before the attention weights are shown.
+function makeArcStrip(tools) {
+  const svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+  return {
+    element: svg,
+    update({ pass, where: { cell }, look, attention }, header, height) {
+      svg.toggleAttribute("hidden", !height);
+      const words = height ? header.middles(svg) : [],
+        { limit: most } = pass.stages.get(attention),
+        muted = isMuted(pass, attention, cell.head),
+        indexOf = arc => pass.indexAt(attention, { ...cell, ...arc });
+      const positions = { from: words, to: words, height, side: "above", most, isMuted: muted };
+      drawArcs(svg, positions, height ? arcsOf(pass, look, attention, cell) : [], {
+        pick: ({ key }) => tools.pick(attention, indexOf({ key })),
+        point: arc => tools.point(attention, arc && indexOf(arc)),
+      });
+    },
+  };
+}
+
+// A number input over the cell that is set; open(pass, cell, at) shows it over the element `at`, which gets the focus back.
+function makeInPlace(set) {
+  const { element: box, update } = makeNumberInput(set),
+    input = box.querySelector("input"),
+    isInvalid = () => input.getAttribute("aria-invalid") === "true";
+  let covered = null;
+  box.classList.add("in-place");
+  box.hidden = true;
+  box.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" && (key !== "Enter" || isInvalid())) return;
+    box.hidden = true;
+    covered?.focus();
+    covered = null;
+  });
+  box.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!box.contains(relatedTarget) && !isInvalid()) box.hidden = true;
+  });
+  return {
+    element: box,
+    open(pass, cell, at) {
+      covered = at;
+      update(pass, cell);
+      box.hidden = false;
+      Object.assign(box.style, { left: `${at.offsetLeft}px`, top: `${at.offsetTop + at.offsetHeight}px` });
+      input.focus();
+      input.select();
+    },
+    update: (pass, cell) => {
+      if (!box.hidden) update(pass, cell);
+    },
+  };
+}
+
+// now() gives {pass, where}.
+function makeActs(tools, now) {
+  return {
+    ...tools,
+    // In self-attention a click selects a word as the query, with Shift as the key, as in the line of words.
+    select: (axis, position, isShifted) => {
+      const { pass, where } = now(),
+        role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
+      tools.go({ cell: { ...where.cell, [role]: position }, trail: [] });
+    },
+    // Shows the layer before for the word that a key or value comes from.
+    follow: layer => {
+      const { pass, where } = now(),
+        steps = pass.document.steps.filter(({ page, bands }) => page === `words-${layer}` && bands.length),
+        { id: step } = steps[steps.length - 1];
+      tools.go({ step, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
+    },
+    trace: from => {
+      const { pass, where } = now(),
+        { bands = [] } = sourceAt(pass, { ...where, from }) ?? {},
+        picked = bands.length ? { picked: bands[bands.length - 1].cells.stage } : {};
+      tools.go({ from, trail: [], ...picked });
+    },
+  };
+}
+
+// `withoutText` leaves out the text beside bands, and bands whose step is still to come, as in a lesson.
+/** @returns {View} */
+export function makeOneWord(tools, withoutText = false) {
+  const opened = new Set(); // the keys of bands with a line for every row
+  let shown = null,
+    extent = null, // the size of the box: asking for it costs a layout of what is about to change
+    chosenWords = [];
+  const inPlace = makeInPlace(tools.set);
+  const acts = {
+    ...makeActs(tools, () => shown),
+    edit: (cell, at) => inPlace.open(shown.pass, cell, at),
+    open: key => {
+      if (!opened.delete(key)) opened.add(key);
+      draw();
+    },
+  };
+  const sentence = makeWholeSentence(key => {
+    chosenWords = [...chosenWords.filter(each => each !== key), key];
+    tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
+  });
+  const strip = makeArcStrip(tools),
+    table = makeOneWordTable(acts),
+    phone = makePhoneView(acts),
+    caption = h("div", { class: "told" });
+  const box = h(
+    "section",
+    { class: "sheet", "aria-label": "The sheet", hidden: true },
+    sentence.element,
+    ...(withoutText ? [] : [caption]),
+    strip.element,
+    table.element,
+    inPlace.element,
+    phone.element,
+  );
+  const measured = () => ({ clientWidth: box.clientWidth, clientHeight: box.clientHeight }),
+    above = () => heightOf(sentence.element) + heightOf(caption);
+  const draw = () => {
+    if (box.hidden) return; // letters came late: what is hidden has no extent
+    extent ??= measured();
+    const content = contentOf(shown, acts, withoutText),
+      frame = frameOf(box, extent, content),
+      parts = drawSentence(content, frame);
+    box.classList.toggle("in-hand", frame.isPhone);
+    if (frame.isPhone) {
+      box.removeAttribute("style"); // the sizes of a wider one
+      phone.update(parts, content.paint);
+    } else {
+      phone.clear();
+      drawTable(content, frame, parts, above()); // asked before the table changes, which would be laid out for it
+    }
+  };
+  // Draws the sentence above the table and returns the parts that fit below it.
+  const drawSentence = (content, frame) => {
+    const hasCaption = frame.least && !withoutText;
+    if (hasCaption) redraw(caption, [h("p", {}, "\u00a0")]); // its line takes its space first
+    const inSpace = space => partsIn(content, { opened, space, chosenWords, isPhone: frame.isPhone }),
+      parts = fittingParts(content, frame, { partsOf: inSpace, above });
+    if (hasCaption) redraw(caption, drawSentences(parts, content.paint, acts));
+    const narrow = parts.find(({ rest }) => rest.length);
+    if (narrow) sentence.show(content, narrow.columns);
+    else sentence.hide();
+    return parts;
+  };
+  const drawTable = (content, frame, parts, taken) => {
+    const { pass, where, source, paint } = content,
+      word = pass.document.words.query[where.cell.query],
+      about = stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes",
+      focus = focusOf(pass, where);
+    table.update(parts, paint, {
+      label: `${word}: ${about}`,
+      hasCacheLine: cacheNoteAt(pass, where) !== null && !source,
+    });
+    const height = setSizes(box, {
+      ...frame,
+      lines: table.lines(),
+      parts: parts.length,
+      columns: widthOf(parts),
+      multiplies: parts.some(showsProducts),
+      wanted: hasArcs(content, frame, parts),
+      above: taken,
+    });
+    strip.update(content, table.lines()[0], height);
+    table.setTabStop(pass.address(focus.name, focus.index));
+    mark(focus);
+    awaitLetters(box, draw);
+    inPlace.update(pass, focus);
+  };
+  const mark = ({ name, index }) => {
+    const { pair } = shown.look,
+      inA = pair?.toA(name, index);
+    table.mark(marked(shown.pass, name, index), inA ? marked(pair.pass, name, inA) : ["", new Set()]);
+  };
+  tools.onPoint((name, index) => {
+    if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));
+  });
+  const observer = new ResizeObserver(() => {
+    if (box.hidden) return;
+    const other = measured();
+    if (JSON.stringify(other) === JSON.stringify(extent)) return;
+    extent = other;
+    draw();
+  });
+  observer.observe(box);
+  return {
+    element: box,
+    update(pass, where, look) {
+      box.hidden = !isSheet(pass, where);
+      if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) chosenWords = [];
+      const { step, present } = shown?.where ?? {};
+      if (box.hidden || step !== where.step || present !== where.present) extent = null; // the step's text has other lines
+      if (box.hidden) return;
+      shown = { pass, where, look };
+      draw();
+    },
+  };
+}
+
+// 0 for an empty or hidden element, without measuring it.
+function heightOf(element) {
+  return element.hidden || !element.childElementCount ? 0 : element.offsetHeight;
+}
+
+// The address of a cell, and of those that it was computed from.
+function marked(pass, name, index) {
+  const sources = pass.cellsOf(name, index).map(each => pass.address(each.name, each.index));
+  return [pass.address(name, index), new Set(sources)];
+}
+
+// Whether arcs are drawn: every word has a column and, on paper, the attention weights are shown.
+function hasArcs({ pass, look, source, attention, selection }, { isPaper }, parts) {
+  const isOfWords = pass.document.words.shared && parts[0].cells.columns.name === "key",
+    isWhole = !parts.some(({ rest }) => rest.length),
+    areShown = !isPaper || look.shown(attention, pass.indexAt(attention, selection));
+  return !source && isOfWords && isWhole && areShown;
+}
