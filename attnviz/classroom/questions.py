@@ -211,7 +211,7 @@ def _scene_moment(scene: Scene, question: CellQuestion | None) -> bytes:
     passes = Passes(resolved)
     moment = moment_data(MomentSource(at="", text=""), passes, fill_slots)
     if question is not None:
-        spec, prompt, moment.working = cell_question(question, resolved.trace)
+        spec, prompt, moment.worked_solution = cell_question(question, resolved.trace)
         try:
             made = spec.question(passes)
         except LessonError as error:

@@ -23,7 +23,7 @@ PAGE = """
         window.uncover = () => picture.show(moment, false, isPresented);
     };
     window.count = (question, counts, isShown) => {
-        const board = answerDots_js.makeMatrixGrid();
+        const board = answerDots_js.makeAnswerBoard();
         document.querySelector(".viewer").replaceChildren(board.element);
         board.update(question, counts, isShown, "What the class says");
     };

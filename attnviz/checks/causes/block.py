@@ -19,8 +19,8 @@ _PLACES = {"attn_norm": "before attention", "mlp_norm": "before the MLP"}
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
 
 
-def _norms(setting: Setting) -> Iterator[tuple[str, RMSNorm | LayerNorm, Node]]:
-    for stage in (*_PLACES, "q_normed", "k_normed"):
+def _norms(setting: Setting, *stages: str) -> Iterator[tuple[str, RMSNorm | LayerNorm, Node]]:
+    for stage in stages or (*_PLACES, "q_normed", "k_normed"):
         norm = setting.operation(stage)
         if isinstance(norm, RMSNorm | LayerNorm):
             yield stage, norm, setting.nodes[stage]
@@ -28,17 +28,16 @@ def _norms(setting: Setting) -> Iterator[tuple[str, RMSNorm | LayerNorm, Node]]:
 
 @CAUSES.add("the norm {place} was left out", "q, k, v = project(x)", "q, k, v = project(norm(x))")
 def norm_left_out(setting: Setting) -> Iterator[Change]:
-    for stage, _, node in _norms(setting):
-        if stage in _PLACES:
-            yield change({stage: Node.passing_on(node.inputs)}, place=_PLACES[stage])
+    for stage, *_ in _norms(setting, *_PLACES):
+        yield change({stage: setting.left_out(stage)}, place=_PLACES[stage])
 
 
 @CAUSES.add("the norm was a {other}", "norm = nn.{other}(d_model)", "norm = the model's own")
 def another_norm(setting: Setting) -> Iterator[Change]:
-    for stage, norm, node in _norms(setting):
-        if stage in _PLACES and len(node.inputs) < 3:
+    for stage, norm, node in _norms(setting, *_PLACES):
+        if len(node.inputs) < 3:
             other = LayerNorm(norm.epsilon) if isinstance(norm, RMSNorm) else RMSNorm(norm.epsilon)
-            yield change({stage: Node.of(other, node.inputs)}, other=type(other).__name__)
+            yield change({stage: setting.computed(stage, other)}, other=type(other).__name__)
 
 
 def _with_gain(setting: Setting, changed: ChangeArray) -> Iterator[Change]:
@@ -68,10 +67,10 @@ def gain_without_the_1(setting: Setting) -> Iterator[Change]:
 
 @CAUSES.add("the norm's epsilon was {epsilon}", "norm.eps = {epsilon}", "norm.eps = config.norm_eps")
 def another_epsilon(setting: Setting) -> Iterator[Change]:
-    for stage, norm, node in _norms(setting):
+    for stage, norm, _ in _norms(setting):
         for epsilon in _EPSILONS:
             if epsilon != norm.epsilon:
-                yield change({stage: Node.of(type(norm)(epsilon), node.inputs)}, epsilon=f"{epsilon:g}")
+                yield change({stage: setting.computed(stage, type(norm)(epsilon))}, epsilon=f"{epsilon:g}")
 
 
 def _has_output_shape(setting: Setting, stage: str) -> bool:
@@ -112,12 +111,11 @@ _ACTIVATIONS = {
 
 @CAUSES.add("the activation was {activation}", "x = {code}", "x = self.activation(x)")
 def another_activation(setting: Setting) -> Iterator[Change]:
-    if (own := setting.operation("active")) is not None:
-        for name, other in ALL_ACTIVATIONS.items():
-            if other != own:
-                activation, code = _ACTIVATIONS[name]
-                nodes = {"active": Node.of(other, setting.nodes["active"].inputs)}
-                yield change(nodes, activation=activation, code=code)
+    own = setting.operation("active")
+    for name, other in ALL_ACTIVATIONS.items() if own else ():
+        if other != own:
+            activation, code = _ACTIVATIONS[name]
+            yield change({"active": setting.computed("active", other)}, activation=activation, code=code)
 
 
 @CAUSES.add("{rows} were those of layer {layer}", "{letters} = {wrong}", "{letters} = {right}")
@@ -135,15 +133,9 @@ def of_another_layer(setting: Setting) -> Iterator[Change]:
             if (stage, layer) in names
         }
         for letters in each_and_all([*nodes], ("k", "v")):
-            kept = ", ".join(f"kept_{ROWS[each]}[{{0}}]" for each in letters)
-            yield change(
-                {read[letter]: nodes[letter] for letter in letters},
-                rows=rows(letters),
-                layer=str(layer),
-                letters=", ".join(letters),
-                wrong=kept.format(layer),
-                right=kept.format("layer"),
-            )
+            wrong, right = (", ".join(f"kept_{ROWS[each]}[{of}]" for each in letters) for of in (layer, "layer"))
+            slots = {"rows": rows(letters), "letters": ", ".join(letters), "wrong": wrong, "right": right}
+            yield change({read[letter]: nodes[letter] for letter in letters}, layer=str(layer), **slots)
 
 
 def _evaluated(nodes: Nodes, stage: str, inputs: Sequence[Rounded], precision: Precision) -> Rounded:

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.fit import Fit
-from attnviz.checks.explain.passes import Nodes
+from attnviz.checks.explain.passes import Node, Nodes
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
@@ -75,6 +75,13 @@ class Setting:
         """The matrix of each of the stages that is a projection."""
         return {each: self.nodes[each].inputs[1] for each in self.having(Projection, *stages)}
 
+    def computed(self, stage: str, operation: Operation) -> Node:
+        """A stage by another operation."""
+        return Node.of(operation, self.nodes[stage].inputs)
+
+    def left_out(self, stage: str) -> Node:
+        return Node.passing_on(self.nodes[stage].inputs)
+
     @cached_property
     def fit(self) -> Fit | None:
         return Fit.of(self.first, self.values.get("scaled"))
@@ -94,16 +101,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Cause:
-    """The changes that make a kind of mistake, its clause, a wrong and a right line of code, and who means to do so.
-
-    Clause and lines have slots, which each change fills.
-    """
+    """A kind of mistake. Clause and lines of code have slots, which each change fills."""
 
     changes: Callable[[Setting], Iterable[Change]]
     clause: str
     wrong: str
     right: str
-    on_purpose: str = ""
+    on_purpose: str = ""  # who means to do so
 
     def code(self, slots: Slots, true_hides: bool = False) -> tuple[str, str]:
         filled = {name: _as_code(text) for name, text in slots.items()}
@@ -162,14 +166,18 @@ def called(mask: str) -> str:
 
 
 def each_and_all(present: Sequence[str], *together: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Each item alone, and each group as far as it is present, without duplicates.
-
-    >>> each_and_all(("q", "v"), ("q", "k", "v"))
-    [('q',), ('v',), ('q', 'v')]
-    """
+    """Each item alone, and each group as far as it is present: of q and v in (q, k, v), q, v, and (q, v)."""
     groups: list[tuple[str, ...]] = [(each,) for each in present]
     groups += [tuple(each for each in group if each in present) for group in together]
     return [group for group in dict.fromkeys(groups) if group]
+
+
+def alone_and_together(stages: Sequence[str], changed: Callable[[str], Node], **slots: str) -> Iterator[Change]:
+    """Each stage of queries, keys or values changed alone, and all of them."""
+    nodes = {each: changed(each) for each in stages}
+    for group in each_and_all(stages, tuple(stages)):
+        names = {"rows": rows(group), "names": symbols(group), "letter": group[0][0]}
+        yield {each: nodes[each] for each in group}, names | slots
 
 
 def joined(heads: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
 """Mistakes with masks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from attnviz.checks.causes.cause import HIDDEN, SOFTMAX, Causes, Change, Mistake, Setting, called, change
-from attnviz.checks.explain.passes import Make, Node, nodes_of
+from attnviz.checks.explain.passes import Node, nodes_of
 from attnviz.checks.read.layouts import stages_after_scores
 from attnviz.checks.read.masks import seen_in, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded
@@ -48,21 +48,24 @@ def mask_not_applied(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_added_where_it_hides(setting: Setting) -> Iterator[Change]:
-    if not setting.has_mask or not setting.having(Hide, "masked"):
-        return
-    for mask in setting.masks:
-        if mask.id == "mask not applied" and (raised := mask.value & ~seen_in(setting.trace["mask"].value)).any():
-            node = Node(setting.nodes["masked"].inputs, _raising(mask.value, raised))
-            yield change({"masked": node}, mask=called(mask.name))
+    for mask in setting.masks if setting.has_mask and setting.having(Hide, "masked") else ():
+        if mask.id == "mask not applied" and (mask.value & ~seen_in(setting.trace["mask"].value)).any():
+            yield _masked_by(setting, partial(_raised, mask.value), mask=called(mask.name))
 
 
-def _raising(visible: np.ndarray, raised: np.ndarray) -> Make:
-    def added(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        scaled, _ = values
-        value = np.where(visible, scaled.value + raised, -np.inf)
+def _raised(visible: np.ndarray, scaled: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    return np.where(visible, scaled + (visible & ~seen), -np.inf)
+
+
+def _masked_by(setting: Setting, change_scores: Callable[..., np.ndarray], **slots: str) -> Change:
+    """Scores changed by the mask to others, which are rounded once more."""
+
+    def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+        scaled, mask = values
+        value = change_scores(scaled.value, mask.value)
         return Rounded(value, scaled.error + precision.unit * np.abs(scaled.value))
 
-    return added
+    return change({"masked": Node(setting.nodes["masked"].inputs, make)}, **slots)
 
 
 @CAUSES.add(
@@ -95,12 +98,7 @@ def mask_after_the_softmax(setting: Setting) -> Iterator[Change]:
     "the scores were multiplied by the mask, so that a hidden key kept a score of 0", "scores = scores * mask", HIDDEN
 )
 def mask_multiplied(setting: Setting) -> Iterator[Change]:
-    if setting.seen is not None:
-
-        def multiplied(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            return values[0].map(lambda array: np.where(values[1].value, array, 0))
-
-        yield change({"masked": Node(setting.nodes["masked"].inputs, multiplied)})
+    return _finite_numbers(setting, (0.0,))
 
 
 @CAUSES.add(
@@ -155,12 +153,7 @@ def mask_of_the_other_corner(setting: Setting) -> Iterator[Change]:
 @CAUSES.add("the mask was added to the scores as 0 and 1", "scores = scores + mask", HIDDEN)
 def mask_added_as_0_and_1(setting: Setting) -> Iterator[Change]:
     if setting.seen is not None:
-
-        def added(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            scaled, mask = values
-            return Rounded(scaled.value + mask.value, scaled.error + precision.unit * np.abs(scaled.value))
-
-        yield change({"masked": Node(setting.nodes["masked"].inputs, added)})
+        yield _masked_by(setting, np.add)
 
 
 @CAUSES.add(
@@ -169,7 +162,7 @@ def mask_added_as_0_and_1(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_with_a_finite_number(setting: Setting) -> Iterator[Change]:
-    return _finite_numbers(setting, is_added=False)
+    return _finite_numbers(setting, _FINITE)
 
 
 @CAUSES.add(
@@ -178,11 +171,11 @@ def mask_with_a_finite_number(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_adds_a_finite_number(setting: Setting) -> Iterator[Change]:
-    return _finite_numbers(setting, is_added=True)
+    return _finite_numbers(setting, _FINITE, is_added=True)
 
 
-def _finite_numbers(setting: Setting, is_added: bool) -> Iterator[Change]:
-    for number in _FINITE if setting.seen is not None else ():
+def _finite_numbers(setting: Setting, numbers: Sequence[float], is_added: bool = False) -> Iterator[Change]:
+    for number in numbers if setting.seen is not None else ():
         node = Node(setting.nodes["masked"].inputs, partial(_with_number, number, is_added))
         yield change({"masked": node}, number=f"−{-number:g}")
 

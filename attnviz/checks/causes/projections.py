@@ -1,6 +1,6 @@
 """Mistakes with matrices and biases, and with heads: how they are split, grouped, ordered and joined."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ from attnviz.checks.causes.cause import (
     Causes,
     Change,
     Setting,
+    alone_and_together,
     change,
     each_and_all,
     joined,
@@ -47,17 +48,15 @@ def of_parameters(names: Sequence[str]) -> dict[str, str]:
 def transposed(setting: Setting) -> Iterator[Change]:
     matrices = setting.matrices("q", "k", "v", "output", "hidden", "mlp")
     square = {stage: w for stage, w in matrices.items() if _is_square(setting.trace[w].shape)}
-    nodes = {stage: setting.nodes[stage].with_input(w, _transposed_bands) for stage, w in square.items()}
-    for stages in each_and_all([*square], *_TOGETHER):
-        yield change({each: nodes[each] for each in stages}, **of_parameters([square[each] for each in stages]))
+    return _with_parameters(setting, square, lambda node, w: node.with_input(w, _transposed_bands))
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:
-    return shape[0] == shape[1] if len(shape) == 2 else shape[1] == shape[0] * shape[2]
+    """Whether a matrix is square, or one that is split into heads."""
+    return shape[-2] == (shape[0] * shape[2] if len(shape) == 3 else shape[1])
 
 
 def _transposed_bands(w: np.ndarray) -> np.ndarray:
-    """A square matrix, or one split into heads, transposed."""
     return w.T if w.ndim == 2 else split_heads(joined(w).T, len(w))
 
 
@@ -112,29 +111,29 @@ def keys_for_values(setting: Setting) -> Iterator[Change]:
             yield change({"heads": Node((heads.inputs[0], "k"), heads.make)})
 
 
-def _biases(setting: Setting) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
+def _biases(setting: Setting, changed: Callable[[Node, str], Node]) -> Iterator[Change]:
     unchanged = [stage for stage in setting.trace.stages if setting.makes_as_before(stage.name)]
-    made = {stage.name: name for stage in unchanged for name in stage.inputs if name.startswith("b_")}
-    for stages in each_and_all([*made], *_TOGETHER):
-        yield stages, {each: made[each] for each in stages}
+    biases = {stage.name: name for stage in unchanged for name in stage.inputs if name.startswith("b_")}
+    return _with_parameters(setting, biases, changed)
+
+
+def _with_parameters(
+    setting: Setting, read: Mapping[str, str], changed: Callable[[Node, str], Node]
+) -> Iterator[Change]:
+    """The parameters that stages read, changed alone and together."""
+    nodes = {stage: changed(setting.nodes[stage], name) for stage, name in read.items()}
+    for stages in each_and_all([*read], *_TOGETHER):
+        yield change({each: nodes[each] for each in stages}, **of_parameters([read[each] for each in stages]))
 
 
 @CAUSES.add("{names} not added", "{product} = {factor} @ w_{part}.T", _PROJECTED)
 def bias_forgotten(setting: Setting) -> Iterator[Change]:
-    nodes: dict[str, Node] = {}
-    for stages, biases in _biases(setting):
-        for each in stages:
-            nodes.setdefault(each, setting.nodes[each].without_input(biases[each]))
-        yield change({each: nodes[each] for each in stages}, **of_parameters([*biases.values()]))
+    return _biases(setting, Node.without_input)
 
 
 @CAUSES.add("{names} added twice", f"{_PROJECTED} + b_{{part}}", _PROJECTED)
 def bias_added_twice(setting: Setting) -> Iterator[Change]:
-    nodes: dict[str, Node] = {}
-    for stages, biases in _biases(setting):
-        for each in stages:
-            nodes.setdefault(each, setting.nodes[each].with_input(biases[each], lambda bias: 2 * bias))
-        yield change({each: nodes[each] for each in stages}, **of_parameters([*biases.values()]))
+    return _biases(setting, lambda node, bias: node.with_input(bias, lambda array: 2 * array))
 
 
 # How a fused matrix may lie: in words, and the code that splits it so
@@ -208,8 +207,7 @@ _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 @CAUSES.add("the axes of {array} are {theirs}; expected ({expected})", "", "")
 def axes_in_another_order(setting: Setting) -> Iterator[Change]:
-    """Found by permuting the arrays themselves, in `explanation`."""
-    yield from ()
+    return iter(())  # found by permuting the arrays themselves, in `explanation`
 
 
 @CAUSES.add(
@@ -227,15 +225,14 @@ def groups_tiled(setting: Setting) -> Iterator[Change]:
         once = array if len(array) == groups else array[:: heads // groups]
         return np.concatenate([once] * (heads // groups))
 
+    letters = {"scores": "k", "heads": "v"}
+    made = setting.having(DotProducts, "scores") + setting.having(WeightedSum, "heads")
     operations = {"scores": DotProducts(), "heads": WeightedSum()}
-    made = [stage for stage, each in operations.items() if setting.having(type(each), stage)]
-    for stages in each_and_all(made, ("scores", "heads")):
-        nodes = {}
-        for stage in stages:
-            inputs = setting.nodes[stage].inputs
-            nodes[stage] = Node.of(operations[stage], inputs).with_input(inputs[1], tiled)
-        letters = [{"scores": "k", "heads": "v"}[stage] for stage in stages]
-        yield change(nodes, names=symbols(letters), letter=letters[0])
+    inputs = {each: setting.nodes[each].inputs for each in made}
+    nodes = {each: setting.computed(each, operations[each]).with_input(inputs[each][1], tiled) for each in made}
+    for stages in each_and_all(made, made):
+        names = [letters[each] for each in stages]
+        yield change({each: nodes[each] for each in stages}, names=symbols(names), letter=names[0])
 
 
 def _splits(setting: Setting, wrong: passes.Change) -> Iterator[Change]:
@@ -246,10 +243,10 @@ def _splits(setting: Setting, wrong: passes.Change) -> Iterator[Change]:
     def shared_split(n: int, array: np.ndarray) -> np.ndarray:
         return np.repeat(wrong(array[::n]), n, axis=0) if n > 1 else wrong(array)
 
-    made = setting.having(Projection, "q", "k", "v")
-    nodes = {each: setting.nodes[each].then(partial(shared_split, n_copies(setting, each))) for each in made}
-    for stages in each_and_all(made, ("q", "k", "v")):
-        yield change({each: nodes[each] for each in stages}, names=symbols(stages), letter=stages[0])
+    yield from alone_and_together(
+        setting.having(Projection, "q", "k", "v"),
+        lambda each: setting.nodes[each].then(partial(shared_split, n_copies(setting, each))),
+    )
 
 
 @CAUSES.add("{names} cut into heads without transposing", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
@@ -263,17 +260,12 @@ def heads_split_without_transposing(setting: Setting) -> Iterator[Change]:
     _SPLIT,
 )
 def heads_interleaved(setting: Setting) -> Iterator[Change]:
-    def interleaved(heads: np.ndarray) -> np.ndarray:
-        n_heads, n, length = heads.shape
-        return joined(heads).reshape(n, length, n_heads).transpose(2, 0, 1)
-
-    return _splits(setting, interleaved)
+    return _splits(setting, lambda heads: joined(heads).reshape(*heads.shape[1:], len(heads)).transpose(2, 0, 1))
 
 
 @CAUSES.add("the heads were joined without transposing", "out = heads.reshape(n, t, d_model)", JOINED)
 def heads_joined_without_transposing(setting: Setting) -> Iterator[Change]:
-    if (n_heads := setting.sizes["h"]) > 1 and setting.makes("concat"):
-        yield change({"concat": setting.nodes["concat"].then(lambda x: split(x, n_heads).reshape(x.shape))})
+    return _joins(setting, lambda heads: heads)
 
 
 @CAUSES.add(
@@ -282,9 +274,13 @@ def heads_joined_without_transposing(setting: Setting) -> Iterator[Change]:
     JOINED,
 )
 def heads_joined_in_another_order(setting: Setting) -> Iterator[Change]:
+    return _joins(setting, lambda heads: heads.transpose(1, 2, 0))
+
+
+def _joins(setting: Setting, order: passes.Change) -> Iterator[Change]:
+    """Heads joined wrongly, by the order of their numbers alone."""
     if (n_heads := setting.sizes["h"]) > 1 and setting.makes("concat"):
-        node = setting.nodes["concat"].then(lambda x: split(x, n_heads).transpose(1, 2, 0).reshape(x.shape))
-        yield change({"concat": node})
+        yield change({"concat": setting.nodes["concat"].then(lambda x: order(split(x, n_heads)).reshape(x.shape))})
 
 
 _MOST_PAIRED = 2**20  # how many numbers are compared per pair of heads, over all heads

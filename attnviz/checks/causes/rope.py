@@ -3,20 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
-from attnviz.checks.causes.cause import (
-    Causes,
-    Change,
-    Setting,
-    change,
-    each_and_all,
-    joined,
-    n_copies,
-    rows,
-    split,
-)
+from attnviz.checks.causes.cause import Causes, Change, Setting, alone_and_together, change, joined, n_copies, split
 from attnviz.checks.explain.passes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
@@ -40,7 +31,7 @@ def _rotation(setting: Setting, stage: str) -> Rotation:
 def _by_another(setting: Setting, other: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
     if stages := _rotated(setting):
         rotation = other(_rotation(setting, stages[0]))
-        yield change({each: Node.of(rotation, setting.nodes[each].inputs) for each in stages}, **slots)
+        yield change({each: setting.computed(each, rotation) for each in stages}, **slots)
 
 
 @CAUSES.add(
@@ -57,9 +48,7 @@ def rotation_of_other_pairs(setting: Setting) -> Iterator[Change]:
 
 @CAUSES.add("{rows} were not rotated by their positions", "scores = q @ k.transpose(-2, -1)", _ROTATION)
 def rotation_left_out(setting: Setting) -> Iterator[Change]:
-    made = _rotated(setting)
-    for stages in each_and_all(made, made):
-        yield change({each: Node.passing_on(setting.nodes[each].inputs) for each in stages}, rows=rows(stages))
+    return alone_and_together(_rotated(setting), setting.left_out)
 
 
 @CAUSES.add(
@@ -68,21 +57,18 @@ def rotation_left_out(setting: Setting) -> Iterator[Change]:
     "positions = torch.arange(t)",
 )
 def rotation_off_by_one(setting: Setting) -> Iterator[Change]:
-    made = _rotated(setting)
-    for stages in each_and_all(made, made):
-        for step, shift in ((1, "later"), (-1, "earlier")):
-            rotation = _rotation(setting, made[0])
-            shifted = replace(rotation, first=rotation.first + step)
-            nodes = {each: Node.of(shifted, setting.nodes[each].inputs) for each in stages}
-            yield change(nodes, rows=rows(stages), shift=shift, step=f"{step:+d}"[0] + " 1")
+    def shifted(step: int, stage: str) -> Node:
+        rotation = _rotation(setting, stage)
+        return setting.computed(stage, replace(rotation, first=rotation.first + step))
+
+    later = alone_and_together(_rotated(setting), partial(shifted, 1), shift="later", step="+ 1")
+    earlier = alone_and_together(_rotated(setting), partial(shifted, -1), shift="earlier", step="- 1")
+    return chain.from_iterable(zip(later, earlier, strict=True))
 
 
 @CAUSES.add("{rows} were rotated twice", "{letter} = rotate(rotate({letter}, positions), positions)", _ROTATION)
 def rotation_twice(setting: Setting) -> Iterator[Change]:
-    made = _rotated(setting)
-    for stages in each_and_all(made, made):
-        nodes = {each: setting.nodes[each].followed_by(_rotation(setting, each)) for each in stages}
-        yield change(nodes, rows=rows(stages), letter=stages[0][0])
+    return alone_and_together(_rotated(setting), lambda each: setting.nodes[each].followed_by(_rotation(setting, each)))
 
 
 def _n_padded(setting: Setting) -> int:
@@ -142,12 +128,11 @@ def kept_keys_rotated_again(setting: Setting) -> Iterator[Change]:
     "angles = positions / base ** (torch.arange(0, d_k, 2) / d_k)",
 )
 def rotation_of_another_base(setting: Setting) -> Iterator[Change]:
-    made = _rotated(setting)
-    for base in BASES if made else ():
-        if base != _rotation(setting, made[0]).base:
-            other = replace(_rotation(setting, made[0]), base=base)
-            nodes = {each: Node.of(other, setting.nodes[each].inputs) for each in made}
-            yield change(nodes, readable=f"{base:,.0f}", base=f"{base:g}")
+    own = [_rotation(setting, each).base for each in _rotated(setting)[:1]]
+    for base in BASES:
+        if base not in own:
+            other = partial(replace, base=base)
+            yield from _by_another(setting, other, readable=f"{base:,.0f}", base=f"{base:g}")
 
 
 @CAUSES.add(
@@ -212,16 +197,16 @@ def q_and_k_permuted(setting: Setting) -> Iterator[Change]:
     """The dimensions in the order that converts weights for one pairing to the other."""
     made = _rotated(setting)
     letters = [each[0] for each in made]
-    if not made or not all(map(setting.makes, letters)) or _rotation(setting, made[0]).n_rotated % 2:
+    n_rotated = _rotation(setting, made[0]).n_rotated if made else 1
+    if n_rotated % 2 or not all(map(setting.makes, letters)):
         return
-    dims, length = _rotation(setting, made[0]).n_rotated, setting.trace[made[0]].shape[-1]
-    first, rest = np.arange(dims), np.arange(dims, length)
+    first, rest = np.split(np.arange(setting.trace[made[0]].shape[-1]), [n_rotated])
     orders = {
-        ("halves", "neighbours", "2, d_k // 2"): first.reshape(2, -1).T.ravel(),
-        ("neighbours", "halves", "d_k // 2, 2"): first.reshape(-1, 2).T.ravel(),
+        ("halves", "neighbours", "2, d_k // 2"): first.reshape(2, -1),
+        ("neighbours", "halves", "d_k // 2, 2"): first.reshape(-1, 2),
     }
     for (pairs, others, view), order in orders.items():
-        permuted = np.concatenate([order, rest])
+        permuted = np.concatenate([order.T.ravel(), rest])
         nodes = {each: setting.nodes[each].then(partial(np.take, indices=permuted, axis=-1)) for each in letters}
         yield change(nodes, pairs=pairs, others=others, view=view)
 
@@ -232,11 +217,10 @@ def q_and_k_permuted(setting: Setting) -> Iterator[Change]:
     _ROTATION,
 )
 def values_rotated(setting: Setting) -> Iterator[Change]:
-    rotated = setting.nodes.get("k_rotated")
-    if rotated is None or not setting.makes("heads") or setting.nodes["heads"].inputs[1:] != ("v",):
-        return
-    rotate, v = rotated.make, setting.nodes["v"]
-    if setting.trace["v"].shape == setting.trace["k"].shape:
+    nodes = setting.nodes
+    reads_v = setting.makes("heads") and nodes["heads"].inputs[1:] == ("v",)
+    if "k_rotated" in nodes and reads_v and setting.trace["v"].shape == setting.trace["k"].shape:
+        rotate, v = nodes["k_rotated"].make, nodes["v"]
         yield change({"v": Node(v.inputs, lambda values, precision: rotate([v.made(values, precision)], precision))})
 
 
@@ -249,9 +233,7 @@ def _normed(setting: Setting) -> tuple[str, ...]:
 
 @CAUSES.add("{rows} were not normed", "scores = q @ k.transpose(-2, -1)", "q, k = q_norm(q), k_norm(k)")
 def norm_of_queries_and_keys_left_out(setting: Setting) -> Iterator[Change]:
-    made = _normed(setting)
-    for stages in each_and_all(made, made):
-        yield change({each: Node.passing_on(setting.nodes[each].inputs) for each in stages}, rows=rows(stages))
+    return alone_and_together(_normed(setting), setting.left_out)
 
 
 @CAUSES.add(

@@ -56,10 +56,8 @@ def _softmax_along(
     "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
 )
 def attention_along_the_batch(setting: Setting) -> Iterator[Change]:
-    if "context" in setting.trace or not setting.makes("attention"):
-        return
     *_, n, n_keys = shape = setting.trace["attention"].shape
-    if n == n_keys > 1:
+    if n == n_keys > 1 and setting.makes("attention") and "context" not in setting.trace:
         itself = Rounded(np.broadcast_to(np.eye(n), shape))
         yield change({"attention": Node(setting.trace["attention"].inputs, lambda values, precision: itself)})
 
@@ -101,10 +99,10 @@ def attention_averaged_over_heads(setting: Setting) -> Iterator[Change]:
 )
 def dropout_left_on(setting: Setting) -> Iterator[Change]:
     """Every attention weight of theirs is 0, or ours divided by 1 - p."""
-    node, pair = _softmax_node(setting), setting.first and setting.first.pair
-    if not node or not pair or not setting.first or setting.first.stage != "attention":
+    node, first = _softmax_node(setting), setting.first
+    if not node or not first or not first.pair or first.stage != "attention":
         return
-    yours, ours = pair
+    yours, ours = first.pair
     informative = ours > _INFORMATIVE * ours.max()
     kept = informative & (yours != 0)
     if not kept.any() or kept.sum() == informative.sum():
@@ -128,11 +126,7 @@ def _alike(one: float, other: float) -> bool:
 
 
 def _simple(number: float) -> tuple[float, str]:
-    """A round number close to the given one, with its text.
-
-    >>> _simple(3.0000001), _simple(1.4142), _simple(5.2999999), _simple(2.3456789)
-    ((3.0, '3'), (1.4142135623730951, '√2'), (5.3, '5.3'), (2.3456789, '2.346'))
-    """
+    """A round number close to the given one, with its text: 3 of 3.0000001, √2 of 1.4142, 5.3 of 5.2999999."""
     whole, square, short = round(number), round(number**2), float(f"{number:.3g}")
     if whole and abs(number - whole) < _NEAR * whole:
         return float(whole), str(whole)
@@ -156,13 +150,12 @@ def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
     n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
     divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
-    if n_heads > 1:
-        divisors["√heads"] = n_heads**0.5
+    divisors |= {"√heads": n_heads**0.5} if n_heads > 1 else {}
     return divisors | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
 
 
 def _scaled_by(setting: Setting, scale: Scale, by: float, **slots: str) -> Change:
-    return change({"scaled": Node.of(Scale(scale.d_k, 1 / by), setting.nodes["scaled"].inputs)}, **slots)
+    return change({"scaled": setting.computed("scaled", Scale(scale.d_k, 1 / by))}, **slots)
 
 
 @CAUSES.add(
@@ -218,7 +211,7 @@ def scaled_twice(setting: Setting) -> Iterator[Change]:
 @CAUSES.add("the scores were not capped (softcap)", SOFTMAX, "scores = cap * torch.tanh(scores / cap)")
 def softcap_left_out(setting: Setting) -> Iterator[Change]:
     if setting.having(Softcap, "capped"):
-        yield change({"capped": Node.passing_on(setting.nodes["capped"].inputs)})
+        yield change({"capped": setting.left_out("capped")})
 
 
 @CAUSES.add(
@@ -230,7 +223,7 @@ def softcap_of_another_size(setting: Setting) -> Iterator[Change]:
     cap = setting.operation("capped")
     if isinstance(cap, Softcap):
         for limit, text in _limits(setting, cap.limit):
-            yield change({"capped": Node.of(Softcap(limit), setting.nodes["capped"].inputs)}, limit=text)
+            yield change({"capped": setting.computed("capped", Softcap(limit))}, limit=text)
 
 
 @CAUSES.add(

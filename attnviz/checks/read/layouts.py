@@ -32,11 +32,7 @@ _INPUTS: Mapping[str, tuple[str, ...]] = {
 
 
 def stages() -> Mapping[str, tuple[str, ...]]:
-    """The axes of every input, parameter and stage of a layer.
-
-    >>> stages()["scores"], score_stages()
-    (('head', 'query', 'key'), ('scores', 'scaled', 'capped', 'biased', 'masked'))
-    """
+    """The axes of every input, parameter and stage of a layer."""
     return _stages(order.LAYER)[0]
 
 
@@ -68,11 +64,7 @@ def _stages(layer: tuple[StageSpec, ...]) -> tuple[Mapping[str, tuple[str, ...]]
 
 
 def computable(names: set[str]) -> set[str]:
-    """The stages that can be computed from stages of these names.
-
-    >>> sorted({"x", "w_q", "q", "k", "attention"} - computable({"x", "w_q", "q", "k", "attention"}))
-    ['k', 'w_q', 'x']
-    """
+    """The stages that can be computed from stages of these names."""
     config = replace(order.layer_configs(names)[0], d_k=1)  # of whichever length
     present, made = {*names, "mask"}, set()
     for spec in order.LAYER:
@@ -220,11 +212,7 @@ _LETTERS = {"token": "t", "query": "t", "key": "s", "context token": "s", "head"
 
 
 def layouts_of(stage: str) -> tuple[Layout, ...]:
-    """The layouts of a stage, attnviz's own first; if no other is known, just its axes.
-
-    >>> [layout.pattern for layout in layouts_of("w_mlp")]
-    ['n e', 'e n']
-    """
+    """The layouts of a stage, attnviz's own first; if no other is known, just its axes."""
     if stage in _LAYOUTS:
         return _LAYOUTS[stage]
     axes = stages()[stage]
@@ -233,11 +221,7 @@ def layouts_of(stage: str) -> tuple[Layout, ...]:
 
 @lru_cache(maxsize=256)
 def groups_of(pattern: str) -> tuple[str, ...]:
-    """The letters of each axis.
-
-    >>> groups_of("t (h d)")
-    ('t', 'hd')
-    """
+    """The letters of each axis: ("t", "hd") of "t (h d)"."""
     return tuple(together.replace(" ", "") or alone for together, alone in re.findall(r"\(([^)]*)\)|(\w)", pattern))
 
 
@@ -342,9 +326,6 @@ def fused_layouts(
     """The ways to split a fused matrix, all queries first or by heads; None stands for what isn't known.
 
     `width` is that of x, and `joined` the total length of a token's queries, by default a third of the matrix.
-
-    >>> [each.n_groups for each in fused_layouts(np.ones((24, 8)), None, 8, 8, None)]
-    [0, 1, 2, 4, 8]
     """
     shared = []
     for each in (orientation,) if orientation else orientations(array, width):
@@ -360,11 +341,7 @@ def fused_layouts(
 
 
 def orientations(array: np.ndarray, width: int | None) -> tuple[Orientation, ...]:
-    """The possible orientations of a fused matrix whose name doesn't give one.
-
-    >>> orientations(np.ones((24, 8)), 8), orientations(np.ones((12, 12)), 12), orientations(np.ones((8, 24)), None)
-    (('(out, in)',), ('(out, in)', '(in, out)'), ('(in, out)',))
-    """
+    """The possible orientations of a fused matrix whose name doesn't give one."""
     rows, columns = array.shape[-2:]
     if width in (rows, columns) and rows != columns:
         return (OUT_IN,) if columns == width else (IN_OUT,)

@@ -207,11 +207,7 @@ def patterned_masks(reading: MaskReading | None, n_heads: int, n_tokens: int) ->
 
 
 def _slopes(n_heads: int) -> np.ndarray:
-    """ALiBi's slope of each head.
-
-    >>> _slopes(3).tolist()
-    [0.0625, 0.00390625, 0.25]
-    """
+    """ALiBi's slope of each head: of three heads 2^-4, 2^-8 and 2^-2."""
     most = 2 ** int(np.log2(n_heads))
     slopes = 2.0 ** (-8 * np.arange(1, most + 1) / most)
     return slopes if most == n_heads else np.append(slopes, _slopes(2 * most)[: 2 * (n_heads - most) : 2])

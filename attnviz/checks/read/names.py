@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ Meaning = Literal["visible", "hidden"]
 MEANINGS: tuple[Meaning, ...] = ("visible", "hidden")
 
 
-@dataclass(frozen=True)
-class Convention:
+class Convention(NamedTuple):
     """What True means in the masks of a library."""
 
     library: str
@@ -130,14 +129,14 @@ _TABLE = [(_compiled(pattern), named) for pattern, named in _PATTERNS]
 _OTHER_BLOCKS = re.compile(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", re.IGNORECASE)
 
 
-def named(name: str) -> Named | None:
-    """The meaning of a name; a prefix such as "blocks.0.attn." is ignored.
+def stage_named(name: str) -> str:
+    """The stage that a name tells; "" if it tells none."""
+    known = named(name)
+    return known.stage if known else ""
 
-    >>> named("transformer.h.0.attn.c_attn.weight").stage, named("blocks.0.attn.hook_z").stage, named("W_Q").stage
-    ('w_qkv', 'heads', 'w_q')
-    >>> named("mlp.c_proj.weight"), named("q_proj.weight").orientation
-    (None, '(out, in)')
-    """
+
+def named(name: str) -> Named | None:
+    """The meaning of a name; a prefix such as "blocks.0.attn." is ignored."""
     if name in stages():
         return Named(name)
     if _OTHER_BLOCKS.search(name):
@@ -150,11 +149,7 @@ _KERNEL = re.compile(r"(?:.*[./])?(?:query|key|value|attention_output)[./]kernel
 
 
 def convention(mask: str, is_bool: bool, names: Iterable[str]) -> Convention | None:
-    """What True, or 1, means in a mask, judged by its name and the other names; None if no library is recognised.
-
-    >>> convention("attn_mask", True, ["in_proj_weight"]).true_is, convention("attention_mask", False, []).true_is
-    ('hidden', 'visible')
-    """
+    """What True, or 1, means in a mask, judged by its name and the other names; None if no library is recognised."""
     names, last = [*names], re.split(r"[./]", mask)[-1].lower()
     if any(map(_KERNEL.fullmatch, names)):
         return Convention("Keras and Flax", "visible")
@@ -177,11 +172,7 @@ _NUMBERS = {"scale": _compiled("scal(?:e|ing)"), "softcap": _compiled(r"(?:attn_
 
 
 def is_rotation_table(name: str) -> bool:
-    """Whether an array of this name rotates queries and keys, like `cos` and `sin`.
-
-    >>> is_rotation_table("rotary_emb.inv_freq"), is_rotation_table("cos_cached"), is_rotation_table("cosine_loss")
-    (True, True, False)
-    """
+    """Whether an array of this name rotates queries and keys, like `cos`, `sin` and `rotary_emb.inv_freq`."""
     return bool(_ROTATION_TABLE.fullmatch(name))
 
 
@@ -210,13 +201,7 @@ NUMBERED = re.compile(r"(?P<path>(?:.*?[./_])?(?<!linears[./])(?P<layer>\d+))[./
 
 
 def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
-    """For each layer its arrays' names, and their names without the number of the layer.
-
-    >>> layers_of(["layers.0.attention", "layers.1.attention", "x"])
-    {0: {'layers.0.attention': 'layers.0.attention'}, 1: {'layers.1.attention': 'layers.1.attention'}}
-    >>> layers_of(["scores_1", "scores_2"])
-    {1: {'scores_1': 'scores'}, 2: {'scores_2': 'scores'}}
-    """
+    """For each layer its arrays' names, and their names without the number of the layer: "scores" of "scores_1"."""
     layers: dict[int, dict[str, str]] = {}
     for name in names:
         base, layer = split_layer(name)
@@ -241,13 +226,12 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
         raise OwnArraysError(f"The arrays are of {len(layers)} layers; got the layer {layer}.")
     names = [*layers.values()][layer - 1]
     numbered = {name for each in layers.values() for name in each}
-
-    def is_shared(name: str) -> bool:
-        known = named(name)
-        return bool(named_number(name)) or (known is not None and known.stage in ("mask", "context"))
-
-    unnumbered = [name for name in arrays if name not in numbered and (layer == 1 or is_shared(name))]
+    unnumbered = [name for name in arrays if name not in numbered and (layer == 1 or _is_shared(name))]
     return {names.get(name, name): arrays[name] for name in (*unnumbered, *names)}
+
+
+def _is_shared(name: str) -> bool:
+    return bool(named_number(name)) or stage_named(name) in ("mask", "context")
 
 
 # --- Words
@@ -276,7 +260,7 @@ def words_of(trace: Trace, texts: Texts, names: Iterable[str]) -> tuple[tuple[st
     """
     _, n_queries, n_keys = trace["attention"].shape
     queries = _fitting(texts, _QUERY_WORDS, n_queries)
-    has_context = any(known.stage == "context" for known in map(named, names) if known)
+    has_context = "context" in map(stage_named, names)
     if _is_made_of_x(trace) or (n_queries == n_keys and not has_context and texts.keys().isdisjoint(KEY_WORDS)):
         return queries, queries
     return queries, _fitting(texts, KEY_WORDS, n_keys)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -80,13 +81,13 @@ def user_arrays(
     stated = stated or Conventions()
     arrays = {name: as_array(name, array) for name, array in arrays.items()}
     by_stage = names_by_stage(arrays)
-    unread = tuple(name for name in arrays if not any(name in each for each in by_stage.values()))
-    numbers = {stage: {name: numeric(name, arrays[name]) for name in names} for stage, names in by_stage.items()}
-    known = {name: array for each in numbers.values() for name, array in each.items()}
+    names = [name for each in by_stage.values() for name in each]
+    unread = tuple(name for name in arrays if name not in names)
+    numbers = {stage: {each: numeric(each, arrays[each]) for each in of_stage} for stage, of_stage in by_stage.items()}
     combined = {}
     for stage, named_arrays in numbers.items():
         if stage == "mask":
-            combined[stage] = _combined_masks(named_arrays, stated.true_is, [*known])
+            combined[stage] = _combined_masks(named_arrays, stated.true_is, names)
         else:
             ((name, array),) = named_arrays.items()
             orientation = stated.orientation or _orientation(name)
@@ -122,10 +123,8 @@ def _fused_layouts(arrays: UserArrays, stated: Conventions) -> list[FusedLayout 
     joined = width
     if len(shapes.get("w_o", ())) >= 2:
         joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
-    n_heads = stated.n_heads
-    for stage in ("attention", "scores", "scaled", "masked"):
-        if len(shapes.get(stage, ())) > 2 and n_heads is None:
-            n_heads = shapes[stage][-3]
+    scores = (shapes.get(stage, ()) for stage in ("attention", "scores", "scaled", "masked"))
+    n_heads = stated.n_heads or next((shape[-3] for shape in scores if len(shape) > 2), None)
     is_in_three = "in_proj_weight" in name.lower()  # PyTorch's; GPT-2's name is ambiguous
     ways = fused_layouts(fused, orientation, width, joined, n_heads)
     cuts: list[FusedLayout | None] = [each for each in ways if not (is_in_three and each.n_groups)]
@@ -174,13 +173,10 @@ def _with_query_as_x(arrays: UserArrays) -> list[UserArrays]:
     if {"x", "context"} & set(arrays) or "w_q" not in arrays or names not in _PROJECTED:
         return [arrays]
     query, *others = inputs.values()
-    renamed = {"x": query}
-    if others:
-        key, value = others
-        if not np.array_equal(key.value, value.value):
-            return [arrays]
-        if not np.array_equal(query.value, key.value):
-            renamed["context"] = key
+    if others and not np.array_equal(others[0].value, others[1].value):
+        return [arrays]
+    is_own_context = not others or np.array_equal(query.value, others[0].value)
+    renamed = {"x": query} if is_own_context else {"x": query, "context": others[0]}
     return [_in_order({**{stage: each for stage, each in arrays.items() if stage not in inputs}, **renamed}), arrays]
 
 
@@ -334,9 +330,8 @@ def _read(
     if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
         scale = None  # as it is anyway, and is spoken of so
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
-    configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale) for each in layer_configs(names)]
-    if "softcap" in numbers:
-        configs = [replace(each, softcap=numbers["softcap"]) for each in configs]
+    more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
+    configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
     read = [Reading(sizes, layouts, values, config) for config in configs]
     if gains := [each for each in GAINS if each in values]:
         added = values | {each: 1 + values[each] for each in gains}

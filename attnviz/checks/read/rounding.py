@@ -39,13 +39,7 @@ _SIMPLE_BITS = 4  # numbers of so few bits, such as 0.75 or 13, are in every for
 
 @dataclass(frozen=True)
 class Digits:
-    """How many digits numbers were rounded to: decimals, or significant digits as in `%.4e`.
-
-    >>> Digits(2).rounded(np.array([12.345, 0.0678])).tolist()
-    [12.34, 0.07]
-    >>> Digits(2, are_significant=True).rounded(np.array([12.345, 0.0678])).tolist()
-    [12.0, 0.068]
-    """
+    """How many digits numbers were rounded to: decimals, or significant digits as in `%.4e`."""
 
     n: int
     are_significant: bool = False
@@ -115,11 +109,7 @@ _COARSEST_FIRST = (BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
 
 
 def widened(bits: np.ndarray) -> np.ndarray:
-    """The float32 values of bfloat16 numbers, given as 16-bit integers.
-
-    >>> widened(np.array([0x3F80, 0xC049], dtype=np.uint16)).tolist()
-    [1.0, -3.140625]
-    """
+    """The float32 values of bfloat16 numbers, given as 16-bit integers."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
@@ -127,12 +117,6 @@ def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, Digits | Non
     """The coarsest format that represents an array which came as `dtype`, and the digits it was rounded to, if any.
 
     Numbers that every format has, such as those of a one-hot vector, tell nothing: they are of the type they came in.
-
-    >>> weights = np.array([0.1, 0.65, 0.25]).astype(np.float32)
-    >>> [each and each.name for each in written_in(weights.astype(np.float64), np.dtype(np.float64))]
-    ['float32', None]
-    >>> written_in(np.array([0.1234, 0.8766, 0.5671]), np.dtype(np.float64))[1].name
-    '4 decimals'
     """
     if dtype.kind != "f":
         return FLOAT64, None
@@ -219,12 +203,6 @@ def work_limit(n: int) -> Iterator[list[int]]:
 
     Numbers are counted rather than timed, so that a file has the same outcome on every machine. Beyond the limit
     `spend` raises OutOfWorkError.
-
-    >>> with work_limit(5):
-    ...     spend(3)
-    ...     spend(3)
-    Traceback (most recent call last):
-    attnviz.checks.read.rounding.OutOfWorkError
     """
     remaining = [n]
     token = _remaining.set(remaining)
@@ -243,21 +221,13 @@ def spend(n: int) -> None:
 
 
 def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Split items that hold `size` numbers each into batches of at most BATCH_NUMBERS numbers.
-
-    >>> [*batches("abcde", BATCH_NUMBERS // 2)]
-    ['ab', 'cd', 'e']
-    """
+    """Split items that hold `size` numbers each into batches of at most BATCH_NUMBERS numbers."""
     n = max(BATCH_NUMBERS // size, 1)
     return (items[at : at + n] for at in range(0, len(items), n))
 
 
 def select(items: Sequence[Item], flags: np.ndarray) -> Iterator[Item]:
-    """The items whose flag is set; a single flag counts for all.
-
-    >>> [*select("abc", np.array([True, False, True]))], [*select("abc", np.array(True))]
-    (['a', 'c'], ['a', 'b', 'c'])
-    """
+    """The items whose flag is set; a single flag counts for all."""
     return compress(items, np.broadcast_to(flags, len(items)))
 
 

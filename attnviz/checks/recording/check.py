@@ -139,13 +139,12 @@ def _rank(comparison: Comparison) -> tuple[bool, bool, int]:
 
 def _differ(one: Call, other: Call) -> bool:
     arrays, again = _computed(one[1]), _computed(other[1])
-    if {name: array.shape for name, array in arrays.items()} != {name: array.shape for name, array in again.items()}:
-        return True
-    for name, array in arrays.items():
-        largest = np.abs(array[np.isfinite(array)]).max(initial=0)
-        if not np.allclose(array, again[name], rtol=0, atol=_ALIKE * largest, equal_nan=True):
-            return True
-    return False
+    return arrays.keys() != again.keys() or not all(_alike(arrays[name], again[name]) for name in arrays)
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    largest = np.abs(one[np.isfinite(one)]).max(initial=0)
+    return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=_ALIKE * largest, equal_nan=True)
 
 
 def _computed(arrays: Mapping[str, np.ndarray]) -> Arrays:
@@ -231,12 +230,10 @@ def _recorded_call(
     module, like = attention.module, next(iter(attention.parameters.values()))
     takes = inspect.signature(module.forward).parameters
     tensor = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
-    passed: dict[str, Any] = {}
+    passed: dict[str, Any] = {**arguments}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             passed[name] = like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
-        else:
-            passed[name] = value
     if "average_attn_weights" in takes:
         passed["average_attn_weights"] = False
     if "position_embeddings" in takes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.names import named
+from attnviz.checks.read.names import stage_named
 from attnviz.checks.read.readings import NEAR_ONE
 from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
@@ -17,7 +17,7 @@ _QUERIES, _COMPRESSED, _KEYS_AND_VALUES = "latent q", "compressed", "latent kv"
 _NORMS = ("g_q_norm", "g_k_norm")
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 _LATENTS = ("num_heads", "qk_nope_head_dim", "qk_rope_head_dim", "kv_lora_rank")  # DeepSeek's names
-StageOf = Callable[[str], str | None]  # from the name of a parameter to its stage
+StageOf = Callable[[str], str]  # from the name of a parameter to its stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,6 @@ class AttentionModule:
     @property
     def n_heads(self) -> int | None:
         return _declared_heads(self.module)
-
-    @property
-    def latents(self) -> list[int] | None:
-        """The sizes of latent attention (MLA): heads, unrotated and rotated dimensions of a key, length of a latent."""
-        return _latents(self.module)
 
     @property
     def scale(self) -> float | None:
@@ -87,14 +82,13 @@ def attention_modules(
     `names` are the stages of parameters with unknown names.
     """
 
-    def stage_of(name: str) -> str | None:
-        known = named(name)
-        return (names or {}).get(name) or (known.stage if known else None)
+    def stage_of(name: str) -> str:
+        return (names or {}).get(name) or stage_named(name)
 
     def is_whole(path: str, module: Any) -> bool:
         """Whether a module holds the projections of queries, keys and values."""
         inside = [name for name, _ in module.named_parameters()]
-        has = {(names or {}).get(_joined(path, name)) or stage_of(name) for name in inside}
+        has = {(names or {}).get(f"{path}.{name}") or stage_of(name) for name in inside}
         return has >= {"w_q", "w_k", "w_v"} or "w_qkv" in has or _latents(module) is not None
 
     modules = dict(model.named_modules())
@@ -135,12 +129,14 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
 
 
 def _latents(module: Any) -> list[int] | None:
-    """The sizes of latent attention, if a module has its submodules and declares them under DeepSeek's names."""
+    """The sizes of latent attention (MLA), if a module has its submodules and declares them by DeepSeek's names.
+
+    They are the number of heads, the unrotated and rotated dimensions of a key, and the length of a latent.
+    """
     if not {"kv_a_proj_with_mqa", "kv_b_proj", "o_proj"} <= dict(module.named_modules()).keys():
         return None
-    sizes = [getattr(module, name, None) for name in _LATENTS]
-    known = [each for each in sizes if isinstance(each, int)]
-    return known if len(known) == len(sizes) else None
+    sizes: list[Any] = [getattr(module, name, None) for name in _LATENTS]
+    return sizes if all(isinstance(each, int) for each in sizes) else None
 
 
 def _norms_all_heads(module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any]) -> bool:
@@ -160,13 +156,9 @@ def _declared_heads(module: Any) -> int | None:
 
 def _parameters(path: str, module: Any, stage_of: StageOf) -> dict[str, str]:
     """The full names and the stages of a module's projections and norms."""
-    names = (_joined(path, name) for name, _ in module.named_parameters())
+    names = (f"{path}.{name}".lstrip(".") for name, _ in module.named_parameters())
     known = {name: stage for name in names if (stage := stage_of(name))}
     return {name: stage for name, stage in known.items() if stage == "sinks" or stage[:2] in ("w_", "b_", "g_")}
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _is_in(path: str, other: str) -> bool:
@@ -242,7 +234,7 @@ class Call:
         elif kind not in (_QUERIES, _KEYS_AND_VALUES):
             letter = kind[2]  # of g_q_norm, g_k_norm and w_v
             self.arrays[letter] = self._by_heads(f"w_{letter}", self._of_sentence(result))
-        elif latents := self._attention.latents:
+        elif latents := _latents(self._attention.module):
             n_heads, d_n, d_r, rank = latents
             array = array_of(result)
             whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between

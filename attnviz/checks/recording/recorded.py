@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
-from attnviz.checks.read.names import NUMBERED, named
+from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules, notes
 from attnviz.checks.report.report import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
@@ -46,11 +46,9 @@ class Recorded(Sequence):
         tokens: Sequence[str] | None,
         context_tokens: Sequence[str] | None = None,
     ) -> None:
-        self.paths = tuple(paths)
-        self.skipped = skipped
+        self.paths, self.skipped = tuple(paths), skipped
         self.notes: dict[str, str] = {}
-        self.tokens = _words("tokens", tokens)
-        self.context_tokens = _words("context_tokens", context_tokens)
+        self.tokens, self.context_tokens = _words("tokens", tokens), _words("context_tokens", context_tokens)
         self._layers: dict[int, Arrays] = {}
 
     @classmethod
@@ -127,12 +125,10 @@ class Recorded(Sequence):
         if lengths is None:
             words = {"tokens": self.tokens}
         elif "context" in self._layers[place]:
-            numbers = tuple(str(number + 1) for number in range(lengths[1]))
-            context_tokens = self.context_tokens if _fits(self.context_tokens, lengths[1]) else numbers
-            words = {
-                "tokens": self.tokens if _fits(self.tokens, lengths[0]) else None,
-                "context_tokens": context_tokens,
-            }
+            n_queries, n_keys = lengths
+            numbers = tuple(str(number + 1) for number in range(n_keys))
+            words = {"tokens": self.tokens if _fits(self.tokens, n_queries) else None}
+            words["context_tokens"] = self.context_tokens if _fits(self.context_tokens, n_keys) else numbers
         else:  # of an encoder, those of the context
             n = lengths[0]
             contexts = {each[1] for at, each in all_lengths.items() if each and "context" in self._layers[at]}
@@ -151,15 +147,12 @@ class Recorded(Sequence):
     def finish(self, sentence: int) -> None:
         """Warn of layers that could not be read; OwnArraysError if none could and `sentence` isn't the first."""
         unread = [path for path in self.paths if path in self.skipped]
-        if not unread:
-            return
-        path, why = unread[0], self.skipped[unread[0]]
-        if sentence and not self._layers:
-            raise OwnArraysError(why)
-        warnings.warn(
-            f"{len(unread)} of {len(self)} modules of attention could not be read. {path or 'The model'}: {why}",
-            stacklevel=4,
-        )
+        if unread:
+            path, why = unread[0], self.skipped[unread[0]]
+            if sentence and not self._layers:
+                raise OwnArraysError(why)
+            some = f"{len(unread)} of {len(self)} modules of attention could not be read."
+            warnings.warn(f"{some} {path or 'The model'}: {why}", stacklevel=4)
 
 
 def _words(name: str, words: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -174,7 +167,7 @@ def _fits(words: tuple[str, ...] | None, n: int) -> bool:
 
 def _lengths(arrays: Mapping[str, np.ndarray]) -> tuple[int, int] | None:
     """The number of queries and keys of a layer, from its inputs and attention."""
-    by_stage = {known.stage: array for name, array in arrays.items() if (known := named(name))}
+    by_stage = {stage_named(name): array for name, array in arrays.items()}
     attention = np.shape(by_stage.get("attention", ()))[-2:]
     if "x" not in by_stage:
         return (attention[0], attention[1]) if len(attention) == 2 else None
@@ -190,8 +183,8 @@ def _by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, 
     """
     layers: dict[int, tuple[str, Arrays]] = {}
     for layer, path, name, value in _numbered(arrays):
-        if (known := named(name)) is not None:
-            layers.setdefault(layer, (path, {}))[1][name] = _of_sentence(name, known.stage, value, sentence)
+        if stage := stage_named(name):
+            layers.setdefault(layer, (path, {}))[1][name] = _of_sentence(name, stage, value, sentence)
     if not layers:
         names = ", ".join([*arrays][:8])
         raise OwnArraysError(
@@ -223,7 +216,7 @@ def _of_sentence(name: str, stage: str, value: Any, sentence: int) -> np.ndarray
 
 def _shorten_masks(arrays: Arrays) -> None:
     """Cut the masks of a layer that are for the longest text to the length of this one."""
-    of_stages = {name: known.stage for name in arrays if (known := named(name))}
+    of_stages = {name: stage_named(name) for name in arrays}
     n = next((len(arrays[name]) for name, stage in of_stages.items() if stage in ("x", "output")), None)
     for name, stage in of_stages.items():
         mask = arrays[name]

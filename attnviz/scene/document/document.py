@@ -13,6 +13,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.contract import document as contract
+from attnviz.contract.base import ActionLink
 from attnviz.contract.view_params import Selected, Where
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
@@ -72,8 +73,8 @@ MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and othe
 MAX_ROW_BYTES = 500_000  # of stages that are sent row by row: at first the rows next to the one in focus
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 
-DOOR = contract.Door(event="source", value=OWN, label="or type your own sentence")
-DOOR_OF_LETTERS = contract.Door(event="source", value=OWN, label="Try your own sentence instead")
+OWN_SENTENCE_LINK = ActionLink(event="source", value=OWN, label="or type your own sentence")
+OWN_NAME_LINK = ActionLink(event="source", value=OWN, label="Try your own sentence instead")
 """The button next to a model's question; models of letters or digits take no sentence."""
 
 
@@ -154,13 +155,13 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         painted=None if scene.source in READY_MADE else scene.hidden is not None,
         pairs=[contract.SuggestedPair(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
         link={"sentence": scene.sentence} if scene.source == OWN or choice else {},
-        door=model and (DOOR if model.task.unit == "word" else DOOR_OF_LETTERS),
+        door=model and (OWN_SENTENCE_LINK if model.task.unit == "word" else OWN_NAME_LINK),
         offer=model and _offer(scene, model),
         next=next_data(resolved, with_names=notes.with_names),
     )
 
 
-def _offer(scene: Scene, model: Model) -> contract.Door | None:
+def _offer(scene: Scene, model: Model) -> ActionLink | None:
     """A second sentence to try after the model's first example; None after any other sentence."""
     if model.task.is_open or len(model.task.examples) < 2:
         return None
@@ -169,9 +170,7 @@ def _offer(scene: Scene, model: Model) -> contract.Door | None:
         return None
     changed = [new for old, new in zip(text.split(), other.split(), strict=False) if old != new]
     is_one_word = len(changed) == 1 and len(text.split()) == len(other.split())
-    return contract.Door(
-        event="example", value=other, label=f"What if it were “{changed[0] if is_one_word else other}”?"
-    )
+    return ActionLink(event="example", value=other, label=f"What if it were “{changed[0] if is_one_word else other}”?")
 
 
 def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:

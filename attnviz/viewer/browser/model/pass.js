@@ -178,7 +178,13 @@ export function readPass(document) {
       const { rule, recipe, overriddenBy } = stages.get(name);
       if (rule && !pass.isOverridden(name, index)) return derivation(pass, rules(name), name, index);
       // a number that was given or set by hand
-      return { lines: [], conclusion: "", formula: "", recipe: rule ? overriddenBy : recipe, between: "" };
+      return {
+        lines: [],
+        conclusion: "",
+        formula: "",
+        recipe: pass.isOverridden(name, index) ? overriddenBy : recipe,
+        between: "",
+      };
     },
     cellsOf: (name, index) => pass.terms(name, index)?.lines.flatMap(({ cells }) => cells) ?? [],
     // The numbers of one of the rule's own arrays ("#exp"), one for each line of a cell's computation.

@@ -267,7 +267,8 @@ function drawHead(parts, strip, axis, { unit }) {
     array ? array.slice(1) : label === stage.title ? stage.one : label;
   const heading = (text, name = "") => {
     const hasDigits = /\d/.test(text); // these are read as numbers are
-    return h("th", { class: hasDigits ? `${name} with-digits` : name, scope: "col" }, text);
+    const hyphenated = text.replace("attention", "atten\u00adtion"); // a narrow column breaks the word there
+    return h("th", { class: hasDigits ? `${name} with-digits` : name, scope: "col" }, hyphenated);
   };
   const names = strip
     ? [Object.assign(heading(strip.cells.stage.one), { colSpan: parts.length })]
